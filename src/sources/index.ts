@@ -21,6 +21,7 @@ import { openCode } from "./opencode/format.ts";
 import { openHands } from "./openhands/format.ts";
 import { pi } from "./pi/format.ts";
 import { qwenCode } from "./qwen-code/format.ts";
+import { clineTasks, rooCode } from "./roo-code/format.ts";
 import { sweAgent } from "./swe-agent/format.ts";
 import { verbatim } from "./verbatim/format.ts";
 
@@ -43,6 +44,8 @@ export const formats: readonly Format[] = [
   pi,
   klaudeCode,
   cline,
+  rooCode,
+  clineTasks,
   openCode,
   goose,
   openHands,

@@ -10,6 +10,28 @@ export interface Document {
   record(key: string, path: readonly (string | number)[], value: unknown): SnapshotRecord;
 }
 
+/** A JSON document that holds a list. */
+export interface ListDocument {
+  readonly items: readonly unknown[];
+  /** The JSON Pointer of an item. */
+  pointerOf(index: number): string;
+}
+
+/**
+ * Reads a document that is a list, or an object with a list as the member `messages`; `undefined`: there is none. Throws
+ * where it is neither: it may be half written, and the daemon looks again.
+ */
+export function readList(store: OpenStore, path: string): ListDocument | undefined {
+  const text = store.readText(path);
+  if (text === undefined) return undefined;
+  const value: unknown = JSON.parse(text);
+  const list = Array.isArray(value) ? value : asObject(value)?.messages;
+  if (!Array.isArray(list)) throw new Error(`${path} holds JSON, but no list`);
+  const items: unknown[] = list;
+  const above = Array.isArray(value) ? [] : ["messages"];
+  return { items, pointerOf: (index) => pointerOf([...above, index]) };
+}
+
 /**
  * Reads a document; `undefined`: there is none. Throws where it is no JSON object: it may be half written, and the daemon
  * looks again.

@@ -1,0 +1,252 @@
+import type { ToolStatus } from "../../model/messages/message.ts";
+import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { CallOutcome } from "../../model/parts/outcome.ts";
+import { RawJson } from "../../model/raw-json.ts";
+import type { SessionRecord } from "../contract.ts";
+import { emitBlocks, emitCall } from "../conversation/blocks.ts";
+import { blocksIn, promptParts, resultContent, textIn } from "../conversation/content.ts";
+import type { Conversation } from "../conversation/conversation.ts";
+import { noteCall, promptKey } from "../conversation/runs.ts";
+import { ofFailure } from "../conversation/tool-payload.ts";
+import { parseObject } from "../lines/parse-object.ts";
+import type { TaskState } from "./state.ts";
+import { spokenIn } from "./xml-calls.ts";
+
+/** A message of the conversation with the model: blocks of the Anthropic API, or of the AI SDK since Roo Code's version 2. */
+export function readMessage(state: TaskState, conversation: Conversation, record: SessionRecord): void {
+  const { value } = record;
+  if (value.isSummary === true) {
+    conversation.context("Summary of the conversation", promptParts(value.content));
+    return;
+  }
+  if (value.isTruncationMarker === true) {
+    conversation.marker("compaction", "Conversation compacted", textIn(value.content));
+    return;
+  }
+  if (value.role === "user" || value.role === "tool") readUser(state, conversation, value);
+  else if (value.role === "assistant") readAnswer(state, conversation, record);
+  else if (value.type === "reasoning") {
+    // A thought that only the provider can read stands before the answer that it belongs to.
+    const signature = asText(value.encrypted_content);
+    conversation.step(record.key, state.model === undefined ? {} : { model: state.model });
+    conversation.thinking(textIn(value.summary), {
+      ...(signature !== undefined && { signature, hidden: "encrypted" as const }),
+    });
+    state.thought = record.key;
+  } else conversation.unknown(value, `Message of role ${asString(value.role) ?? "unknown"}`);
+}
+
+const CUT = /\s*\[Response interrupted by ([^\]]+)\]\s*$/;
+
+function readAnswer(state: TaskState, conversation: Conversation, record: SessionRecord): void {
+  const { value, key } = record;
+  const model = asText(asObject(value.modelInfo)?.modelId) ?? state.model;
+  const step = state.thought ?? key;
+  delete state.thought;
+  conversation.step(step, model === undefined ? {} : { model });
+  const raw = new RawJson(record.text);
+  let cut: string | undefined;
+  let is_done = false;
+  let written = 0;
+  const onCall = (call: { id: string; name: string; input: unknown }): void => {
+    noteCall(state, taskCall(call), state.conversation.at);
+    if (call.name === "attempt_completion") is_done = true;
+  };
+  const thought = asText(value.reasoning_content);
+  if (thought !== undefined) conversation.thinking(thought);
+  for (const [index, block] of blocksIn(value.content).entries()) {
+    const text = asString(block.text);
+    if (block.type !== "text" || text === undefined) {
+      emitBlocks(conversation, [block], {
+        argumentsAt: () => raw.of(block.input ?? {}, ["content", index, "input"]),
+        onCall,
+      });
+      continue;
+    }
+    cut = CUT.exec(text)?.[1] ?? cut;
+    for (const spoken of spokenIn(text.replace(CUT, ""))) {
+      if (spoken.kind === "text") conversation.text(spoken.text);
+      else if (spoken.kind === "thinking") conversation.thinking(spoken.text);
+      else {
+        const { name, input } = spoken;
+        const call_id = `${key}:${written}`;
+        written += 1;
+        const id = emitCall(conversation, { id: call_id, name, input });
+        state.written.push({ id: call_id, name });
+        onCall({ id, name, input });
+      }
+    }
+  }
+  endAnswer(state, conversation, { step, cut, is_done });
+}
+
+/** Ends the step with the tokens of its request, and the turn where the task was finished or cut off. */
+function endAnswer(
+  state: TaskState,
+  conversation: Conversation,
+  { step, cut, is_done }: { step: string; cut: string | undefined; is_done: boolean },
+): void {
+  const request = state.requests.at(-1);
+  const isOwn = request !== undefined && (request.step === undefined || request.step === step);
+  if (isOwn) request.step = step;
+  const usage = isOwn ? request.usage : undefined;
+  conversation.endStep(usage === undefined ? {} : { usage });
+  if (cut === "user") conversation.interrupt("Stopped by the user");
+  else if (cut !== undefined) conversation.error(request?.failure ?? `Response interrupted by ${cut}`);
+  else if (is_done) conversation.endTurn("completed");
+}
+
+/** `new_task` calls its prompt `message`, or, Cline's, `context`. */
+function taskCall(call: { id: string; name: string; input: unknown }): typeof call {
+  const context = asText(asObject(call.input)?.context);
+  return call.name !== "new_task" || context === undefined ? call : { ...call, input: { prompt: context } };
+}
+
+/** Results, what the extension adds, and a person's words, in one message. */
+function readUser(state: TaskState, conversation: Conversation, message: JsonObject): void {
+  const words: JsonObject[] = [];
+  const context: string[] = [];
+  let had_results = false;
+  let written: { name: string; texts: JsonObject[] } | undefined;
+  const endWritten = (): void => {
+    if (written !== undefined) tellWritten(state, conversation, written, words);
+    written = undefined;
+  };
+  for (const block of blocksIn(message.content)) {
+    const text = block.type === "text" ? asString(block.text) : undefined;
+    const [begins, name = ""] = /^\[(\w+)(?: for [\s\S]*?)?\] Result:\s*/.exec(text ?? "") ?? [];
+    if (block.type === "tool_result" || block.type === "tool-result") {
+      endWritten();
+      had_results = true;
+      tellResult(conversation, block, words);
+    } else if (begins !== undefined && text !== undefined) {
+      endWritten();
+      had_results = true;
+      const rest = text.slice(begins.length);
+      written = { name, texts: rest === "" ? [] : [{ type: "text", text: rest }] };
+    } else if (text !== undefined && /^\s*<environment_details>/.test(text)) {
+      endWritten();
+      context.push(text);
+      learn(state, conversation, text);
+    } else if (written !== undefined && spokenTo(text ?? "") === undefined) written.texts.push(block);
+    else if (text === undefined) words.push(block);
+    else if (spokenTo(text) !== undefined) words.push({ type: "text", text: spokenTo(text) });
+    // Between brackets the extension speaks to the model: that it used no tool, that the task goes on.
+    else if (/^\s*\[[A-Z]/.test(text)) {
+      context.push(text);
+      words.push(...innerWords(text));
+    } else words.push(block);
+  }
+  endWritten();
+  const parts = promptParts(words);
+  const isTask = parts.length > 0 && state.task === undefined;
+  const queued = had_results && conversation.hasRunningTurn;
+  if (context.length > 0) {
+    if (parts.length > 0 && !queued) conversation.beginTurn();
+    conversation.context(
+      state.agent === "roo-code" ? "Context from Roo Code" : "Context from Cline",
+      context.map((text) => ({ type: "text" as const, text })),
+    );
+  }
+  if (parts.length === 0) return;
+  if (isTask) state.task = { prompt: promptKey(textIn(words)), at: state.conversation.at };
+  conversation.prompt(parts, {
+    queued,
+    ...(isTask && state.parent !== undefined && { origin: "agent" as const }),
+  });
+}
+
+const WORDS = /<(task|feedback|answer|user_message)>\n?([\s\S]*?)\n?<\/\1>/;
+
+/** A person's words, where the text is these in a tag and nothing else. */
+function spokenTo(text: string): string | undefined {
+  const [whole, , words] = WORDS.exec(text) ?? [];
+  return whole !== undefined && whole === text.trim() ? words : undefined;
+}
+
+/** A person's words in what the extension says around them. */
+function innerWords(text: string): JsonObject[] {
+  const [, , words] = WORDS.exec(text) ?? [];
+  return words === undefined || words.trim() === "" ? [] : [{ type: "text", text: words }];
+}
+
+/** Folder and model stand in what the extension tells the model of its surroundings. */
+function learn(state: TaskState, conversation: Conversation, text: string): void {
+  const [, cwd] = /^# Current (?:Workspace|Working) Directory \((.+?)\) Files/m.exec(text) ?? [];
+  if (cwd !== undefined && !state.has_cwd) {
+    state.has_cwd = true;
+    conversation.update({ cwd });
+  }
+  const [, model] = /^<model>(.+?)<\/model>$/m.exec(text) ?? [];
+  if (model !== undefined) state.model = model;
+}
+
+function tellResult(conversation: Conversation, block: JsonObject, words: JsonObject[]): void {
+  const id = asText(block.tool_use_id) ?? asText(block.toolCallId);
+  const tool_name = asText(block.toolName);
+  const output = asObject(block.output);
+  const content =
+    block.content ?? (output === undefined ? block.output : (output.value ?? JSON.stringify(output)));
+  const told = resultContent(content);
+  const is_error = block.is_error === true || asString(output?.type)?.startsWith("error") === true;
+  endCall(conversation, { id, tool_name, ...told, is_error });
+  words.push(...wordsAfterTheEnd(conversation, told.output_text));
+}
+
+/** The result of a call that was written as text: in the texts behind `[tool for …] Result:`. */
+function tellWritten(
+  state: TaskState,
+  conversation: Conversation,
+  { name, texts }: { name: string; texts: JsonObject[] },
+  words: JsonObject[],
+): void {
+  const at = state.written.findIndex((call) => call.name === name);
+  const [call] = at === -1 ? [] : state.written.splice(at, 1);
+  const told = resultContent(texts);
+  endCall(conversation, { id: call?.id, tool_name: name, ...told, is_error: false });
+  words.push(...wordsAfterTheEnd(conversation, told.output_text));
+}
+
+/** The answer to a finished task begins another turn. */
+function wordsAfterTheEnd(conversation: Conversation, text: string): JsonObject[] {
+  return conversation.hasRunningTurn ? [] : innerWords(text);
+}
+
+interface Ending {
+  id: string | undefined;
+  tool_name: string | undefined;
+  output_text: string;
+  parts: ReturnType<typeof resultContent>["parts"];
+  is_error: boolean;
+}
+
+function endCall(conversation: Conversation, ending: Ending): void {
+  const { id, tool_name, output_text, parts } = ending;
+  const { status, outcome } = outcomeOf(ending);
+  conversation.toolResult({
+    ...(id !== undefined && { id }),
+    ...(tool_name !== undefined && { tool_name }),
+    status,
+    output_text,
+    parts,
+    outcome,
+    payload: (call) => (status === "success" ? call : ofFailure(call)),
+  });
+}
+
+/** How a call ended, by the words or the JSON that the extension answers the model with. */
+function outcomeOf({ output_text, is_error }: Ending): { status: ToolStatus; outcome?: CallOutcome } {
+  const report = output_text.startsWith("{") ? parseObject(output_text) : undefined;
+  if (report?.status === "denied" || /^The user denied this operation/.test(output_text)) {
+    const reason = asText(report?.feedback) ?? asText(innerWords(output_text)[0]?.text);
+    return {
+      status: "aborted",
+      outcome: { kind: "refused", by: "person", ...(reason !== undefined && { reason }) },
+    };
+  }
+  if (/^(?:Task was interrupted before this tool call|\[[^\]]*interrupted)/.test(output_text))
+    return { status: "aborted", outcome: { kind: "stopped" } };
+  const failed =
+    is_error || report?.status === "error" || /^(?:\[ERROR\]|The tool execution failed)/.test(output_text);
+  return { status: failed ? "error" : "success" };
+}

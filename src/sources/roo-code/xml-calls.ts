@@ -1,0 +1,38 @@
+import type { JsonObject } from "../../model/narrow.ts";
+
+/** What a model wrote, where it wrote its calls as tags in its text. */
+export type Spoken =
+  | { kind: "text"; text: string }
+  | { kind: "thinking"; text: string }
+  | { kind: "call"; name: string; input: JsonObject };
+
+const TOOLS =
+  "access_mcp_resource apply_diff apply_patch ask_followup_question attempt_completion browser_action codebase_search condense " +
+  "edit_file execute_command fetch_instructions generate_image insert_content list_code_definition_names list_files " +
+  "load_mcp_documentation new_rule new_task plan_mode_respond read_file replace_in_file report_bug run_slash_command " +
+  "search_and_replace search_files search_replace skill switch_mode update_todo_list use_mcp_tool web_fetch web_search write_to_file";
+const TAGS = new RegExp(`^[ \\t]*<(thinking|${TOOLS.replaceAll(" ", "|")})>([\\s\\S]*?)</\\1>`, "gm");
+const PARAMETER = /<([a-z_]+)>\n?([\s\S]*?)\n?<\/\1>/g;
+
+/** Takes calls and thoughts out of a text. A tag that is never closed stays in it. */
+export function spokenIn(text: string): Spoken[] {
+  const found: Spoken[] = [];
+  const say = (words: string) => {
+    if (words.trim() !== "") found.push({ kind: "text", text: words.trim() });
+  };
+  let at = 0;
+  for (const { 0: whole, 1: name = "", 2: body = "", index } of text.matchAll(TAGS)) {
+    say(text.slice(at, index));
+    at = index + whole.length;
+    if (name === "thinking") found.push({ kind: "thinking", text: body.trim() });
+    else found.push({ kind: "call", name, input: inputOf(body) });
+  }
+  // What has no such tag stays as it is written.
+  if (at === 0) return text.trim() === "" ? [] : [{ kind: "text", text }];
+  say(text.slice(at));
+  return found;
+}
+
+function inputOf(body: string): JsonObject {
+  return Object.fromEntries([...body.matchAll(PARAMETER)].map(([, name = "", value = ""]) => [name, value]));
+}
