@@ -1,3 +1,4 @@
+import { amp } from "./amp/format.ts";
 import { antigravity } from "./antigravity/format.ts";
 import { atif } from "./atif/format.ts";
 import { chatMessages } from "./chat-messages/format.ts";
@@ -47,6 +48,7 @@ export const formats: readonly Format[] = [
   rooCode,
   clineTasks,
   openCode,
+  amp,
   goose,
   openHands,
   antigravity,

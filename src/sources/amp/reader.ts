@@ -1,0 +1,313 @@
+import { isUuid } from "../../model/is-uuid.ts";
+import type { StopReason, ToolStatus, Usage } from "../../model/messages/message.ts";
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { CallOutcome } from "../../model/parts/outcome.ts";
+import { RawJson } from "../../model/raw-json.ts";
+import { uuidFrom } from "../../model/uuid.ts";
+import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import { emitBlocks } from "../conversation/blocks.ts";
+import { blocksIn, promptParts, resultContent, textIn, timeOf } from "../conversation/content.ts";
+import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { own } from "../conversation/own.ts";
+import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
+import { ofFailure, withExit } from "../conversation/tool-payload.ts";
+import { firstLine } from "../lines/first-line.ts";
+
+/** What is kept of a thread between records. */
+export interface AmpState extends StartedRuns {
+  conversation: ConversationState;
+  named: boolean;
+  /** The session whose call began this one, and the call. */
+  parent?: { session_id: string; tool_call_id: string };
+  /** The number of the last message: one before it is read again. */
+  last: number;
+  /** The last message is an answer that is not whole yet. */
+  is_streaming: boolean;
+}
+
+/** A thread is called `T-<uuid>`. */
+function idOf(name: string): string {
+  const id = name.replace(/^T-/, "");
+  return isUuid(id) ? id.toLowerCase() : uuidFrom("amp", name);
+}
+
+/**
+ * A thread of Amp. Records: `head`, `relationship:<index>`, `message:<id>`, and `message:<id>/<index>` for each result, which
+ * Amp keeps in messages of the role `user`.
+ */
+export const ampReader: RecordReader<AmpState> = {
+  initialState: ({ path }) => ({
+    conversation: freshConversation(idOf(path)),
+    named: false,
+    last: -1,
+    is_streaming: false,
+    ...startedRuns(),
+  }),
+  sessionId: ({ named, conversation }) => (named ? conversation.session_id : undefined),
+  read,
+  end(state, stopped) {
+    const conversation = new Conversation(state.conversation);
+    conversation.close(stopped);
+    return conversation.take();
+  },
+  linkFacts({ conversation: { session_id, at }, parent, runs }) {
+    const run = parent && {
+      agent_key: session_id,
+      tool_call_id: parent.tool_call_id,
+      parent_session_id: parent.session_id,
+      at,
+    };
+    return {
+      sessions: [{ session_id, group: parent?.session_id ?? session_id, calls: runs, ...(run && { run }) }],
+    };
+  },
+};
+
+function read(state: AmpState, record: SessionRecord): RecordResult {
+  const { value, key } = record;
+  if (key === "head") return readHead(state, record);
+  if (record.deleted === true) {
+    const conversation = new Conversation(state.conversation, record);
+    conversation.retract("removed by Amp");
+    return conversation.result({ kind: "folded", into: "what it removed" });
+  }
+  if (value.type === "tool_result") {
+    const conversation = new Conversation(state.conversation, record);
+    tellResult(conversation, value);
+    return conversation.result();
+  }
+  if (key.startsWith("relationship:")) {
+    const conversation = new Conversation(state.conversation, record);
+    const role = asText(value.role);
+    const title = `${asText(value.type) ?? "related"}${role === undefined ? "" : ` (${role})`}`;
+    conversation.marker(
+      "note",
+      `${title}: ${asText(value.threadID) ?? "unknown thread"}`,
+      asText(value.comment),
+      value,
+    );
+    return conversation.result();
+  }
+  const number = asNumber(value.messageId) ?? indexOf(record);
+  const revises = number < state.last || (number === state.last && !state.is_streaming);
+  const at = timeOf(asObject(value.meta)?.sentAt) ?? timeOf(asObject(value.usage)?.timestamp);
+  const conversation = new Conversation(state.conversation, record, { at, revises });
+  if (!revises) {
+    state.last = number;
+    state.is_streaming = asObject(value.state)?.type === "streaming";
+  }
+  readMessage(state, conversation, record);
+  return conversation.result({ kind: "hidden", rule: "empty message" });
+}
+
+/** The number of a message in its document. */
+const indexOf = ({ place }: SessionRecord): number =>
+  place.kind === "document" ? Number(/^\/messages\/(\d+)$/.exec(place.pointer)?.[1] ?? 0) : 0;
+
+function readHead(state: AmpState, record: SessionRecord): RecordResult {
+  const { value } = record;
+  const name = asText(value.id);
+  const call = asText(value.call);
+  if (!state.named && name !== undefined) {
+    state.conversation.session_id = call === undefined ? idOf(name) : uuidFrom("amp", `${name}/${call}`);
+    if (call !== undefined) state.parent = { session_id: idOf(name), tool_call_id: call };
+  }
+  state.named = true;
+  const conversation = new Conversation(state.conversation, record, { at: timeOf(value.created) });
+  const initial = asObject(asObject(value.env)?.initial);
+  const tree = asObject(asArray(initial?.trees)[0]);
+  const branch = asText(asObject(tree?.repository)?.ref)?.replace(/^refs\/heads\//, "");
+  const cwd = pathOf(asText(tree?.uri));
+  const agent_version = asText(asObject(initial?.platform)?.clientVersion);
+  const title = asText(value.title);
+  conversation.update({
+    agent: "amp",
+    ...(agent_version !== undefined && { agent_version }),
+    ...(title !== undefined && { title }),
+    ...(cwd !== undefined && { cwd }),
+    ...(branch !== undefined && { git_branch: branch }),
+    ...(state.parent !== undefined && {
+      parent: { session_id: state.parent.session_id },
+      run: { depth: 1 },
+    }),
+  });
+  return conversation.result({ kind: "folded", into: "the session" });
+}
+
+/** The path in a `file:` address. */
+function pathOf(uri: string | undefined): string | undefined {
+  const [, path] = /^file:\/\/(\/.*)$/.exec(uri ?? "") ?? [];
+  if (path === undefined) return undefined;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+function readMessage(state: AmpState, conversation: Conversation, record: SessionRecord): void {
+  const { value } = record;
+  switch (value.role) {
+    case "user":
+      readUser(state, conversation, value);
+      return;
+    case "assistant":
+      readAnswer(state, conversation, record);
+      return;
+    case "info":
+      for (const block of blocksIn(value.content)) tellInfo(conversation, block);
+      return;
+    default:
+      conversation.unknown(value, `Message of role ${asString(value.role) ?? "unknown"}`);
+  }
+}
+
+function readUser(state: AmpState, conversation: Conversation, value: JsonObject): void {
+  const blocks = blocksIn(value.content);
+  const others = blocks.filter((block) => block.type === "summary");
+  const parts = promptParts(blocks.filter((block) => block.type !== "summary").map(withMediaType));
+  const files = [...asArray(value.discoveredGuidanceFiles), ...asArray(asObject(value.fileMentions)?.files)];
+  for (const block of others) tellInfo(conversation, block);
+  const queued = conversation.awaitsModel;
+  if (files.length > 0) {
+    if (parts.length > 0 && !queued) conversation.beginTurn();
+    conversation.context(
+      "Files for the model",
+      files.map((file) => ({ type: "text" as const, text: fileText(asObject(file) ?? {}) })),
+    );
+  }
+  if (parts.length === 0) return;
+  conversation.prompt(parts, { queued, ...(state.parent !== undefined && { origin: "agent" as const }) });
+}
+
+const fileText = (file: JsonObject): string =>
+  [asText(file.uri), asText(file.content)].filter((part) => part !== undefined).join("\n");
+
+/** Amp calls the type of an image `mediaType` where the Anthropic API has `media_type`. */
+function withMediaType(block: JsonObject): JsonObject {
+  const source = asObject(block.source);
+  return source?.mediaType === undefined || source.media_type !== undefined
+    ? block
+    : { ...block, source: { ...source, media_type: source.mediaType } };
+}
+
+const REASONS: Readonly<Record<string, StopReason>> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  tool_use: "tool_use",
+  max_tokens: "length",
+  refusal: "error",
+};
+
+function readAnswer(state: AmpState, conversation: Conversation, record: SessionRecord): void {
+  const { value } = record;
+  const ending = asObject(value.state);
+  const model = asText(asObject(value.usage)?.model);
+  const raw = new RawJson(record.text);
+  const blocks = blocksIn(value.content);
+  conversation.step(record.key, model === undefined ? {} : { model });
+  emitBlocks(conversation, blocks, {
+    argumentsAt: (index) => raw.of(blocks[index]?.input ?? {}, ["content", index, "input"]),
+    onCall: (call) => noteCall(state, call, state.conversation.at),
+  });
+  if (ending?.type === "streaming") return;
+  const reason = asText(ending?.stopReason);
+  const stop_reason = own(REASONS, reason);
+  const usage = usageOf(value.usage);
+  conversation.endStep({
+    ...(usage !== undefined && { usage }),
+    ...(stop_reason !== undefined && { stop_reason }),
+    ...(reason !== undefined && { stop_reason_raw: reason }),
+  });
+  if (ending?.type === "cancelled") conversation.interrupt("Cancelled");
+  if (ending?.type === "error")
+    conversation.error(asText(asObject(ending.error)?.message) ?? asText(ending.error) ?? "", ending.error);
+}
+
+/** `inputTokens` does not hold what a cache read and wrote; `totalInputTokens` is the sum. */
+function usageOf(value: unknown): Usage | undefined {
+  const usage = asObject(value);
+  const input = asNumber(usage?.inputTokens);
+  const output = asNumber(usage?.outputTokens);
+  if (input === undefined && output === undefined) return undefined;
+  const cache_read = asNumber(usage?.cacheReadInputTokens);
+  const cache_write = asNumber(usage?.cacheCreationInputTokens);
+  return {
+    input: input ?? 0,
+    output: output ?? 0,
+    ...(cache_read !== undefined && { cache_read }),
+    ...(cache_write !== undefined && { cache_write }),
+  };
+}
+
+/** How a tool's run ended. */
+const STATUSES: Readonly<Record<string, { status: ToolStatus; outcome?: CallOutcome }>> = {
+  done: { status: "success" },
+  error: { status: "error" },
+  cancelled: { status: "aborted", outcome: { kind: "stopped" } },
+  "rejected-by-user": { status: "aborted", outcome: { kind: "refused", by: "person" } },
+};
+
+function tellResult(conversation: Conversation, block: JsonObject): void {
+  const run = asObject(block.run) ?? {};
+  const known = own(STATUSES, asText(run.status));
+  const { status, outcome } = known ?? { status: run.error === undefined ? "success" : "error" };
+  const reason = asText(run.reason);
+  const { output_text, parts, exit_code } = outputOf(run);
+  const id = asText(block.toolUseID);
+  conversation.toolResult({
+    ...(id !== undefined && { id }),
+    status,
+    output_text,
+    parts,
+    outcome: outcome && { ...outcome, ...(reason !== undefined && { reason }) },
+    payload: (call) => {
+      const payload = status === "success" ? call : ofFailure(call);
+      return exit_code === undefined ? payload : withExit(payload, { exit_code });
+    },
+  });
+}
+
+/** What a tool answered: text, blocks, `{output, exitCode}` of a command, or any value. */
+function outputOf(run: JsonObject): ReturnType<typeof resultContent> & { exit_code?: number } {
+  const error = asText(asObject(run.error)?.message) ?? asText(run.error);
+  if (error !== undefined) return { output_text: error, parts: [] };
+  const result = asObject(run.result);
+  const output = asString(result?.output);
+  const exit_code = asNumber(result?.exitCode);
+  if (output !== undefined)
+    return { output_text: output, parts: [], ...(exit_code !== undefined && { exit_code }) };
+  if (typeof run.result === "number" || typeof run.result === "boolean")
+    return { output_text: String(run.result), parts: [] };
+  return resultContent(run.result);
+}
+
+/** A command that the person ran, a summary, or a note. */
+function tellInfo(conversation: Conversation, block: JsonObject): void {
+  switch (block.type) {
+    case "text":
+      conversation.marker("note", firstLine(asString(block.text) ?? "") || "Note", asString(block.text));
+      return;
+    case "manual_bash_invocation": {
+      const command = asText(asObject(block.args)?.cmd) ?? "a command";
+      const run = asObject(block.toolRun) ?? {};
+      const { output_text, exit_code } = outputOf(run);
+      conversation.prompt([{ type: "text", text: `$ ${command}` }], { origin: "command" });
+      conversation.marker(
+        "note",
+        `Shell output${exit_code === undefined ? "" : `: exit ${exit_code}`}`,
+        output_text,
+      );
+      conversation.endTurn(run.status === "cancelled" ? "interrupted" : "completed");
+      return;
+    }
+    case "summary": {
+      const summary = asObject(block.summary);
+      const text = asText(summary?.summary) ?? textIn(summary?.content);
+      conversation.marker("compaction", "Conversation compacted", text, summary);
+      return;
+    }
+    default:
+      conversation.unknown(block, `Block of type ${firstLine(asString(block.type) ?? "unknown")}`);
+  }
+}
