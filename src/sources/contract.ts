@@ -183,7 +183,10 @@ export type Row = Record<string, unknown>;
 export interface OpenStore {
   /** Absolute path of the file or folder, as `storeOf` named it. */
   readonly path: string;
-  /** Text of a file, by absolute path below the store's folder; `undefined`: there is none. */
+  /**
+   * Text of a file, by absolute path below the store's folder; `undefined`: there is none. `x.zip!/a/b.json` is an entry of
+   * the archive `x.zip`, here and for `list` and `modifiedAt`.
+   */
   readText(path: string): string | undefined;
   /** Names of what is in a folder, sorted; none where there is no such folder. */
   list(folder: string): string[];

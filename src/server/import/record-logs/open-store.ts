@@ -2,9 +2,13 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import type { OpenStore } from "../../../sources/contract.ts";
+import { openZip, type ZipArchive } from "../../files/zip.ts";
 
 /** Waits so long for a writer that holds the database, in milliseconds. */
 const BUSY_MS = 2_000;
+
+/** Between the path of an archive and that of an entry in it. */
+const INSIDE = "!/";
 
 export interface ReadableStore extends OpenStore {
   /** Throws where what was read may be of two moments: the store has to be read again. */
@@ -15,11 +19,24 @@ export interface ReadableStore extends OpenStore {
 /**
  * Opens an agent's store for reading, on the thread that calls: a database in one transaction, read-only. Nothing is written
  * beside the agent's files: a database that nobody writes (it has no `-wal`) is opened as one that does not change, and `verify`
- * looks whether it did.
+ * looks whether it did. Of a ZIP archive one entry is read at a time.
  */
 export function openStore(path: string): ReadableStore {
   let database: DatabaseSync | undefined;
+  let archive: ZipArchive | undefined;
   let unlocked: string | undefined;
+
+  /** The archive and a name in it, where a path leads into the store; `undefined`: there is no store. */
+  function inArchive(file: string): { archive: ZipArchive; name: string } | undefined {
+    if (archive === undefined) {
+      const state = orMissing(() => statSync(path));
+      if (state === undefined) return undefined;
+      unlocked = stampOf(path);
+      archive = openZip(path, state.size);
+    }
+    return { archive, name: file.slice(path.length + INSIDE.length) };
+  }
+  const isInside = (file: string): boolean => file.startsWith(`${path}${INSIDE}`);
 
   function open(): DatabaseSync {
     if (database) return database;
@@ -37,9 +54,21 @@ export function openStore(path: string): ReadableStore {
 
   return {
     path,
-    readText: (file) => orMissing(() => readFileSync(file, "utf8")),
-    list: (folder) => orMissing(() => readdirSync(folder).sort()) ?? [],
-    modifiedAt: (file) => orMissing(() => statSync(file).mtimeMs),
+    readText(file) {
+      if (!isInside(file)) return orMissing(() => readFileSync(file, "utf8"));
+      const found = inArchive(file);
+      return found?.archive.readText(found.name);
+    },
+    list(folder) {
+      if (!isInside(folder)) return orMissing(() => readdirSync(folder).sort()) ?? [];
+      const found = inArchive(folder);
+      return found?.archive.list(found.name) ?? [];
+    },
+    modifiedAt(file) {
+      if (!isInside(file)) return orMissing(() => statSync(file).mtimeMs);
+      const found = inArchive(file);
+      return found?.archive.modifiedAt(found.name);
+    },
     rows: (sql, ...parameters) =>
       open()
         .prepare(sql)
@@ -48,7 +77,10 @@ export function openStore(path: string): ReadableStore {
       if (unlocked !== undefined && unlocked !== stampOf(path))
         throw new Error(`${path} changed while it was read`);
     },
-    close: () => database?.close(),
+    close() {
+      database?.close();
+      archive?.close();
+    },
   };
 }
 

@@ -1,0 +1,107 @@
+import { asArray, asObject, asText, type JsonObject } from "../../model/narrow.ts";
+import type { SnapshotRecord } from "../contract.ts";
+import type { Placed, Sample } from "./samples.ts";
+
+/** What only the log's own books are kept with. */
+const BOOKKEEPING = new Set([
+  "sample_init",
+  "state",
+  "store",
+  "step",
+  "span_begin",
+  "span_end",
+  "subtask",
+  "sandbox",
+  "logger",
+  "model",
+  "tool",
+  "anchor",
+  "branch",
+]);
+
+/** Every message once, where it was first sent or came back, and what else happened, in the order of the events. */
+export function* sampleRecords(name: string, header: JsonObject, sample: Sample): Generator<SnapshotRecord> {
+  const { facts } = sample;
+  const record = (
+    key: string,
+    { file, pointer }: Omit<Placed, "value">,
+    value: JsonObject,
+  ): SnapshotRecord => ({
+    key,
+    place: { kind: "document", file, pointer },
+    text: JSON.stringify(value),
+  });
+  const evaluation = asObject(header.eval) ?? {};
+  yield record("head", sample, {
+    name,
+    task: evaluation.task,
+    model: evaluation.model,
+    version: asObject(evaluation.packages)?.inspect_ai,
+    started_at: facts.started_at,
+    sample_id: facts.id,
+    epoch: facts.epoch,
+    target: facts.target,
+  });
+  const attached = (value: unknown): unknown => withAttachments(value, sample);
+  const seen = new Set<string>();
+  /** `same`: how often a message without an id stood before it in its list with the same words. */
+  function* message(item: Placed, told: JsonObject, same: Map<string, number>): Generator<SnapshotRecord> {
+    const value = asObject(item.value);
+    if (value === undefined) return;
+    const words = JSON.stringify([value.role, value.content, value.tool_calls, value.tool_call_id]);
+    const count = (same.get(words) ?? 0) + 1;
+    same.set(words, count);
+    const id = asText(value.id) ?? `${count} ${words}`;
+    if (seen.has(id)) return;
+    seen.add(id);
+    const key = `message:${asText(value.id) ?? seen.size}`;
+    yield record(key, item, { ...told, message: attached(value) });
+  }
+  let error_told = false;
+  let index = 0;
+  for (const item of sample.events()) {
+    const event = asObject(item.value) ?? {};
+    if (event.event === "error") error_told = true;
+    if (event.event === "model") {
+      const same = new Map<string, number>();
+      for (const input of sample.inputOf(item)) yield* message(input, { timestamp: event.timestamp }, same);
+      const output = asObject(event.output) ?? {};
+      const choice = asObject(asArray(output.choices)[0]);
+      const answer = {
+        file: item.file,
+        pointer: `${item.pointer}/output/choices/0/message`,
+        value: choice?.message,
+      };
+      const told = {
+        timestamp: event.completed ?? event.timestamp,
+        model: output.model,
+        usage: output.usage,
+        stop_reason: choice?.stop_reason,
+      };
+      yield* message(answer, told, same);
+    } else if (!BOOKKEEPING.has(String(event.event)))
+      yield record(`event:${index}`, item, { timestamp: event.timestamp, event: attached(event) });
+    index += 1;
+  }
+  // Where the log has no events, or what was said last was not sent any more.
+  const same = new Map<string, number>();
+  for (const item of sample.messages()) yield* message(item, {}, same);
+  yield record("end", sample, { scores: facts.scores, error: facts.error, error_told });
+}
+
+/** Long texts and images stand once, and are named `attachment://<name>` where they belong. */
+function withAttachments(value: unknown, sample: Sample): unknown {
+  if (typeof value === "string") {
+    if (!value.includes("attachment://")) return value;
+    return value.replace(
+      /attachment:\/\/([0-9a-f]{32}|\d+)/g,
+      (whole, name: string) => sample.attachment(name) ?? whole,
+    );
+  }
+  if (Array.isArray(value)) return value.map((item) => withAttachments(item, sample));
+  const object = asObject(value);
+  if (object === undefined) return value;
+  return Object.fromEntries(
+    Object.entries(object).map(([key, item]) => [key, withAttachments(item, sample)]),
+  );
+}

@@ -1,0 +1,142 @@
+import { asArray, asNumber, asObject, type JsonObject } from "../../model/narrow.ts";
+import type { OpenStore } from "../contract.ts";
+import { parseObject } from "../lines/parse-object.ts";
+
+/** A value with its place: the document and the JSON Pointer in it. */
+export interface Placed {
+  file: string;
+  pointer: string;
+  value: unknown;
+}
+
+/** A sample, however its log stores it. Its lists may be larger than memory: they are read from front to back. */
+export interface Sample {
+  file: string;
+  pointer: string;
+  /** All of it but its lists. */
+  facts: JsonObject;
+  events(): Iterable<Placed>;
+  /** What a model was sent; messages that an event of before was sent too may be left out. */
+  inputOf(event: Placed): Iterable<Placed>;
+  /** The conversation at its end. */
+  messages(): Iterable<Placed>;
+  /** Text or an image that stands apart, by its name in `attachment://<name>`. */
+  attachment(name: string): string | undefined;
+}
+
+/** The document of a sample; throws where it is none. */
+export function readWhole(store: OpenStore, file: string): JsonObject {
+  const sample = parseObject(store.readText(file) ?? "");
+  if (sample === undefined) throw new Error(`${file} is no JSON object`);
+  return sample;
+}
+
+/** A sample in one document. `pointer`: where it stands in `file`. */
+export function wholeSample(file: string, sample: JsonObject, pointer = ""): Sample {
+  const { events, messages, attachments, message_pool, events_data, ...facts } = sample;
+  const texts = asObject(attachments) ?? {};
+  const data = asObject(events_data);
+  const pool = asArray(data?.messages ?? message_pool);
+  const pool_at = data === undefined ? "/message_pool" : "/events_data/messages";
+  const sent = new Set<number>();
+  return {
+    file,
+    pointer,
+    facts,
+    events: () => placed(file, `${pointer}/events`, asArray(events)),
+    inputOf: (event) =>
+      inputOf(event, sent, (index) => ({
+        file,
+        pointer: `${pointer}${pool_at}/${index}`,
+        value: pool[index],
+      })),
+    messages: () => placed(file, `${pointer}/messages`, asArray(messages)),
+    attachment: (name) => (Object.hasOwn(texts, name) ? String(texts[name]) : undefined),
+  };
+}
+
+function* placed(file: string, pointer: string, values: readonly unknown[]): Generator<Placed> {
+  for (const [index, value] of values.entries()) yield { file, pointer: `${pointer}/${index}`, value };
+}
+
+/** Messages in the event itself, or ranges `[start, end)` of the pool: each of these once for the sample. */
+function* inputOf(
+  event: Placed,
+  sent: Set<number>,
+  at: (index: number) => Placed | undefined,
+): Generator<Placed> {
+  const value = asObject(event.value) ?? {};
+  yield* placed(event.file, `${event.pointer}/input`, asArray(value.input));
+  for (const index of indexesIn(value.input_refs)) {
+    if (sent.has(index)) continue;
+    sent.add(index);
+    const message = at(index);
+    if (message !== undefined) yield message;
+  }
+}
+
+function* indexesIn(ranges: unknown): Generator<number> {
+  for (const range of asArray(ranges)) {
+    const [start, end] = asArray(range).map(asNumber);
+    for (let index = start ?? 0; index < (end ?? 0); index += 1) yield index;
+  }
+}
+
+/** A sample in a folder: `sample.json` and lists that are cut into documents, each called after the number of its first item. */
+export function chunkedSample(store: OpenStore, folder: string): Sample {
+  const file = `${folder}/sample.json`;
+  const facts = readWhole(store, file);
+  const messages = sequence(store, `${folder}/messages`);
+  const attachments = sequence(store, `${folder}/attachments`);
+  const sent = new Set<number>();
+  return {
+    file,
+    pointer: "",
+    facts,
+    events: () => sequence(store, `${folder}/events`).all(),
+    inputOf: (event) => inputOf(event, sent, messages.at),
+    *messages() {
+      for (const index of indexesIn(facts.message_refs)) {
+        const message = messages.at(index);
+        if (message !== undefined) yield message;
+      }
+    },
+    attachment(name) {
+      const text = /^\d{1,15}$/.test(name) ? attachments.at(Number(name))?.value : undefined;
+      return typeof text === "string" ? text : undefined;
+    },
+  };
+}
+
+/** A list in several documents. */
+interface Sequence {
+  at(index: number): Placed | undefined;
+  all(): Iterable<Placed>;
+}
+
+function sequence(store: OpenStore, folder: string): Sequence {
+  const starts = store
+    .list(folder)
+    .flatMap((name) => (/^\d+\.json$/.test(name) ? [Number.parseInt(name, 10)] : []))
+    .sort((one, other) => one - other);
+  /** Only one document is in memory. */
+  let open: { start: number; values: readonly unknown[] } | undefined;
+  const read = (start: number): readonly unknown[] => {
+    if (open?.start !== start) {
+      const text = store.readText(`${folder}/${start}.json`);
+      open = { start, values: asArray(text === undefined ? undefined : JSON.parse(text)) };
+    }
+    return open.values;
+  };
+  return {
+    at(index) {
+      const start = starts.findLast((each) => each <= index);
+      const value = start === undefined ? undefined : read(start)[index - start];
+      if (start === undefined || value === undefined) return undefined;
+      return { file: `${folder}/${start}.json`, pointer: `/${index - start}`, value };
+    },
+    *all() {
+      for (const start of starts) yield* placed(`${folder}/${start}.json`, "", read(start));
+    },
+  };
+}
