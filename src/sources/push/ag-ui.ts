@@ -1,7 +1,6 @@
 import type { Usage } from "../../model/messages/message.ts";
-import type { MediaPart } from "../../model/messages/part.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
-import { countUsage } from "../../model/usage.ts";
+import { contentOf, usageOf } from "./ag-ui-values.ts";
 import { endCut } from "./endings.ts";
 import type { EventReader, EventReaderOptions, StreamFormat } from "./format.ts";
 
@@ -37,6 +36,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
   const others = new Map<string, { role: string; text: string }>();
   /** What sub-agents did, until they end. */
   const helpers = new Map<string, { name: string; text: string; events: JsonObject[] }>();
+  const activities = new Set<string>();
   /** A chunk names what it belongs to only at first. */
   let chunk: { kind: "text" | "thinking" | "call"; id: string } | undefined;
   /** The source's own id of the open message, once a text or a call has named it. */
@@ -169,6 +169,11 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
     const before = last?.role === "user" ? messages.slice(0, -1) : messages;
     const firstResult = 1 + before.findLastIndex((message) => message?.role !== "tool");
     for (const message of before.slice(firstResult)) if (!isKnown(message)) showMessage(message);
+    for (const item of asArray(asObject(event.input)?.resume).map(asObject))
+      note(
+        `Answer to ${asText(item?.interruptId) ?? "an interrupt"}: ${asText(item?.status) ?? "unknown"}`,
+        item,
+      );
     const id = asString(last?.id);
     if (last?.role !== "user" || id === undefined) return;
     const { text, parts } = contentOf(last.content);
@@ -248,6 +253,16 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
     }
   };
 
+  /** The same activity anew replaces what it was, unless it says that what is there stays. */
+  const readActivity = (event: JsonObject, id: string): void => {
+    const isKnownActivity = activities.has(id);
+    activities.add(id);
+    const title = asText(event.activityType) ?? "Activity";
+    if (event.replace === false && isKnownActivity)
+      note(`${title}, not in the place of what it was`, event.content);
+    else note(title, event.content, lastingIdOf(`activity:${id}`));
+  };
+
   const pushHelper = (event: JsonObject, id: string): void => {
     const name = asText(event.name) ?? "A sub-agent";
     const helper = helpers.get(id) ?? { name, text: "", events: [] };
@@ -256,7 +271,10 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
       helper.text += asString(event.delta) ?? "";
     }
     helper.events.push(event);
-    if (event.type === "SUBAGENT_FINISHED") flushHelper(id, "ended");
+    if (event.type === "SUBAGENT_FINISHED") {
+      const isSuspended = asObject(event.outcome)?.type === "suspended";
+      flushHelper(id, isSuspended ? "waits for a person" : "ended");
+    }
     if (event.type === "SUBAGENT_ERROR")
       flushHelper(id, `failed: ${asString(event.message) ?? "no reason given"}`);
   };
@@ -373,10 +391,16 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
         return true;
       case "REASONING_ENCRYPTED_VALUE": {
         const signature = asString(event.encryptedValue);
-        const part_id = shown.get(keyOf("thinking", asString(event.entityId) ?? ""))?.at(-1)?.part_id;
-        if (signature === undefined || part_id === undefined) return false;
-        writer.endPart();
-        writer.put({ type: "message.part_end", part_id, signature, format: "ag-ui" });
+        const entity = asString(event.entityId) ?? "";
+        const part_id = shown.get(keyOf("thinking", entity))?.at(-1)?.part_id;
+        if (signature === undefined) return false;
+        if (event.subtype === "tool-call" && calls.has(entity)) {
+          const metadata = { encryptedValue: signature };
+          writer.put({ type: "task.metadata", tool_call_id: entity, metadata });
+        } else if (part_id !== undefined) {
+          writer.endPart();
+          writer.put({ type: "message.part_end", part_id, signature, format: "ag-ui" });
+        } else return false;
         return true;
       }
       case "TOOL_CALL_START": {
@@ -409,12 +433,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
         readSnapshot(event);
         return true;
       case "ACTIVITY_SNAPSHOT":
-        // The same activity anew replaces what it was.
-        note(
-          asText(event.activityType) ?? "Activity",
-          event.content,
-          lastingIdOf(`activity:${message ?? ""}`),
-        );
+        readActivity(event, message ?? "");
         return true;
       case "ACTIVITY_DELTA":
         note(`${asText(event.activityType) ?? "Activity"} changed`, event.patch);
@@ -462,50 +481,4 @@ function keyOf(kind: "text" | "thinking", id: string): string {
 
 function keyOfMessage(message: JsonObject | undefined): string {
   return keyOf(message?.role === "reasoning" ? "thinking" : "text", asString(message?.id) ?? "");
-}
-
-/** Content of a message or a result: text, or parts of text and media. */
-function contentOf(content: unknown): { text: string; parts: MediaPart[] } {
-  if (typeof content === "string") return { text: content, parts: [] };
-  if (content === undefined || content === null) return { text: "", parts: [] };
-  if (!Array.isArray(content)) return { text: JSON.stringify(content, null, 2), parts: [] };
-  const texts: string[] = [];
-  const parts: MediaPart[] = [];
-  for (const item of content) {
-    const part = asObject(item);
-    const text = part?.type === "text" ? asString(part.text) : undefined;
-    const source = asObject(part?.source);
-    const value = asString(source?.value) ?? asString(part?.url) ?? asString(part?.data);
-    const mime = asString(source?.mimeType) ?? asString(part?.mimeType) ?? "";
-    if (text !== undefined) texts.push(text);
-    else if (value === undefined) parts.push({ type: "unknown", raw: item });
-    else {
-      const isData = source?.type === "data" || (source === undefined && part?.data !== undefined);
-      const url = isData ? `data:${mime};base64,${value}` : value;
-      const filename = asText(part?.filename);
-      if (part?.type === "image" || mime.startsWith("image/")) parts.push({ type: "image_url", url });
-      else parts.push({ type: "file", mime, url, ...(filename === undefined ? {} : { filename }) });
-    }
-  }
-  return { text: texts.join("\n"), parts };
-}
-
-/** The sum of a run's figures, one for each model. */
-function usageOf(value: unknown): Usage | undefined {
-  let sum: Usage | undefined;
-  for (const item of asArray(value).map(asObject)) {
-    const input = asNumber(item?.inputTokens) ?? 0;
-    const output = asNumber(item?.outputTokens) ?? 0;
-    const read = asNumber(item?.cachedInputTokens) ?? 0;
-    const write = asNumber(item?.cacheWriteInputTokens) ?? 0;
-    const reasoning = asNumber(item?.reasoningTokens) ?? 0;
-    sum = countUsage(sum, undefined, {
-      input: Math.max(0, input - read - write),
-      output,
-      ...(read > 0 ? { cache_read: read } : {}),
-      ...(write > 0 ? { cache_write: write } : {}),
-      ...(reasoning > 0 ? { reasoning } : {}),
-    });
-  }
-  return sum;
 }

@@ -1,6 +1,8 @@
 import type { StopReason, Usage } from "../../model/messages/message.ts";
-import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { CallOutcome } from "../../model/parts/outcome.ts";
 import { newProgress } from "../../model/progress.ts";
+import { isSameJson, partOf, restOf, STOP_REASONS, signatureOf, usageOf } from "./ai-sdk-values.ts";
 import { endCut, endFailed, outputText } from "./endings.ts";
 import type { EventReader, EventReaderOptions, StreamFormat } from "./format.ts";
 
@@ -13,17 +15,11 @@ export const aiSdk: StreamFormat = {
   createReader: createAiSdkReader,
 };
 
-const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
-  ["stop", "stop"],
-  ["length", "length"],
-  ["tool-calls", "tool_use"],
-  ["error", "error"],
-  ["content-filter", "error"],
-]);
-
 interface Call {
   name: string;
   input: string;
+  /** The deltas of its input are text, and no JSON. */
+  is_text?: boolean;
   state: "started" | "called" | "ended";
   /** Its latest preliminary output, and the length of all that was shown of them. */
   latest: string;
@@ -32,6 +28,8 @@ interface Call {
 
 function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
   const calls = new Map<string, Call>();
+  /** By the id of its approval, the call that waits for it, and what the answer says. */
+  const approvals = new Map<string, { call: string; outcome?: CallOutcome }>();
   let response_id: string | undefined;
   let model: string | undefined;
   let usage: Usage | undefined;
@@ -93,15 +91,16 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
     if (name !== undefined) call.name = name;
     ensureMessage();
     had_calls = true;
-    const told = input === undefined ? call.input : (JSON.stringify(input) ?? "");
-    writer.call(id, call.name, isSameJson(call.input, told) ? call.input : told);
+    const streamed = call.is_text === true ? JSON.stringify(call.input) : call.input;
+    const told = input === undefined ? streamed : (JSON.stringify(input) ?? "");
+    writer.call(id, call.name, isSameJson(streamed, told) ? streamed : told);
     if (call.state === "started") call.state = "called";
   };
   const putResult = (
     id: string,
     status: "success" | "error" | "aborted",
     output_text: string,
-    metadata?: JsonObject,
+    { metadata, outcome }: { metadata?: JsonObject | undefined; outcome?: CallOutcome | undefined } = {},
   ): void => {
     // A call of an earlier stream may end in this one.
     const call = calls.get(id);
@@ -117,6 +116,7 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
       output_text,
       parts: [],
       ...(metadata === undefined ? {} : { ui_extra: { type: "output", metadata } }),
+      ...(outcome === undefined ? {} : { outcome }),
     });
   };
   /** What an event says about a call beside its input, for the call's own metadata. */
@@ -144,12 +144,45 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
     writer.say(kind, text, `${kind}:${id}`);
   };
 
+  /** It names its approval, which names the call. */
+  const readApproval = (event: JsonObject): void => {
+    const approval = approvals.get(asString(event.approvalId) ?? "");
+    const reason = asText(event.reason);
+    if (approval !== undefined && event.approved === false)
+      approval.outcome = { kind: "refused", ...(reason === undefined ? {} : { reason }) };
+    const words =
+      event.approved === true
+        ? "The call was approved"
+        : event.approved === false
+          ? "The call was refused"
+          : "The approval was answered";
+    note(words, event);
+  };
+  /** A person's words while the agent works. */
+  const steer = (event: JsonObject): void => {
+    const id = asString(event.id);
+    const items = asArray(event.parts).map(asObject);
+    if (id === undefined || items.length === 0) {
+      putUnknown(event);
+      return;
+    }
+    if (isEnding) endStep();
+    writer.endPart();
+    writer.put({
+      type: "user.message",
+      message_id: idOf(`steering:${id}`),
+      parts: items.map(partOf),
+      queued: true,
+    });
+  };
+
   const pushCall = (event: JsonObject, id: string): boolean => {
     const name = asString(event.toolName);
     switch (event.type) {
       case "tool-input-start":
         ensureMessage();
         had_calls = true;
+        callOf(id, name).is_text = event.inputEncoding === "text";
         writer.startCall(id, callOf(id, name).name);
         return true;
       case "tool-input-delta": {
@@ -164,28 +197,28 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
         return true;
       case "tool-input-error":
         putCall(id, name, event.input);
-        putResult(id, "error", asString(event.errorText) ?? "The input could not be used", restOf(event));
+        putResult(id, "error", asString(event.errorText) ?? "The input could not be used", {
+          metadata: restOf(event),
+        });
         return true;
       case "tool-approval-request":
-      case "tool-approval-response":
-        note(
-          event.type === "tool-approval-request"
-            ? "The call waits for an approval"
-            : "The approval was answered",
-          event,
-        );
+        approvals.set(asString(event.approvalId) ?? "", { call: id });
+        note("The call waits for an approval", event);
         return true;
       case "tool-output-available": {
         const text = outputText(event.output);
         if (event.preliminary === true) growProgress(id, callOf(id, name), text);
-        else putResult(id, "success", text, restOf(event));
+        else putResult(id, "success", text, { metadata: restOf(event) });
         return true;
       }
       case "tool-output-error":
-        putResult(id, "error", asString(event.errorText) ?? "", restOf(event));
+        putResult(id, "error", asString(event.errorText) ?? "", { metadata: restOf(event) });
         return true;
       case "tool-output-denied":
-        putResult(id, "aborted", "Denied", restOf(event));
+        putResult(id, "aborted", "Denied", {
+          metadata: restOf(event),
+          outcome: [...approvals.values()].find(({ call }) => call === id)?.outcome ?? { kind: "refused" },
+        });
         return true;
       default:
         return false;
@@ -196,6 +229,10 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
     began = true;
     const type = asString(event.type) ?? "";
     hasFailed = type === "error";
+    if (type === "tool-approval-response") {
+      readApproval(event);
+      return;
+    }
     if (type.startsWith("tool-")) {
       const id = asString(event.toolCallId);
       if (id === undefined || !pushCall(event, id)) putUnknown(event);
@@ -244,6 +281,7 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
       case "reasoning-end": {
         const kind = type === "text-end" ? "text" : "thinking";
         writer.endPart(`${kind}:${asString(event.id) ?? ""}`, kind === "thinking" ? signatureOf(event) : {});
+        if (event.citations !== undefined) note("Citations", event.citations);
         return;
       }
       case "file":
@@ -264,6 +302,12 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
           `Source: ${asText(event.title) ?? asText(event.url) ?? asText(event.sourceId) ?? "unnamed"}`,
           event,
         );
+        return;
+      case "custom":
+        note(asText(event.kind) ?? "Custom content", event);
+        return;
+      case "steering-message":
+        steer(event);
         return;
       case "message-metadata":
         readMetadata(event.messageMetadata);
@@ -307,53 +351,4 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
       return hasFailed;
     },
   };
-}
-
-/** Fields of a tool's event that are read into the call or its result. */
-const READ = new Set([
-  "type",
-  "toolCallId",
-  "toolName",
-  "input",
-  "output",
-  "errorText",
-  "preliminary",
-  "dynamic",
-]);
-
-/** All that a tool's event says beside what is read of it: `toolMetadata`, `providerMetadata`, `title` and what comes. */
-function restOf(event: JsonObject): JsonObject | undefined {
-  const rest = Object.entries(event).filter(([name]) => !READ.has(name));
-  return rest.length === 0 ? undefined : Object.fromEntries(rest);
-}
-
-function signatureOf(event: JsonObject): { signature?: string; format?: string } {
-  for (const [format, value] of Object.entries(asObject(event.providerMetadata) ?? {})) {
-    const signature = asString(asObject(value)?.signature);
-    if (signature !== undefined) return { signature, format };
-  }
-  return {};
-}
-
-function usageOf(value: unknown): Usage | undefined {
-  const told = asObject(value);
-  const input = asNumber(told?.inputTokens);
-  const output = asNumber(told?.outputTokens);
-  if (input === undefined || output === undefined) return undefined;
-  const cached = asNumber(told?.cachedInputTokens) ?? 0;
-  const reasoning = asNumber(told?.reasoningTokens) ?? 0;
-  return {
-    input: Math.max(0, input - cached),
-    output,
-    ...(cached > 0 ? { cache_read: cached } : {}),
-    ...(reasoning > 0 ? { reasoning } : {}),
-  };
-}
-
-function isSameJson(streamed: string, told: string): boolean {
-  try {
-    return JSON.stringify(JSON.parse(streamed)) === told;
-  } catch {
-    return streamed === told;
-  }
 }
