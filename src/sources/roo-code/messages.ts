@@ -36,6 +36,8 @@ export function readMessage(state: TaskState, conversation: Conversation, record
   } else conversation.unknown(value, `Message of role ${asString(value.role) ?? "unknown"}`);
 }
 
+/** Calls written as text that wait for their results. */
+const MAX_WRITTEN = 64;
 const CUT = /\s*\[Response interrupted by ([^\]]+)\]\s*$/;
 
 function readAnswer(state: TaskState, conversation: Conversation, record: SessionRecord): void {
@@ -72,7 +74,7 @@ function readAnswer(state: TaskState, conversation: Conversation, record: Sessio
         const call_id = `${key}:${written}`;
         written += 1;
         const id = emitCall(conversation, { id: call_id, name, input });
-        state.written.push({ id: call_id, name });
+        state.written = [...state.written, { id: call_id, name }].slice(-MAX_WRITTEN);
         onCall({ id, name, input });
       }
     }
