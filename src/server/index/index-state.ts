@@ -5,7 +5,7 @@ import type { FileIdentity, Notice } from "../../store/contract.ts";
 import { deleteIndex, openSqliteIndex, prepareIndex } from "../../store/index/sqlite.ts";
 
 /** Rises when a reader makes other parts of the same bytes: what was indexed before is indexed again. */
-const READERS_VERSION = 6;
+const READERS_VERSION = 7;
 
 /** What the daemon knows of its part index: which sources are indexed, and in which state. The rows are other threads' work. */
 export interface IndexState {
