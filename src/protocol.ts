@@ -333,6 +333,29 @@ export type Attachment = z.infer<typeof attachment>;
 export const attachReply = record({ agents: z.array(attachment) });
 export type AttachReply = z.infer<typeof attachReply>;
 /**
+ * An agent whose session files are read. As `POST /api/sources/:agent` replies. `is_on`: a person may switch it off; it is then
+ * neither listed, followed, indexed nor searched.
+ */
+export const agentSource = record({
+  agent: z.string(),
+  name: z.string(),
+  is_on: z.boolean(),
+  /** Where its sessions were looked for. */
+  folders: z.array(record({ path: z.string(), exists: z.boolean() })),
+  /** Sessions that are known, without the runs of sub-agents. */
+  sessions: z.number(),
+  /** When its folders were looked at last and what was new in them was read. Absent: not since the daemon started. */
+  read_at: optional(z.number()),
+  /** Folders and files that cannot be read; `remedy`: what to do. */
+  problems: z.array(record({ path: z.string(), text: z.string(), remedy: optional(z.string()) })),
+});
+export type AgentSource = z.infer<typeof agentSource>;
+/** `GET /api/sources` */
+export const sourcesReply = record({ agents: z.array(agentSource) });
+export type SourcesReply = z.infer<typeof sourcesReply>;
+/** `POST /api/sources/:agent` → the agent as it is now. */
+export const sourceBody = record({ is_on: z.boolean() });
+/**
  * `GET /api/sessions/:id/changes?turn=` (from 1; absent: all turns): see `Ledger`. `turns`: of the session. `is_cut`: the diffs before
  * it are so long that this one is left out.
  */

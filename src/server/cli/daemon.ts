@@ -18,6 +18,7 @@ import { serve } from "../http/serve.ts";
 import { createSessions } from "../import/catalog.ts";
 import { createProcessRegistry } from "../import/process-registry.ts";
 import { hasSessions, openSamples, type Samples } from "../import/samples.ts";
+import { openSourceChoices } from "../import/source-choices.ts";
 import type { IndexState } from "../index/index-state.ts";
 import { createSearch, type Search } from "../index/search-service.ts";
 import { createLive } from "../live/live.ts";
@@ -29,12 +30,14 @@ import { addPostedRoutes } from "../posted/routes.ts";
 import { mergeSessions } from "../sessions/merge-sessions.ts";
 import { type ReadableSessions, withReadState } from "../sessions/read-state.ts";
 import type { Sessions } from "../sessions/sessions.ts";
+import type { Sources } from "../sessions/sources.ts";
 import { UsageError } from "../usage-error.ts";
 import { agentFolder, agentFolders } from "./agent-folders.ts";
 import { dataDirOf, inDataFolder } from "./data-dir.ts";
 import type { Flags } from "./flags.ts";
 import { packageRoot, readVersion } from "./package-root.ts";
 import { indexOtherSessions, openPartIndex } from "./part-index.ts";
+import { createSources } from "./sources.ts";
 import { say } from "./terminal.ts";
 
 /** Interval of the check for new notices. */
@@ -108,17 +111,9 @@ async function openDaemon(
   const umask = process.umask(0o077);
   const access = inDataFolder(data_dir, () => loadAccess(data_dir));
   const posted = inDataFolder(data_dir, () => createPostedFiles(join(data_dir, "posted")));
-  const { samples, sessions, managed, search, attach } = await openAllSessions(
-    paths,
-    flags,
-    data_dir,
-    posted,
-    opened,
-  );
-  const { port, newLink } = await listen(
-    { program, flags, access, sessions, managed, search, posted, attach },
-    opened,
-  );
+  const all = await openAllSessions(paths, flags, data_dir, posted, opened);
+  const { samples, sessions, managed, attach } = all;
+  const { port, newLink } = await listen({ ...all, program, flags, access, posted }, opened);
   if (samples) opened.push({ close: samples.stop });
   // Of two daemons on one data folder, the one that holds the lock replays samples and gives out links. Where the disk lets
   // neither take the lock, the first one does.
@@ -155,6 +150,7 @@ async function openAllSessions(
   managed: ManagedSessions;
   search: Search;
   attach: AttachedDaemon;
+  sources: Sources;
 }> {
   const roots = formats.flatMap((format) =>
     format.root === undefined ? [] : [{ format, path: agentFolder(format.root) }],
@@ -186,6 +182,7 @@ async function openAllSessions(
   });
   opened.push(agents);
   const read_state_notices: Notice[] = [];
+  const choices = openSourceChoices(data_dir);
   const attach = attachTo(data_dir, roots);
   opened.push(attach);
   let index: IndexState | undefined;
@@ -199,6 +196,7 @@ async function openAllSessions(
       ...sample_notices,
       ...agents.notices,
       ...read_state_notices,
+      ...choices.notices,
       ...attach.notices,
       ...(index?.notices ?? []),
     ],
@@ -226,6 +224,7 @@ async function openAllSessions(
     paths: paths.map((path) => resolve(path)),
     indexer,
     part_index: state,
+    choices,
     dataFolder: data_dir,
     // The daemon that holds the lock of the first store may still be opening the second: it is theirs too.
     read_only: managed.taken,
@@ -239,9 +238,10 @@ async function openAllSessions(
   const sessions = keepReadState(mergeSessions([managed, found]), read_states);
   opened.push(sessions);
   opened.push(indexOtherSessions({ state, indexer, managed, found }));
-  const search = createSearch({ state, sessions, now: Date.now });
+  const search = createSearch({ state, sessions, now: Date.now, skipped: () => [...choices.off] });
   opened.push(search);
-  return { samples, sessions, managed, search, attach };
+  const sources = createSources({ found, choices, is_writable: !managed.taken });
+  return { samples, sessions, managed, search, attach, sources };
 }
 
 /** Whoever serves browsers sets `isWatched`. */
@@ -287,10 +287,11 @@ async function listen(
     search: Search;
     posted: PostedFiles;
     attach: AttachedDaemon;
+    sources: Sources;
   },
   opened: Opened,
 ): Promise<{ port: number; newLink(): string }> {
-  const { program, flags, access, sessions, managed, search, posted, attach } = options;
+  const { program, flags, access, sessions, managed, search, posted, attach, sources } = options;
   const { address, frontend, version } = program;
   let newLink = () => "";
   const listenOn = (port: number) =>
@@ -308,6 +309,7 @@ async function listen(
         app: createApp({
           sessions,
           search,
+          sources,
           markRead: sessions.markRead,
           addPostedRoutes: (app) => addPostedRoutes(app, posted),
           addAttachRoutes: (app) => addAttachRoutes(app, attach, sessions),

@@ -177,6 +177,13 @@ const COMMANDS = {
     help: "Print the token with which a program may push sessions to this daemon.",
     options: DATA_DIR,
   },
+  agents: {
+    usage: "agents [on|off AGENT]",
+    help:
+      "Print which agents' session files are read, from where, how many there are, and what cannot be read. on, off: " +
+      "read an agent's sessions, or leave them out. Asks the running daemon.",
+    options: DATA_DIR,
+  },
   attach: {
     usage: "attach AGENT",
     help:
@@ -202,6 +209,7 @@ const OPTIONS = {
   ...COMMANDS.search.options,
   ...COMMANDS.mcp.options,
   ...COMMANDS.token.options,
+  ...COMMANDS.agents.options,
   ...COMMANDS.attach.options,
   ...COMMANDS.detach.options,
   version: { type: "boolean", help: "Print the version." },

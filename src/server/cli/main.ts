@@ -2,6 +2,7 @@ import { isMainThread } from "node:worker_threads";
 // In the package, the threads run this same file; these imports serve them.
 import "../import/index-worker.ts";
 import "../import/record-logs/log-worker.ts";
+import { listAgents } from "./commands/agents.ts";
 import { attachAgent, detachAgent } from "./commands/attach.ts";
 import { decodeFile } from "./commands/decode.ts";
 import { exportSessions } from "./commands/export.ts";
@@ -25,6 +26,7 @@ const RUN: Record<CommandName, (words: string[], flags: Flags) => Promise<number
   search: searchSessions,
   mcp: serveMcp,
   token: printToken,
+  agents: listAgents,
   attach: attachAgent,
   detach: detachAgent,
 };

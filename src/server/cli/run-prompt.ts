@@ -284,7 +284,8 @@ function answerOf(request: Request, said: string): Answer | undefined {
   return request.free_text === true && said.trim() !== "" ? { option_ids: [], text: said } : undefined;
 }
 
-async function call<Schema extends z.ZodType>(
+/** Asks the daemon, and checks its reply. Throws a `RunError` where it refuses or does not answer. */
+export async function call<Schema extends z.ZodType>(
   { origin, token }: Pick<RunOptions, "origin" | "token">,
   method: "GET" | "POST",
   path: string,

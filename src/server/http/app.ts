@@ -17,6 +17,7 @@ import type { ReadableSessions } from "../sessions/read-state.ts";
 import { CUT_OFF, Refused, refusal } from "../sessions/refused.ts";
 import { readBody } from "../sessions/request-body.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
+import type { Sources } from "../sessions/sources.ts";
 import { addChangesRoute } from "./changes-route.ts";
 import { addCompareRoute } from "./compare-route.ts";
 import { addContextRoutes } from "./context-routes.ts";
@@ -26,6 +27,7 @@ import { addLanesRoute } from "./lanes-route.ts";
 import { numberOf } from "./query-number.ts";
 import { searchParts } from "./search.ts";
 import { addSearchRoute, QUERY_LIMIT } from "./search-route.ts";
+import { addSourceRoutes } from "./sources-route.ts";
 
 interface AppOptions {
   sessions: Sessions;
@@ -44,6 +46,8 @@ interface AppOptions {
   addPostedRoutes?: (app: Hono) => void;
   /** Absent: all sessions together cannot be searched. */
   search?: Search;
+  /** Absent: which agents are read cannot be seen or changed. */
+  sources?: Sources;
   version: string;
   /** Told about failures that the client only hears of as such. */
   report?: (error: unknown) => void;
@@ -159,6 +163,7 @@ export function createApp(options: AppOptions) {
   addFiguresRoute(app, sessions);
   addCompareRoute(app, sessions);
   addLanesRoute(app, sessions);
+  if (options.sources) addSourceRoutes(app, options.sources);
 
   app.get("/api/sessions/:id/search", async (context) => {
     const query = context.req.query("q") ?? "";

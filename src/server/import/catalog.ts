@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { uuidFrom } from "../../model/uuid.ts";
+import type { AgentSource } from "../../protocol.ts";
 import type { Format } from "../../sources/contract.ts";
 import { createArchiveBackfill } from "../archive/archive-backfill.ts";
 import { createArchiveWriter } from "../archive/archive-writer.ts";
@@ -9,6 +10,7 @@ import type { IndexState } from "../index/index-state.ts";
 import { createList } from "../sessions/list.ts";
 import type { SessionView } from "../sessions/session-view.ts";
 import type { Sessions } from "../sessions/sessions.ts";
+import { createAgentSources } from "./agent-sources.ts";
 import { createFileReader } from "./file-reader.ts";
 import type { Indexer } from "./index-threads.ts";
 import { createSegments, marker } from "./large-files/segment-views.ts";
@@ -31,6 +33,7 @@ import {
   storedFile,
 } from "./session-file.ts";
 import { sessionFrames } from "./session-frames.ts";
+import type { SourceChoices } from "./source-choices.ts";
 import { createStatus, type Terminals } from "./status.ts";
 import { type SessionsTiming, TIMING } from "./timing.ts";
 import { createTrackedFiles } from "./tracked-files.ts";
@@ -48,6 +51,8 @@ export interface SessionsOptions {
   check_limit?: number;
   read_only?: boolean;
   timing?: Partial<SessionsTiming>;
+  /** Agents that a person switched off. Absent: all are read. */
+  choices?: Pick<SourceChoices, "off" | "subscribe">;
   /** Whether another source has a session of this id: a file's session of that id is listed by another one. */
   isInOtherSource?(id: string): boolean;
   /** What agents in terminals say and ask, by the agent's own id of the session. */
@@ -78,11 +83,19 @@ const PREVIEW_BATCH = 30;
 /** Between two looks at what has to be indexed, in milliseconds. */
 const PART_INDEX_MS = 1_000;
 
+/** The sessions in files. */
+export interface FileBackedSessions extends Sessions {
+  /** The agents whose files are read, in the order of `formats`, with what was found of each. */
+  describeSources(): Promise<AgentSource[]>;
+}
+
 /** Finds, follows, lists, opens and archives the sessions of all agents on this machine. */
-export function createSessions(options: SessionsOptions): Sessions {
+export function createSessions(options: SessionsOptions): FileBackedSessions {
   const timing = { ...TIMING, ...options.timing };
   const now = options.now ?? Date.now;
   const isInOtherSource = options.isInOtherSource ?? (() => false);
+  const off = options.choices?.off ?? new Set<string>();
+  const isOff = ({ format }: SessionFile) => off.has(format.id);
   const indexed = new Map<string, IndexedSession>();
   /** Of sessions that went while someone looked: what comes back under the id is shown in them. */
   const detached_views = new Map<string, SessionView>();
@@ -118,7 +131,12 @@ export function createSessions(options: SessionsOptions): Sessions {
       for (const entry of files.byPath.values()) if (entry.identity) backfill.add(entry);
     },
   });
-  const backfill = createArchiveBackfill({ archive, isClosed: () => closed, isArchivable, run });
+  const backfill = createArchiveBackfill({
+    archive,
+    isClosed: () => closed,
+    isArchivable: (entry: SessionFile) => !isOff(entry) && isArchivable(entry),
+    run,
+  });
   const status = createStatus({
     formats: options.formats,
     roots: options.roots,
@@ -135,7 +153,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     rowOf(id) {
       const state = indexed.get(id);
       // A file with nothing but bookkeeping is no conversation.
-      if (!state || state.summary.parts === 0) return undefined;
+      if (!state || state.summary.parts === 0 || isOff(state.entry)) return undefined;
       run_markers.publish(state);
       const row = status.present(state);
       if (row.status !== "running") reader.finalizeView(state);
@@ -155,6 +173,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     state: options.part_index,
     indexer,
     isClosed: () => closed,
+    isOff,
     now,
     close: timing.close,
     files: () => files.byPath.values(),
@@ -197,7 +216,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     modifiedAt,
     sizeOf,
     async read(entry) {
-      await run(entry, () => (isStale(entry) ? reader.read(entry, false) : undefined));
+      await run(entry, () => (isStale(entry) && !isOff(entry) ? reader.read(entry, false) : undefined));
       await reader.indexing(entry);
     },
   });
@@ -215,7 +234,10 @@ export function createSessions(options: SessionsOptions): Sessions {
     removeSession,
   });
   const segments = createSegments({
-    stateOf: (id) => indexed.get(id),
+    stateOf(id) {
+      const state = indexed.get(id);
+      return state && !isOff(state.entry) ? state : undefined;
+    },
     huge: files.huge,
     sizeOf: files.shownSize,
     contentOf: (entry) => openContent(entry, archive),
@@ -244,7 +266,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     await processes_known;
     const state = indexed.get(id);
     if (!state && !closed) return await segments.open(id);
-    if (!state || state.summary.parts === 0 || closed) return undefined;
+    if (!state || state.summary.parts === 0 || isOff(state.entry) || closed) return undefined;
     if (state.view) {
       state.view.used_at = now();
       return state.view;
@@ -287,6 +309,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 
   async function readOrMarkGone(entry: SessionFile) {
+    if (isOff(entry)) return;
     if (isStale(entry)) await reader.read(entry, false);
     else await files.markGoneUnlessPresent(entry);
   }
@@ -337,6 +360,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     hotInterval: timing.hot,
     listInterval: timing.list,
     hints: options.hints ?? true,
+    off,
     onChange: (paths) => void watch.look(paths),
   });
   const watch = watchSessions({
@@ -346,15 +370,34 @@ export function createSessions(options: SessionsOptions): Sessions {
     hotInterval: timing.hot,
     listInterval: timing.list,
     hints: options.hints ?? true,
+    off,
     onFound: files.onFound,
     onGone: files.onMissing,
     onReady() {
       ready = true;
       void begin();
       // What an earlier daemon knew and no look found: gone, or in a folder that is not looked at now.
-      files.onMissing([...files.byPath.values()].filter((entry) => !entry.seen).map(({ path }) => path));
+      const unseen = [...files.byPath.values()].filter((entry) => !entry.seen && !isOff(entry));
+      files.onMissing(unseen.map(({ path }) => path));
     },
   });
+  const sources = createAgentSources({
+    formats: options.formats,
+    roots: options.roots,
+    paths: options.paths ?? [],
+    off,
+    files,
+    indexed,
+    links,
+    list,
+    failures,
+    watch,
+    record_logs,
+    isClosed: () => closed,
+    cancelRead: (entry) => read_queue.delete(entry),
+    enqueueBackfill: (entry) => backfill.add(entry),
+  });
+  const stopChoices = options.choices?.subscribe(sources.switched);
   // The newest files are read first, so all have to be seen first; but not for long.
   const start_timer = setTimeout(() => void begin(), START_MS);
 
@@ -397,6 +440,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     status() {
       const index = { files_found: 0, files_done: 0, bytes_found: 0, bytes_done: 0 };
       for (const entry of files.byPath.values()) {
+        if (isOff(entry)) continue;
         const size = entry.seen?.size ?? entry.identity?.size ?? 0;
         const stale = isStale(entry) && (!entry.done || failures.has(entry));
         index.files_found += 1;
@@ -440,8 +484,10 @@ export function createSessions(options: SessionsOptions): Sessions {
       return part_indexing.waiting;
     },
     subscribe: list.subscribe,
+    describeSources: sources.describe,
     async close() {
       closed = true;
+      stopChoices?.();
       stopRequests?.();
       clearTimeout(start_timer);
       read_queue.stop();

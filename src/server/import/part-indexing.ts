@@ -24,6 +24,8 @@ export function createPartIndexing(options: {
   state: IndexState | undefined;
   indexer: Indexer | undefined;
   isClosed(): boolean;
+  /** Its agent is switched off: it waits until it is on again. */
+  isOff(entry: SessionFile): boolean;
   now: () => number;
   /** See `SessionsTiming.close`. */
   close: number;
@@ -92,7 +94,7 @@ export function createPartIndexing(options: {
       try {
         for (const entry of queue) {
           if (options.isClosed()) return;
-          if ((rests.get(entry) ?? 0) > performance.now()) continue;
+          if (options.isOff(entry) || (rests.get(entry) ?? 0) > performance.now()) continue;
           queue.delete(entry);
           // What was written meanwhile is on its way to the disk.
           if (!isIndexed(entry) && !entry.gone) await index(entry);
@@ -103,7 +105,8 @@ export function createPartIndexing(options: {
     },
     get waiting() {
       let count = 0;
-      for (const entry of options.files()) if (!entry.gone && !isIndexed(entry)) count += 1;
+      for (const entry of options.files())
+        if (!entry.gone && !options.isOff(entry) && !isIndexed(entry)) count += 1;
       return count;
     },
   };

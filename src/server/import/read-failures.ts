@@ -9,6 +9,8 @@ const MAX_RETRY_TICKS = 60;
 /** Runs the work on each file in order, keeps the errors for the page, and says which files are to be tried again. */
 export interface ReadFailures {
   readonly notices: Iterable<Notice>;
+  /** The same by the path of the file. */
+  readonly byPath: ReadonlyMap<string, Notice>;
   has(entry: SessionFile): boolean;
   /** Queues work behind the work on the same file. An error becomes a notice, and the result `undefined`. */
   run<Value>(entry: SessionFile, work: () => Value | Promise<Value>): Promise<Value | undefined>;
@@ -46,6 +48,7 @@ export function createReadFailures({ tick, isClosed }: { tick: number; isClosed(
     get notices() {
       return notices.values();
     },
+    byPath: notices,
     has: (entry) => failed.has(entry),
     run,
     report,

@@ -48,6 +48,8 @@ export interface WatchOptions {
   listInterval: number;
   /** Whether to listen to the system's hints too. They are only ever a reason to look earlier. */
   hints: boolean;
+  /** Agents that a person switched off, by id: their files are neither looked at nor reported. Absent: none are. */
+  off?: ReadonlySet<string>;
   /** Files that are new, or have changed since they were last reported, in no order. */
   onFound(files: FoundFile[]): void;
   /** Reported paths at which there is no such file any more. */
@@ -61,6 +63,8 @@ export interface SessionWatch {
   readonly files: ReadonlyMap<string, FoundFile>;
   /** What could not be looked at last time, and named files that hold no session: what is wrong with each path. */
   readonly errors: ReadonlyMap<string, string>;
+  /** When everything was looked at last, in milliseconds since 1970. */
+  readonly looked_at: number | undefined;
   /** Whether a root was there last time. */
   exists(root: string): boolean;
   /** Looks at this file every `hotInterval` until it is set cold. */
@@ -106,6 +110,8 @@ export function watchSessions(options: WatchOptions): SessionWatch {
   const folders = new Map<string, FSWatcher>();
   const timers = new Set<NodeJS.Timeout>();
   const sides = new Map<string, string>();
+  const isOff = (format: Format) => options.off?.has(format.id) === true;
+  let looked_all_at: number | undefined;
   let closed = false;
   let ready = false;
   let scanning: Promise<void> | undefined;
@@ -138,9 +144,10 @@ export function watchSessions(options: WatchOptions): SessionWatch {
         try {
           const base = await realpath(root);
           there.add(root);
+          if (isOff(format)) continue;
           found.push({ path: await realpath(join(base, folder)), base, format, sample });
         } catch (error) {
-          if (!isMissing(error)) errors.set(join(root, folder), whyUnread(error));
+          if (!isMissing(error) && !isOff(format)) errors.set(join(root, folder), whyUnread(error));
         }
       }
     }
@@ -214,6 +221,10 @@ export function watchSessions(options: WatchOptions): SessionWatch {
         if (start.single) errors.set(path, "no session that Verbatim reads is in it");
         return undefined;
       }
+      if (isOff(what.format)) {
+        if (start.single) errors.set(path, `${what.format.name} is switched off in the settings`);
+        return undefined;
+      }
       const side = what.side === undefined ? undefined : resolveSide(start, path, what.side);
       const side_stamp = side === undefined ? undefined : await stampOf(side);
       return {
@@ -258,7 +269,11 @@ export function watchSessions(options: WatchOptions): SessionWatch {
   }
 
   function emitGone(paths: readonly string[]) {
-    const gone = paths.filter((path) => files.delete(path));
+    // Those of an agent that was switched off are not gone.
+    const gone = paths.filter((path) => {
+      const known = files.get(path);
+      return files.delete(path) && known !== undefined && !isOff(known.format);
+    });
     for (const path of gone) detected.delete(path);
     if (gone.length > 0 && !closed) options.onGone(gone);
   }
@@ -333,6 +348,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     emitGone([...before].filter((path) => !seen.files.has(path)));
     // Where the system did not say that they went: their watchers are of use to nobody.
     for (const folder of listened) if (!seen.folders.has(folder)) forget(folder);
+    looked_all_at = Date.now();
     if (!ready) {
       ready = true;
       options.onReady();
@@ -472,6 +488,9 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     get errors() {
       return errors;
     },
+    get looked_at() {
+      return looked_all_at;
+    },
     exists: (root) => existing.has(root),
     setHot(path, isHot) {
       if (isHot) hot.add(path);
@@ -510,7 +529,7 @@ async function readHead(path: string, length: number): Promise<Uint8Array | unde
   }
 }
 
-function isMissing(error: unknown): boolean {
+export function isMissing(error: unknown): boolean {
   return (
     typeof error === "object" &&
     error !== null &&

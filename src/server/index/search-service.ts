@@ -23,7 +23,13 @@ export interface Search {
   close(): Promise<void>;
 }
 
-export function createSearch(options: { state: IndexState; sessions: Sessions; now: () => number }): Search {
+export function createSearch(options: {
+  state: IndexState;
+  sessions: Sessions;
+  now: () => number;
+  /** Agents whose files are not searched, by id. Absent: all are. */
+  skipped?: () => readonly string[];
+}): Search {
   const { sessions } = options;
   const thread = createSearchThread(options.state);
 
@@ -72,6 +78,7 @@ export function createSearch(options: { state: IndexState; sessions: Sessions; n
         limit,
         sort,
         budget: BUDGET,
+        ...(options.skipped && { skipped_agents: options.skipped() }),
         ...(cursor !== undefined && { cursor }),
       });
       return {

@@ -105,6 +105,8 @@ export interface SearchRequest {
   sort: "newest" | "rank";
   /** `next` of the page before. */
   cursor?: string;
+  /** Agents whose files are left out, by id; sessions that the daemon runs are not. */
+  skipped_agents?: readonly string[];
   /** A page ends early after so many milliseconds, with what was found until then; one without a hit after ten times as many. */
   budget: number;
 }

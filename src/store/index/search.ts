@@ -31,6 +31,12 @@ export interface SearchTables {
   cutParts(): number;
 }
 
+/** Whether a session is in a file of one of these agents. */
+export const isOfAgents = (
+  { source, session }: { source: string; session: Pick<IndexedSession, "agent"> },
+  agents: ReadonlySet<string>,
+): boolean => source.startsWith("file:") && agents.has(session.agent);
+
 /** What of a query is told by a part's row alone. */
 export type PartFilter = (part: Omit<IndexedPart, "text">) => boolean;
 
@@ -50,7 +56,8 @@ export function searchTables(tables: SearchTables, request: SearchRequest): Sear
   const last_moment = performance.now() + EMPTY_BUDGETS * budget;
   const match = createMatcher(query);
   const filter = partFilter(query);
-  const all = tables.sessions();
+  const skipped = new Set(request.skipped_agents);
+  const all = tables.sessions().filter((entry) => !isOfAgents(entry, skipped));
   const isWanted = sessionFilter(query.filters, query);
   const cursor = request.cursor === undefined ? undefined : decodeCursor(request.cursor);
   const start = sort === "rank" ? undefined : cursor;

@@ -5,6 +5,8 @@ import * as z from "zod";
 import { messageOf } from "../../../model/narrow.ts";
 import { parseSearch, type SearchFilter, type SearchQuery } from "../../../model/search/query.ts";
 import type { PartIndex } from "../../../store/index/contract.ts";
+import { isOfAgents } from "../../../store/index/search.ts";
+import { openSourceChoices } from "../../import/source-choices.ts";
 import { sessionOfKey } from "../../index/session-indexing.ts";
 import { dataDirOf } from "../data-dir.ts";
 import type { Flags } from "../flags.ts";
@@ -18,8 +20,11 @@ const MAX_LIMIT = 50;
 
 /** Serves the index to agents over the Model Context Protocol, until standard input ends. */
 export async function serveMcp(_words: string[], flags: Flags): Promise<number> {
-  const index = openStoredIndex(dataDirOf(flags));
-  const server = createMcpServer(index, flags.project === undefined ? undefined : resolve(flags.project));
+  const data_dir = dataDirOf(flags);
+  const index = openStoredIndex(data_dir);
+  const project = flags.project === undefined ? undefined : resolve(flags.project);
+  // Read anew each time: a switch takes effect without a restart.
+  const server = createMcpServer(index, project, () => openSourceChoices(data_dir).off);
   const closed = new Promise<void>((done) => {
     server.server.onclose = done;
   });
@@ -30,15 +35,26 @@ export async function serveMcp(_words: string[], flags: Flags): Promise<number> 
   return 0;
 }
 
-/** `project`: only sessions that worked in this folder or below it are searched, opened and listed. */
-export function createMcpServer(index: PartIndex, project?: string): McpServer {
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * `project`: only sessions that worked in this folder or below it are searched, opened and listed. `off`: agents whose files are
+ * left out.
+ */
+export function createMcpServer(
+  index: PartIndex,
+  project?: string,
+  off: () => ReadonlySet<string> = () => NONE,
+): McpServer {
   const server = new McpServer({ name: "verbatim", version: readVersion() });
   const isOpen = (cwd: string | undefined) =>
     project === undefined || cwd === project || cwd?.startsWith(project + sep) === true;
-  const sessions = async () =>
-    (await index.sessions())
-      .filter(({ cwd }) => isOpen(cwd))
+  const sessions = async () => {
+    const skipped = off();
+    return (await index.sessions())
+      .filter((session) => isOpen(session.cwd) && !isOfAgents({ source: session.source, session }, skipped))
       .map((session) => ({ ...session, id: sessionOfKey(session.source) ?? session.id }));
+  };
 
   server.registerTool(
     "search",
@@ -57,6 +73,7 @@ export function createMcpServer(index: PartIndex, project?: string): McpServer {
     ({ query, limit = 20, sort = "newest", cursor }) =>
       answer(async () => {
         const page = await index.search({
+          skipped_agents: [...off()],
           query: inProject(parseSearch(query, Date.now()), project),
           limit,
           sort,

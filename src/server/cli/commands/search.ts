@@ -1,5 +1,6 @@
 import { parseSearch, SearchQueryError } from "../../../model/search/query.ts";
 import type { SearchHit, SearchPage } from "../../../store/index/contract.ts";
+import { openSourceChoices } from "../../import/source-choices.ts";
 import { UsageError } from "../../usage-error.ts";
 import { dataDirOf } from "../data-dir.ts";
 import type { Flags } from "../flags.ts";
@@ -24,10 +25,19 @@ export async function searchSessions(words: string[], flags: Flags): Promise<num
       throw error;
     }
   })();
-  const index = openStoredIndex(dataDirOf(flags));
+  const data_dir = dataDirOf(flags);
+  const index = openStoredIndex(data_dir);
+  const skipped_agents = [...openSourceChoices(data_dir).off];
   try {
     const page = await searchOn(limit, (rest, cursor) =>
-      index.search({ query, limit: rest, sort, budget: BUDGET, ...(cursor !== undefined && { cursor }) }),
+      index.search({
+        query,
+        skipped_agents,
+        limit: rest,
+        sort,
+        budget: BUDGET,
+        ...(cursor !== undefined && { cursor }),
+      }),
     );
     await print(
       flags.json ? `${safe(JSON.stringify({ ...page, hits: page.hits.map(hitOf) }))}\n` : textOf(page),

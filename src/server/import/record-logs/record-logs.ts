@@ -18,6 +18,8 @@ interface RecordLogsOptions {
   hotInterval: number;
   listInterval: number;
   hints: boolean;
+  /** As in `WatchOptions`. */
+  off?: ReadonlySet<string>;
   /** These logs were appended to, moved, or are gone from where they were. */
   onChange(paths: string[]): void;
 }
@@ -33,6 +35,8 @@ export interface RecordLogs {
   readonly troubles: ReadonlyMap<string, string>;
   /** Whether a file belongs to a store. */
   owns(path: string): boolean;
+  /** Looks at an agent's stores anew: it was switched on or off. */
+  rescan(agent: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -90,6 +94,7 @@ export function createRecordLogs(options: RecordLogsOptions): RecordLogs {
     hotInterval: options.hotInterval,
     listInterval: options.listInterval,
     hints: options.hints,
+    ...(options.off && { off: options.off }),
     onFound(files) {
       for (const { path, format, modified_at } of files) {
         const found = formats.find(({ id }) => id === format.id);
@@ -128,7 +133,7 @@ export function createRecordLogs(options: RecordLogsOptions): RecordLogs {
   }
 
   async function update(store: Store): Promise<void> {
-    if (closed || store.looking) return;
+    if (closed || store.looking || options.off?.has(store.format.id)) return;
     store.looking = true;
     store.stale = false;
     const began = performance.now();
@@ -160,6 +165,11 @@ export function createRecordLogs(options: RecordLogsOptions): RecordLogs {
     roots,
     troubles,
     owns: (path) => owned.has(path),
+    async rescan(agent) {
+      await watch.rescan();
+      // A store that went meanwhile was not reported.
+      for (const { path, format } of stores.values()) if (format.id === agent) noteChange(path, format);
+    },
     async close() {
       closed = true;
       for (const { timer } of stores.values()) clearTimeout(timer);

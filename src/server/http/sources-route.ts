@@ -1,0 +1,21 @@
+import type { Hono } from "hono";
+import { type SourcesReply, sourceBody } from "../../protocol.ts";
+import { Refused } from "../sessions/refused.ts";
+import { readBody } from "../sessions/request-body.ts";
+import type { Sources } from "../sessions/sources.ts";
+
+/** Which agents' session files are read, and the switch for each. */
+export function addSourceRoutes(app: Hono, sources: Sources): void {
+  app.get("/api/sources", async (context) => {
+    const reply: SourcesReply = { agents: await sources.list() };
+    return context.json(reply);
+  });
+
+  app.post("/api/sources/:agent", async (context) => {
+    const { is_on } = await readBody(context, sourceBody);
+    const agent = context.req.param("agent");
+    const changed = await sources.change(agent, is_on);
+    if (changed === undefined) throw new Refused(404, "no_agent", `There is no agent ${agent}.`);
+    return context.json(changed);
+  });
+}

@@ -1,0 +1,143 @@
+import { readdir } from "node:fs/promises";
+import { join, sep } from "node:path";
+import type { AgentSource } from "../../protocol.ts";
+import type { Format } from "../../sources/contract.ts";
+import type { SessionList } from "../sessions/list.ts";
+import type { Links } from "./links.ts";
+import { type ReadFailures, unreadNotice } from "./read-failures.ts";
+import type { RecordLogs } from "./record-logs/record-logs.ts";
+import type { IndexedSession, SessionFile } from "./session-file.ts";
+import type { TrackedFiles } from "./tracked-files.ts";
+import { isMissing, type SessionWatch, type WatchRoot, whyUnread } from "./watch.ts";
+
+/** What is found of each agent, and what happens when one is switched off or on. */
+export interface AgentSources {
+  describe(): Promise<AgentSource[]>;
+  /** An agent was switched off or on; `off` says which. */
+  switched(agent: string): void;
+}
+
+interface AgentSourcesOptions {
+  formats: readonly Format[];
+  roots: readonly WatchRoot[];
+  /** Files and folders beside the agents' own. */
+  paths: readonly string[];
+  /** Ids of the agents that are switched off now. */
+  off: ReadonlySet<string>;
+  files: Pick<TrackedFiles, "all" | "byPath" | "onMissing">;
+  indexed: ReadonlyMap<string, IndexedSession>;
+  links: Pick<Links, "of">;
+  list: Pick<SessionList, "mark" | "publish">;
+  failures: Pick<ReadFailures, "byPath" | "clear">;
+  watch: Pick<SessionWatch, "errors" | "files" | "looked_at" | "rescan" | "setHot">;
+  record_logs: Pick<RecordLogs, "troubles" | "rescan">;
+  isClosed(): boolean;
+  cancelRead(entry: SessionFile): void;
+  enqueueBackfill(entry: SessionFile): void;
+}
+
+export function createAgentSources(options: AgentSourcesOptions): AgentSources {
+  const { formats, roots, paths, off, files, indexed, links, list, failures, watch, record_logs } = options;
+  const filesOf = (agent: string) => files.all().filter(({ format }) => format.id === agent);
+
+  function switched(agent: string) {
+    const own = filesOf(agent);
+    for (const entry of own) for (const id of entry.sessions) list.mark(id);
+    list.publish();
+    if (!off.has(agent)) return void switchedOn(agent);
+    for (const entry of own) {
+      options.cancelRead(entry);
+      failures.clear(entry);
+      watch.setHot(entry.path, false);
+    }
+    void watch.rescan();
+    void record_logs.rescan(agent);
+  }
+
+  /** What was written meanwhile is found as new; what went is missed by nobody but us. */
+  async function switchedOn(agent: string): Promise<void> {
+    await record_logs.rescan(agent);
+    await watch.rescan();
+    if (options.isClosed() || off.has(agent)) return;
+    const own = [...files.byPath.values()].filter(({ format }) => format.id === agent);
+    for (const entry of own) options.enqueueBackfill(entry);
+    files.onMissing(own.filter(({ path }) => !watch.files.has(path)).map(({ path }) => path));
+  }
+
+  /** The agent's own folders, then what was named on the command line and holds a session of it. */
+  function foldersOf(format: Format, own: readonly SessionFile[]): string[] {
+    const usual = roots
+      .filter((root) => root.format.id === format.id && !root.internal && !root.sample)
+      .flatMap(({ path, folders = format.root?.folders ?? [] }) =>
+        folders.map((folder) => join(path, folder)),
+      );
+    const named = paths.filter((path) => own.some((entry) => !entry.gone && isWithin(path, entry.path)));
+    return [...new Set([...usual, ...named])];
+  }
+
+  function problemsOf(folders: readonly string[], own: readonly SessionFile[]): AgentSource["problems"] {
+    const unread = [...watch.errors, ...record_logs.troubles]
+      .filter(([path]) => folders.some((folder) => isWithin(folder, path)))
+      .map(([path, why]) => [path, unreadNotice(path, why)] as const);
+    const failed = own.flatMap(({ path }) => {
+      const notice = failures.byPath.get(path);
+      return notice ? [[path, notice] as const] : [];
+    });
+    return [...new Map([...unread, ...failed])].map(([path, { text, remedy }]) => ({
+      path,
+      text,
+      ...(remedy !== undefined && { remedy }),
+    }));
+  }
+
+  async function describeOne(format: Format): Promise<AgentSource | undefined> {
+    const own = filesOf(format.id);
+    const sessions = own.flatMap((entry) => [...entry.sessions]).filter((id) => isTop(id)).length;
+    // A format without a usual place is only of interest where there is a file of it.
+    if (!format.root && sessions === 0) return undefined;
+    const is_on = !off.has(format.id);
+    const folders = foldersOf(format, own);
+    const problems = is_on ? problemsOf(folders, own) : [];
+    const looks = await Promise.all(folders.map(lookAt));
+    for (const { path, why } of looks)
+      if (is_on && why !== undefined && !problems.some((problem) => problem.path === path)) {
+        const { text, remedy } = unreadNotice(path, why);
+        problems.push({ path, text, ...(remedy !== undefined && { remedy }) });
+      }
+    return {
+      agent: format.id,
+      name: format.name,
+      is_on,
+      folders: looks.map(({ path, exists }) => ({ path, exists })),
+      sessions,
+      ...(is_on && watch.looked_at !== undefined && { read_at: watch.looked_at }),
+      problems,
+    };
+  }
+
+  function isTop(id: string): boolean {
+    const state = indexed.get(id);
+    return state !== undefined && state.summary.parts > 0 && links.of(id) === undefined;
+  }
+
+  return {
+    async describe() {
+      const all = await Promise.all(formats.map(describeOne));
+      return all.filter((source) => source !== undefined);
+    },
+    switched,
+  };
+}
+
+const isWithin = (folder: string, path: string): boolean => path === folder || path.startsWith(folder + sep);
+
+/** Whether there is something at a path, and why it cannot be read. */
+async function lookAt(path: string): Promise<{ path: string; exists: boolean; why?: string }> {
+  try {
+    await readdir(path);
+    return { path, exists: true };
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOTDIR") return { path, exists: true };
+    return isMissing(error) ? { path, exists: false } : { path, exists: true, why: whyUnread(error) };
+  }
+}

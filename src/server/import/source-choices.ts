@@ -1,0 +1,78 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { asObject, messageOf } from "../../model/narrow.ts";
+import type { Notice } from "../../store/contract.ts";
+
+/** Which agents' session files are read, as a person chose it. Kept in the data folder. */
+export interface SourceChoices {
+  /** Ids of the agents that are switched off. */
+  readonly off: ReadonlySet<string>;
+  readonly notices: readonly Notice[];
+  /** Keeps the choice on disk, then applies it. Throws where it cannot be kept; nothing changes then. */
+  set(agent: string, is_on: boolean): void;
+  /** Calls the listener with the agent whose switch was changed. The result ends it. */
+  subscribe(listener: (agent: string) => void): () => void;
+}
+
+const fileOf = (data_dir: string): string => join(data_dir, "sources.json");
+
+/** Reads the choices of a data folder. A missing file switches nothing off; a damaged one neither, and a notice says so. */
+export function openSourceChoices(data_dir: string): SourceChoices {
+  const file = fileOf(data_dir);
+  const { off, notices } = readChoices(file);
+  const listeners = new Set<(agent: string) => void>();
+  /** A file that cannot be understood is kept beside the new one. */
+  let is_damaged = notices.length > 0;
+  return {
+    off,
+    notices,
+    set(agent, is_on) {
+      if (off.has(agent) !== is_on) return;
+      const next = is_on ? [...off].filter((id) => id !== agent) : [...off, agent];
+      if (is_damaged) renameSync(file, `${file}.damaged`);
+      is_damaged = false;
+      writeChoices(file, next);
+      if (is_on) off.delete(agent);
+      else off.add(agent);
+      for (const listener of [...listeners]) listener(agent);
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+function readChoices(file: string): { off: Set<string>; notices: Notice[] } {
+  try {
+    const off = asObject(JSON.parse(readFileSync(file, "utf8")))?.off;
+    if (Array.isArray(off) && off.every((agent) => typeof agent === "string"))
+      return { off: new Set(off), notices: [] };
+    return unreadable(file, 'it is not {"off": ["agent", …]}');
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT")
+      return { off: new Set(), notices: [] };
+    return unreadable(file, messageOf(error));
+  }
+}
+
+function unreadable(file: string, why: string): { off: Set<string>; notices: Notice[] } {
+  const notice: Notice = {
+    level: "warning",
+    text: `${file} cannot be read, so all agents are read: ${why}.`,
+    remedy: "Correct or remove the file, then start Verbatim again.",
+  };
+  return { off: new Set(), notices: [notice] };
+}
+
+/** Written beside and renamed: a reader gets the old choices or the new ones. */
+function writeChoices(file: string, off: readonly string[]): void {
+  const draft = `${file}.${process.pid}`;
+  try {
+    writeFileSync(draft, `${JSON.stringify({ off })}\n`, { mode: 0o600, flush: true });
+    renameSync(draft, file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
