@@ -3,6 +3,7 @@ import type { RowSettings } from "../../model/parts/quiet.ts";
 import type { Answer, RequestOutcome } from "../../model/request.ts";
 import type { TranscriptPart } from "../../model/transcript/transcript.ts";
 import type {
+  AgentSource,
   AgentsReply,
   Attachment,
   AttachReply,
@@ -20,6 +21,7 @@ import type {
   RawReply,
   SearchAllReply,
   SearchReply,
+  SourcesReply,
   StopBody,
 } from "../../protocol.ts";
 import type { Ask } from "./ask.ts";
@@ -111,6 +113,9 @@ interface SessionApi {
     body: { digest?: string; answer: Answer },
   ): Promise<ApiResult<{ outcome: RequestOutcome; answer?: Answer }>>;
   attachments(signal?: AbortSignal): Promise<ApiResult<AttachReply>>;
+  /** The agents whose session files are read. */
+  sources(signal?: AbortSignal): Promise<ApiResult<SourcesReply>>;
+  changeSource(agent: string, is_on: boolean): Promise<ApiResult<AgentSource>>;
   changeAttachment(agent: string, change: "install" | "remove"): Promise<ApiResult<Attachment>>;
 }
 
@@ -171,6 +176,8 @@ function createApi({ get, post, bytes }: Requests): Api {
     answerTerminal: (request_id, body) =>
       post(`/api/terminal-requests/${encodeURIComponent(request_id)}`, body),
     attachments: (signal) => get("/api/attach", signal),
+    sources: (signal) => get("/api/sources", signal),
+    changeSource: (agent, is_on) => post(`/api/sources/${encodeURIComponent(agent)}`, { is_on }),
     changeAttachment: (agent, change) => post(`/api/attach/${encodeURIComponent(agent)}/${change}`, {}),
   };
 }

@@ -3,6 +3,7 @@ import { en } from "../text/en.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { AttachSettings } from "./AttachSettings.tsx";
 import { type KeyBinding, keyLabel } from "./keys.ts";
+import { SourceSettings } from "./SourceSettings.tsx";
 import type { Settings } from "./settings.ts";
 import { useSetting } from "./store.ts";
 
@@ -81,6 +82,7 @@ export function HelpDialogs({
           <NotifyChoice />
           <Switch name="showSteps" label={en.settings.steps} />
           <p className="dialog-note">{en.settings.saved}</p>
+          <SourceSettings />
           <AttachSettings />
         </Dialog>
       );

@@ -394,6 +394,15 @@ export const en = {
     loading: "Loading",
     failed: (reason: string): string => `This did not work: ${reason}`,
   },
+  sources: {
+    heading: "Agents",
+    off: "off",
+    read: (age: string): string => `read ${age}`,
+    noFolder: "(does not exist)",
+    notFound: (count: number): string => `Not found (${count})`,
+    loading: "Loading",
+    failed: (reason: string): string => `This did not work: ${reason}`,
+  },
   settings: {
     rows: "Rows",
     readable: "Readable",

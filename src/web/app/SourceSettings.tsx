@@ -1,0 +1,118 @@
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import type { AgentSource } from "../../protocol.ts";
+import { apiOf } from "../api/api.ts";
+import { en } from "../text/en.ts";
+import { failureText } from "../text/failure-text.ts";
+import { ago, counted } from "../text/format.ts";
+import { visible } from "../ui/hidden-text.tsx";
+import { useClient } from "./store.ts";
+
+/** Between two looks at what the daemon found, in milliseconds. */
+const REFRESH_MS = 5_000;
+
+/** The agents whose session files are read, what was found of each, and a switch for it. */
+export function SourceSettings(): ReactNode {
+  const api = apiOf(useClient());
+  const [agents, setAgents] = useState<readonly AgentSource[]>();
+  /** Rises with each change: a reply that was asked for before it is outdated. */
+  const changes = useRef(0);
+  const [problem, setProblem] = useState<string>();
+  const [busy, setBusy] = useState(false);
+
+  useEffect(() => {
+    const ended = new AbortController();
+    const load = async (): Promise<void> => {
+      const before = changes.current;
+      const reply = await api.sources(ended.signal);
+      if (ended.signal.aborted || before !== changes.current) return;
+      if (reply.ok) setAgents(reply.value.agents);
+      else setProblem(failureText(reply.failure));
+    };
+    void load();
+    const timer = setInterval(load, REFRESH_MS);
+    return () => {
+      clearInterval(timer);
+      ended.abort();
+    };
+  }, [api]);
+
+  const change = async (agent: string, is_on: boolean): Promise<void> => {
+    changes.current += 1;
+    setBusy(true);
+    setProblem(undefined);
+    const reply = await api.changeSource(agent, is_on);
+    changes.current += 1;
+    setBusy(false);
+    if (!reply.ok) setProblem(failureText(reply.failure));
+    else setAgents((before) => before?.map((one) => (one.agent === agent ? reply.value : one)));
+  };
+
+  // One that is off was switched off by hand: it stays where its switch is found.
+  const isFound = ({ sessions, is_on, problems }: AgentSource) =>
+    sessions > 0 || !is_on || problems.length > 0;
+  const rows = (wanted: boolean): ReactNode =>
+    agents
+      ?.filter((source) => isFound(source) === wanted)
+      .map((source) => <SourceRow key={source.agent} source={source} busy={busy} onChange={change} />);
+  const missing = agents?.filter((source) => !isFound(source)).length ?? 0;
+  return (
+    <fieldset className="choice source-settings">
+      <legend>{en.sources.heading}</legend>
+      {agents === undefined && problem === undefined && <p className="dialog-note">{en.sources.loading}</p>}
+      <ul>{rows(true)}</ul>
+      {missing > 0 && (
+        <details>
+          <summary>{en.sources.notFound(missing)}</summary>
+          <ul>{rows(false)}</ul>
+        </details>
+      )}
+      {problem !== undefined && (
+        <p className="request-problem" role="alert">
+          {en.sources.failed(problem)}
+        </p>
+      )}
+    </fieldset>
+  );
+}
+
+function SourceRow({
+  source,
+  busy,
+  onChange,
+}: {
+  source: AgentSource;
+  busy: boolean;
+  onChange(agent: string, is_on: boolean): Promise<void>;
+}): ReactNode {
+  const { agent, name, is_on, folders, sessions, read_at, problems } = source;
+  const facts = [
+    ...(sessions > 0 ? [counted(sessions, "session")] : []),
+    ...(is_on ? [] : [en.sources.off]),
+    ...(sessions > 0 && read_at !== undefined ? [en.sources.read(ago(read_at, Date.now()))] : []),
+  ];
+  return (
+    <li>
+      <label>
+        <input
+          type="checkbox"
+          checked={is_on}
+          disabled={busy}
+          onChange={(event) => void onChange(agent, event.target.checked)}
+        />
+        {name}
+      </label>{" "}
+      <span className="dialog-note">{facts.join(" · ")}</span>
+      {folders.map(({ path, exists }) => (
+        <p key={path} className="dialog-note source-folder">
+          {visible(path, "name")}
+          {!exists && ` ${en.sources.noFolder}`}
+        </p>
+      ))}
+      {problems.map(({ path, text, remedy }) => (
+        <p key={path} className="request-problem">
+          {visible(remedy === undefined ? text : `${text} ${remedy}`, "prose")}
+        </p>
+      ))}
+    </li>
+  );
+}

@@ -1,0 +1,86 @@
+import { render, screen, waitFor, within } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { AgentSource } from "../../src/protocol.ts";
+import { App } from "../../src/web/app/App.tsx";
+import type { Client } from "../../src/web/app/store.ts";
+import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
+
+let daemon: TestDaemon;
+let client: Client;
+let agents: AgentSource[];
+let keeps: boolean;
+
+beforeEach(async () => {
+  agents = [
+    {
+      agent: "codex",
+      name: "Codex",
+      is_on: true,
+      sessions: 3,
+      read_at: Date.now(),
+      folders: [{ path: "/home/ada/.codex/sessions", exists: true }],
+      problems: [
+        {
+          path: "/home/ada/.codex/sessions/locked",
+          text: "/home/ada/.codex/sessions/locked: no permission to read it.",
+          remedy: "Let whoever runs Verbatim read it; it looks again by itself.",
+        },
+      ],
+    },
+    {
+      agent: "pi",
+      name: "pi",
+      is_on: true,
+      sessions: 0,
+      folders: [{ path: "/home/ada/.pi/agent/sessions", exists: false }],
+      problems: [],
+    },
+  ];
+  keeps = true;
+  history.replaceState(null, "", "/");
+  daemon = await startTestDaemon();
+  daemon.answer(({ route, body }) => {
+    if (route === "GET /api/sources") return [200, { agents }];
+    if (route !== "POST /api/sources/codex") return undefined;
+    if (!keeps) return [503, { error: { code: "disk", message: "The choice could not be kept: no room." } }];
+    agents = agents.map((source) => (source.agent === "codex" ? { ...source, ...(body as object) } : source));
+    return [200, agents[0]];
+  });
+  client = clientOf(daemon);
+  render(<App client={client} />);
+  await userEvent.click(await screen.findByRole("button", { name: "Settings" }));
+});
+afterEach(async () => {
+  client.close();
+  await daemon.close();
+});
+
+const section = () => screen.findByRole("group", { name: "Agents" });
+
+test("each agent has its figures, its folders and what cannot be read; those without a session stand apart", async () => {
+  const codex = await within(await section()).findByRole("checkbox", { name: "Codex" });
+  const row = codex.closest("li");
+  expect(row?.textContent).toContain("3 sessions · read now");
+  expect(row?.textContent).toContain("/home/ada/.codex/sessions");
+  expect(row?.textContent).toContain("no permission to read it. Let whoever runs Verbatim read it");
+  const missing = within(await section())
+    .getByText("Not found (1)")
+    .closest("details");
+  expect(missing?.textContent).toContain("/home/ada/.pi/agent/sessions (does not exist)");
+  expect(missing?.textContent).not.toContain("Codex");
+});
+
+test("the switch is sent, shows what the daemon keeps, and says why a choice was not kept", async () => {
+  const codex = () => screen.findByRole<HTMLInputElement>("checkbox", { name: "Codex" });
+  await userEvent.click(await codex());
+  await waitFor(async () => expect((await codex()).checked).toBe(false));
+  expect(daemon.asked).toContainEqual({ route: "POST /api/sources/codex", body: { is_on: false } });
+  expect((await codex()).closest("li")?.textContent).toContain("3 sessions · off");
+  keeps = false;
+  await userEvent.click(await codex());
+  expect((await within(await section()).findByRole("alert")).textContent).toContain(
+    "The choice could not be kept: no room.",
+  );
+  expect((await codex()).checked).toBe(false);
+});
