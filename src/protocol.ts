@@ -355,6 +355,28 @@ export const sourcesReply = record({ agents: z.array(agentSource) });
 export type SourcesReply = z.infer<typeof sourcesReply>;
 /** `POST /api/sources/:agent` → the agent as it is now. */
 export const sourceBody = record({ is_on: z.boolean() });
+/** Most bytes of files that are open without being stored, all together. */
+export const OPENED_LIMIT = 256 * 1024 * 1024;
+/** Most files that are opened together. */
+export const MAX_OPENED_FILES = 10_000;
+/** Of the line with which the body of `POST /api/opened-files` begins, in bytes. */
+export const OPENED_HEAD_LIMIT = 4 * 1024 * 1024;
+/** That line, as JSON; the bytes of the files follow, one after the other. `path`: relative, with `/`. */
+export const openedFilesHead = record({
+  files: z
+    .array(record({ path: z.string().min(1).max(4_096), size: z.int().min(0), modified_at: z.number() }))
+    .max(MAX_OPENED_FILES),
+});
+export type OpenedFilesHead = z.infer<typeof openedFilesHead>;
+/**
+ * The sessions of files that were opened together, newest first, as `GET /api/opened-files/:session` gives them again; `problems`:
+ * files that could not be read.
+ */
+export const openedFilesReply = record({
+  sessions: z.array(sessionSummary),
+  problems: z.array(record({ path: z.string(), text: z.string() })),
+});
+export type OpenedFilesReply = z.infer<typeof openedFilesReply>;
 /**
  * `GET /api/sessions/:id/changes?turn=` (from 1; absent: all turns): see `Ledger`. `turns`: of the session. `is_cut`: the diffs before
  * it are so long that this one is left out.

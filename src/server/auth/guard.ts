@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypt
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { asObject } from "../../model/narrow.ts";
-import { CLIENT_HEADER, type ErrorReply } from "../../protocol.ts";
+import { CLIENT_HEADER, type ErrorReply, OPENED_HEAD_LIMIT, OPENED_LIMIT } from "../../protocol.ts";
 import { LOGIN_FILES, loginPage } from "./login-pages.ts";
 
 /** Longest body of a request, in bytes. */
@@ -10,6 +10,8 @@ const BODY_LIMIT = 1024 * 1024;
 /** Of one that carries a prompt: ten images of 5 MB in base64, and the text. */
 const PROMPT_BODY_LIMIT = 72 * 1024 * 1024;
 const TAKES_PROMPT = /^\/api\/sessions(?:\/[^/]+\/(?:prompts|fork))?$/;
+/** Takes files as they are, to open them without storing them. */
+const OPENS_FILES = "/api/opened-files";
 /** Frames that an agent pushes: as many as there are, for as long as it works. */
 const PUSHES = /^\/api\/ingest\/[^/]+$/;
 /** The files that were posted with the token for pushing: who posted them may read them. */
@@ -22,7 +24,9 @@ export function bodyLimitOf(target: string): number {
     ? Number.POSITIVE_INFINITY
     : TAKES_PROMPT.test(path)
       ? PROMPT_BODY_LIMIT
-      : BODY_LIMIT;
+      : path === OPENS_FILES
+        ? OPENED_LIMIT + OPENED_HEAD_LIMIT
+        : BODY_LIMIT;
 }
 const pathOf = (target: string) => target.split("?", 1)[0] ?? "/";
 /** The one path at which a socket may be opened. */
@@ -468,9 +472,10 @@ function wantsPage(request: AuthRequest): boolean {
 
 function refuseBody(request: AuthRequest): Refusal | undefined {
   const type = request.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
-  if (type !== "application/json") {
-    return { status: 415, code: "content_type", message: "Only application/json is accepted." };
-  }
+  // Neither can be sent by a form of another page.
+  const accepted = pathOf(request.target) === OPENS_FILES ? "application/octet-stream" : "application/json";
+  if (type !== accepted)
+    return { status: 415, code: "content_type", message: `Only ${accepted} is accepted.` };
   const length = request.header("content-length");
   const limit = bodyLimitOf(request.target);
   if (length !== undefined && !(Number(length) <= limit)) {

@@ -16,6 +16,7 @@ import { createApp } from "../http/app.ts";
 import { type Frontend, openFrontend } from "../http/frontend.ts";
 import { serve } from "../http/serve.ts";
 import { createSessions } from "../import/catalog.ts";
+import { createOpenedFiles } from "../import/opened/opened-files.ts";
 import { createProcessRegistry } from "../import/process-registry.ts";
 import { hasSessions, openSamples, type Samples } from "../import/samples.ts";
 import { openSourceChoices } from "../import/source-choices.ts";
@@ -28,6 +29,7 @@ import { addManagedRoutes } from "../managed/routes.ts";
 import { createPostedFiles, type PostedFiles } from "../posted/posted-files.ts";
 import { addPostedRoutes } from "../posted/routes.ts";
 import { mergeSessions } from "../sessions/merge-sessions.ts";
+import type { OpenedFiles } from "../sessions/opened-files.ts";
 import { type ReadableSessions, withReadState } from "../sessions/read-state.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { Sources } from "../sessions/sources.ts";
@@ -151,6 +153,7 @@ async function openAllSessions(
   search: Search;
   attach: AttachedDaemon;
   sources: Sources;
+  opened_files: OpenedFiles;
 }> {
   const roots = formats.flatMap((format) =>
     format.root === undefined ? [] : [{ format, path: agentFolder(format.root) }],
@@ -235,13 +238,14 @@ async function openAllSessions(
       subscribe: attach.subscribe,
     },
   });
-  const sessions = keepReadState(mergeSessions([managed, found]), read_states);
+  const opened_files = createOpenedFiles({ formats, now: Date.now });
+  const sessions = keepReadState(mergeSessions([managed, found, opened_files.sessions]), read_states);
   opened.push(sessions);
   opened.push(indexOtherSessions({ state, indexer, managed, found }));
   const search = createSearch({ state, sessions, now: Date.now, skipped: () => [...choices.off] });
   opened.push(search);
   const sources = createSources({ found, choices, is_writable: !managed.taken });
-  return { samples, sessions, managed, search, attach, sources };
+  return { samples, sessions, managed, search, attach, sources, opened_files };
 }
 
 /** Whoever serves browsers sets `isWatched`. */
@@ -288,10 +292,12 @@ async function listen(
     posted: PostedFiles;
     attach: AttachedDaemon;
     sources: Sources;
+    opened_files: OpenedFiles;
   },
   opened: Opened,
 ): Promise<{ port: number; newLink(): string }> {
-  const { program, flags, access, sessions, managed, search, posted, attach, sources } = options;
+  const { program, flags, access, sessions, managed, search, posted, attach, sources, opened_files } =
+    options;
   const { address, frontend, version } = program;
   let newLink = () => "";
   const listenOn = (port: number) =>
@@ -310,6 +316,7 @@ async function listen(
           sessions,
           search,
           sources,
+          opened_files,
           markRead: sessions.markRead,
           addPostedRoutes: (app) => addPostedRoutes(app, posted),
           addAttachRoutes: (app) => addAttachRoutes(app, attach, sessions),

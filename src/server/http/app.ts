@@ -12,6 +12,7 @@ import type { ErrorReply, StatusReply } from "../../protocol.ts";
 import { bodyLimitOf, type Guard } from "../auth/guard.ts";
 import type { Search } from "../index/search-service.ts";
 import { EXPORT_FORMATS, type ExportFormat, exportSession, isExportFormat } from "../sessions/export.ts";
+import type { OpenedFiles } from "../sessions/opened-files.ts";
 import { placedParts, sessionPage, wholePart } from "../sessions/pages.ts";
 import type { ReadableSessions } from "../sessions/read-state.ts";
 import { CUT_OFF, Refused, refusal } from "../sessions/refused.ts";
@@ -24,6 +25,7 @@ import { addContextRoutes } from "./context-routes.ts";
 import { addFiguresRoute } from "./figures-route.ts";
 import type { Frontend } from "./frontend.ts";
 import { addLanesRoute } from "./lanes-route.ts";
+import { addOpenedFilesRoutes } from "./opened-files-route.ts";
 import { numberOf } from "./query-number.ts";
 import { searchParts } from "./search.ts";
 import { addSearchRoute, QUERY_LIMIT } from "./search-route.ts";
@@ -48,6 +50,8 @@ interface AppOptions {
   search?: Search;
   /** Absent: which agents are read cannot be seen or changed. */
   sources?: Sources;
+  /** Absent: no files can be opened without being stored. */
+  opened_files?: OpenedFiles;
   version: string;
   /** Told about failures that the client only hears of as such. */
   report?: (error: unknown) => void;
@@ -164,6 +168,7 @@ export function createApp(options: AppOptions) {
   addCompareRoute(app, sessions);
   addLanesRoute(app, sessions);
   if (options.sources) addSourceRoutes(app, options.sources);
+  if (options.opened_files) addOpenedFilesRoutes(app, options.opened_files);
 
   app.get("/api/sessions/:id/search", async (context) => {
     const query = context.req.query("q") ?? "";

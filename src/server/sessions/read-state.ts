@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { isOpenedSession } from "../../model/opened-session.ts";
 import type { ReadState, ReadStatePatch } from "../../model/read-state.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import type { Sessions } from "./sessions.ts";
@@ -62,7 +63,8 @@ export function withReadState(options: ReadStateOptions): ReadableSessions {
   }
 
   /** A run is part of its parent's work, and a sample is nobody's. */
-  const isCounted = (row: SessionSummary): boolean => row.parent === undefined && row.sample !== true;
+  const isCounted = (row: SessionSummary): boolean =>
+    row.parent === undefined && row.sample !== true && !isOpenedSession(row.id);
 
   /** Remembers how far a session had come that is older than the store. */
   function observe(row: SessionSummary): void {
@@ -129,6 +131,8 @@ export function withReadState(options: ReadStateOptions): ReadableSessions {
     markRead(session_id, { parts, unread, pinned }) {
       const row = sessions.get(session_id);
       if (!row) return false;
+      // Nothing is kept of what is not stored.
+      if (isOpenedSession(session_id)) return true;
       const before = states.get(session_id);
       const isRaised = parts !== undefined && (before === undefined || parts > before.parts);
       const isMarked =

@@ -1,0 +1,214 @@
+import { setImmediate } from "node:timers/promises";
+import type { Frame } from "../../../model/frames/frame.ts";
+import { openedSessionId } from "../../../model/opened-session.ts";
+import { keptOutputOf, OUTPUT_PIECE } from "../../../model/parts/kept-output.ts";
+import type { SessionSummary } from "../../../model/session.ts";
+import { positionOf } from "../../../model/transcript/accumulate.ts";
+import type { Transcript } from "../../../model/transcript/transcript-state.ts";
+import type { Format, Reader, ReadRecord } from "../../../sources/contract.ts";
+import type { FileContent } from "../../files/file-content.ts";
+import { readAttachment, readRecord, resultIn, resultsFolder } from "../../files/raw-records.ts";
+import { createFrameBuffer } from "../../sessions/frame-buffer.ts";
+import type { GivenFile } from "../../sessions/opened-files.ts";
+import { fieldsOf } from "../../sessions/row.ts";
+import type { Sessions } from "../../sessions/sessions.ts";
+import { createLinks } from "../links.ts";
+import { createReading, type Reading } from "../reading.ts";
+import { createRunMarkers } from "../run-markers.ts";
+import { type IndexedSession, newSessionFile } from "../session-file.ts";
+import { sessionFrames } from "../session-frames.ts";
+import { createStatus } from "../status.ts";
+import type { RecognizedFile } from "./recognize-files.ts";
+
+/** The sessions of files that were given together. */
+export interface GivenSessions {
+  readonly rows: ReadonlyMap<string, SessionSummary>;
+  /** Folds a session. */
+  transcriptOf(id: string): Promise<Transcript | undefined>;
+  frames: Sessions["frames"];
+  /** What a part of an open transcript was made from. */
+  raw(id: string, transcript: Transcript, part_id: string): ReturnType<Sessions["raw"]>;
+  attachment(
+    transcript: Transcript,
+    id: string,
+    part_id: string,
+    n: number,
+  ): ReturnType<Sessions["attachment"]>;
+  output(transcript: Transcript, id: string, part_id: string, from: number): ReturnType<Sessions["output"]>;
+}
+
+/** Bytes read before others have their turn. */
+const BLOCK = 256 * 1024;
+
+/** Reads all files once, for their rows; `secret`: a UUID that makes the ids of their sessions. */
+export async function readGivenSessions(
+  files: readonly RecognizedFile[],
+  given: ReadonlyMap<string, GivenFile>,
+  formats: readonly Format[],
+  secret: string,
+): Promise<GivenSessions> {
+  /** Which file a session is of, by its own id: of two with the same id each is a session. */
+  const owners = new Map<string, RecognizedFile>();
+  const indexed = new Map<string, IndexedSession>();
+  const file_of = new Map<string, RecognizedFile>();
+  const links = createLinks();
+  const run_markers = createRunMarkers({
+    indexed,
+    links,
+    now: () => 0,
+    mark() {},
+    isViewed: () => false,
+    emitFrames() {},
+  });
+  const status = createStatus({ formats, roots: [], indexed, links, now: () => 0, silence: 0 });
+
+  function idFor(file: RecognizedFile, own_id: string): string {
+    const owner = owners.get(own_id) ?? file;
+    owners.set(own_id, owner);
+    return openedSessionId(secret, owner === file ? own_id : `${own_id} ${file.path}`);
+  }
+  /** A session that another one names: of those that were given, or one that the daemon may have by itself. */
+  const namedId = (own_id: string): string => (owners.has(own_id) ? openedSessionId(secret, own_id) : own_id);
+
+  async function read(file: RecognizedFile, folding: boolean): Promise<Reading> {
+    const reading = createReading({
+      path: file.path,
+      format: {
+        ...file.format,
+        createReader: (options) => renamed(file.format.createReader(options), namedId),
+      },
+      folding,
+      idFor: (own_id) => idFor(file, own_id),
+      isViewed: () => false,
+    });
+    for (let at = 0; at < file.bytes.length; at += BLOCK) {
+      await reading.decoder.write(file.bytes.subarray(at, at + BLOCK));
+      await setImmediate();
+    }
+    await reading.decoder.end();
+    if (file.side) reading.take(reading.reader.readSide(file.side.text));
+    reading.close();
+    return reading;
+  }
+
+  for (const [number, file] of files.entries()) {
+    const reading = await read(file, false);
+    const entry = {
+      ...newSessionFile(number, file.path, file.format, file.kind),
+      seen: {
+        path: file.path,
+        format: file.format,
+        kind: file.kind,
+        modified_at: file.modified_at,
+        inode: "",
+        size: file.bytes.length,
+        sample: false,
+      },
+    };
+    for (const { id, summary, open_calls } of reading.builders.values()) {
+      if (summary.parts === 0) continue;
+      indexed.set(id, { id, entry, summary: fieldsOf(summary), open_calls });
+      file_of.set(id, file);
+    }
+    for (const facts of reading.facts())
+      links.setFacts({ ...facts, session_id: idFor(file, facts.session_id), own_id: facts.session_id });
+  }
+  links.resolve();
+  const rows = new Map(
+    [...indexed.values()].map((state) => {
+      const { forked_from, ...row } = status.present(state);
+      const from = forked_from && { ...forked_from, session_id: namedId(forked_from.session_id) };
+      return [state.id, { ...row, ...(from && { forked_from: from }) }];
+    }),
+  );
+
+  const contentOf = ({ bytes }: RecognizedFile): FileContent => ({
+    size: bytes.length,
+    stamp: "",
+    read: async (at, length) => bytes.subarray(at, at + length),
+    async close() {},
+  });
+
+  function partOf(transcript: Transcript, part_id: string) {
+    const index = positionOf(transcript, part_id);
+    return index === undefined ? undefined : transcript.parts.at(index);
+  }
+
+  /** A file that the agent put beside the session's, where it was given too. */
+  function resultOf(id: string, path: string): Uint8Array | undefined {
+    const file = file_of.get(id);
+    const there = file && resultIn(resultsFolder(file.path), path);
+    return there === undefined ? undefined : given.get(there.replaceAll("\\", "/"))?.bytes;
+  }
+
+  return {
+    rows,
+    async transcriptOf(id) {
+      const file = file_of.get(id);
+      const state = indexed.get(id);
+      if (!file || !state) return undefined;
+      const buffer = (await read(file, true)).builders.get(id)?.buffer ?? createFrameBuffer(id);
+      for (const frame of run_markers.initialFrames(state))
+        buffer.push({ ...frame, at: state.summary.last_activity_at });
+      return (buffer.finalized(state.summary.last_activity_at, false) ?? buffer).transcript;
+    },
+    async frames(id) {
+      const file = file_of.get(id);
+      if (!file) return undefined;
+      const entry = newSessionFile(0, file.path, file.format, file.kind);
+      if (file.side) entry.side_text = file.side.text;
+      return sessionFrames(id, entry, contentOf(file), (own_id) => idFor(file, own_id));
+    },
+    async raw(id, transcript, part_id) {
+      const file = file_of.get(id);
+      const source = partOf(transcript, part_id)?.source;
+      if (!file || !source) return undefined;
+      const record = await readRecord(
+        {
+          path: file.path,
+          gone: true,
+          ...(file.side && { side: file.side.path, side_text: file.side.text }),
+          archived: (from, to) => file.bytes.subarray(from, to),
+        },
+        source,
+      );
+      return record && { ...record, archived: false };
+    },
+    async attachment(transcript, id, part_id, n) {
+      const part = partOf(transcript, part_id);
+      return part && readAttachment(part, n, async (path) => resultOf(id, path));
+    },
+    async output(transcript, id, part_id, from) {
+      const part = partOf(transcript, part_id);
+      const kept = part && keptOutputOf(part);
+      return kept && resultOf(id, kept.path)?.subarray(from, from + OUTPUT_PIECE);
+    },
+  };
+}
+
+/** A reader whose frames name other sessions by the ids that those go by here. */
+function renamed(reader: Reader, namedId: (own_id: string) => string): Reader {
+  const rename = (records: ReadRecord[]): ReadRecord[] =>
+    records.map((record) => ({
+      ...record,
+      frames: record.frames.map((frame) => renamedFrame(frame, namedId)),
+    }));
+  return {
+    push: (chunk) => rename(reader.push(chunk)),
+    settle: () => rename(reader.settle()),
+    close: (stopped) => rename(reader.close(stopped)),
+    readSide: (text) => rename(reader.readSide(text)),
+    linkFacts: () => reader.linkFacts(),
+  };
+}
+
+function renamedFrame(frame: Frame, namedId: (own_id: string) => string): Frame {
+  if (frame.type === "task.start" && frame.sub_agent)
+    return { ...frame, sub_agent: { ...frame.sub_agent, session_id: namedId(frame.sub_agent.session_id) } };
+  if (frame.type === "message.tool_result" && frame.ui_extra?.type === "sub_agent") {
+    const { session_id } = frame.ui_extra;
+    if (session_id !== undefined)
+      return { ...frame, ui_extra: { ...frame.ui_extra, session_id: namedId(session_id) } };
+  }
+  return frame;
+}
