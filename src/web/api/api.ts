@@ -15,6 +15,7 @@ import type {
   LanesReply,
   LocateReply,
   NewSessionBody,
+  OpenedFilesReply,
   OpenRequestsReply,
   PartsReply,
   PromptBody,
@@ -113,6 +114,10 @@ interface SessionApi {
     body: { digest?: string; answer: Answer },
   ): Promise<ApiResult<{ outcome: RequestOutcome; answer?: Answer }>>;
   attachments(signal?: AbortSignal): Promise<ApiResult<AttachReply>>;
+  /** Opens files without storing them; `body`: as `POST /api/opened-files` takes it. */
+  openFiles(body: Blob): Promise<ApiResult<OpenedFilesReply>>;
+  /** All sessions of the files that were opened with this one. */
+  openedTogether(session_id: string, signal?: AbortSignal): Promise<ApiResult<OpenedFilesReply>>;
   /** The agents whose session files are read. */
   sources(signal?: AbortSignal): Promise<ApiResult<SourcesReply>>;
   changeSource(agent: string, is_on: boolean): Promise<ApiResult<AgentSource>>;
@@ -176,6 +181,8 @@ function createApi({ get, post, bytes }: Requests): Api {
     answerTerminal: (request_id, body) =>
       post(`/api/terminal-requests/${encodeURIComponent(request_id)}`, body),
     attachments: (signal) => get("/api/attach", signal),
+    openFiles: (body) => post("/api/opened-files", body),
+    openedTogether: (id, signal) => get(`/api/opened-files/${encodeURIComponent(id)}`, signal),
     sources: (signal) => get("/api/sources", signal),
     changeSource: (agent, is_on) => post(`/api/sources/${encodeURIComponent(agent)}`, { is_on }),
     changeAttachment: (agent, change) => post(`/api/attach/${encodeURIComponent(agent)}/${change}`, {}),

@@ -1,6 +1,6 @@
 import { CLIENT_HEADER } from "../../protocol.ts";
 
-/** Asks the daemon for something or, with a body, to do something. Rejects where there is no answer. */
+/** Asks the daemon for something or, with a body (JSON, or bytes as a `Blob`), to do something. Rejects where there is no answer. */
 export type Ask = (path: string, signal?: AbortSignal, body?: unknown) => Promise<Response>;
 
 /** How the page asks its daemon: all its requests go through here. */
@@ -10,9 +10,14 @@ export const createAsk =
     fetch(base + path, {
       headers: {
         [CLIENT_HEADER]: "1",
-        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(body !== undefined && {
+          "content-type": body instanceof Blob ? "application/octet-stream" : "application/json",
+        }),
       },
       credentials: "same-origin",
       signal: signal ?? null,
-      ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
+      ...(body !== undefined && {
+        method: "POST",
+        body: body instanceof Blob ? body : JSON.stringify(body),
+      }),
     });

@@ -14,6 +14,7 @@ import { en } from "../text/en.ts";
 import { ErrorBoundary, reasonOf } from "../ui/ErrorBoundary.tsx";
 import { loadHelpDialogs } from "./HelpAndSettings.tsx";
 import { useKeys } from "./keys.ts";
+import { OpenFiles } from "./OpenFiles.tsx";
 import { closePalette, PAGE_KEYS, palette } from "./page-keys.ts";
 import { followLinks, parseRoute, type Route, useAddress } from "./router.ts";
 import { ScreenFailure } from "./ScreenFailure.tsx";
@@ -129,6 +130,7 @@ function Screen(): ReactNode {
       >
         <OpenPalette session_id={route.screen === "session" ? route.session_id : undefined} />
       </ErrorBoundary>
+      <OpenFiles />
       <ErrorBoundary
         of={`${href} ${attempt}`}
         fallback={(error) => <ScreenFailure error={error} tryAgain={tryAgain} />}

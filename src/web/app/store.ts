@@ -1,6 +1,7 @@
 import { createContext, useContext, useEffect } from "react";
 import { useStore } from "zustand";
 import { createStore, type StoreApi } from "zustand/vanilla";
+import { isOpenedSession } from "../../model/opened-session.ts";
 import { isWaiting, type SessionSummary } from "../../model/session.ts";
 import { IN_PIECES, type StatusReply, sessionsChannel } from "../../protocol.ts";
 import { type Ask, createAsk } from "../api/ask.ts";
@@ -24,6 +25,8 @@ export interface Client {
   readonly ask: Ask;
   readonly live: Live;
   readonly rows: StoreApi<SessionRows>;
+  /** Rows of sessions in opened files, which are not listed. */
+  readonly opened: StoreApi<Pick<SessionRows, "byId" | "runs">>;
   readonly settings: StoreApi<Settings>;
   /** The daemon's own state; `outdated`: it serves another page than this one. */
   readonly status: StoreApi<{ readonly reply?: StatusReply; readonly outdated: boolean }>;
@@ -67,6 +70,10 @@ export function createClient({ origin, build, openSocket }: ClientOptions): Clie
   const byId = new Map<string, SessionSummary>();
   const runs = new Map<string, Set<string>>();
   const waiting = new Set<string>();
+  const opened = createStore<Pick<SessionRows, "byId" | "runs">>(() => ({
+    byId: new Map(),
+    runs: new Map(),
+  }));
   const rows = createStore<SessionRows>(() => ({ version: 0, loaded: false, byId, runs, waiting }));
   const remove = (id: string): void => {
     const parent = byId.get(id)?.parent?.session_id;
@@ -107,6 +114,7 @@ export function createClient({ origin, build, openSocket }: ClientOptions): Clie
     ask,
     live,
     rows,
+    opened,
     settings,
     status,
     async refreshStatus() {
@@ -118,6 +126,21 @@ export function createClient({ origin, build, openSocket }: ClientOptions): Clie
     close: live.close,
   };
 }
+
+/** Keeps the rows of opened files' sessions for as long as the page is open. */
+export function keepOpenedRows({ opened }: Pick<Client, "opened">, found: readonly SessionSummary[]): void {
+  opened.setState(({ byId, runs }) => {
+    const all = new Map([...byId, ...found.map((row) => [row.id, row] as const)]);
+    const below = new Map(runs);
+    for (const { id, parent } of found)
+      if (parent) below.set(parent.session_id, new Set([...(below.get(parent.session_id) ?? []), id]));
+    return { byId: all, runs: below };
+  });
+}
+
+/** The rows among which a session's own, and those of its runs, are. */
+export const rowsOf = (client: Client, session_id: string): Client["opened"] =>
+  isOpenedSession(session_id) ? client.opened : client.rows;
 
 const ClientContext = createContext<Client | undefined>(undefined);
 export const ClientProvider = ClientContext.Provider;
@@ -142,7 +165,9 @@ export function useSetting<Name extends keyof Settings>(
 
 /** The live row of a session; `undefined` while it is not known. */
 export function useRow(id: string | undefined): SessionSummary | undefined {
-  return useStore(useClient().rows, (rows) => (id === undefined ? undefined : rows.byId.get(id)));
+  return useStore(rowsOf(useClient(), id ?? ""), (rows) =>
+    id === undefined ? undefined : rows.byId.get(id),
+  );
 }
 
 /** Asks for the daemon's own state now, whenever it is reached again and, while it indexes, every second; else every half minute. */

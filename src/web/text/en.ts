@@ -394,6 +394,22 @@ export const en = {
     loading: "Loading",
     failed: (reason: string): string => `This did not work: ${reason}`,
   },
+  opened: {
+    chooseFile: "Open file…",
+    chooseFolder: "Open folder…",
+    drop: "Drop a session file to open it",
+    opening: "Opening",
+    failed: "This file cannot be opened",
+    found: (sessions: string): string => `${sessions} found`,
+    unreadable: "It cannot be read.",
+    tooLarge: (limit: number): string =>
+      `Files that are opened together may have ${Math.floor(limit / 1024 / 1024)} MB.`,
+    tooMany: (limit: number): string => `At most ${limit.toLocaleString("en")} files can be opened together.`,
+    mark: "opened file, not stored",
+    gone: "File no longer open",
+    goneText:
+      "Opened files are kept in memory only: until their last page is closed, for an hour without use, or until the daemon restarts. Open the file again.",
+  },
   sources: {
     heading: "Agents",
     off: "off",

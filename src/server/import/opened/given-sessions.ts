@@ -1,10 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import type { Frame } from "../../../model/frames/frame.ts";
-import { openedSessionId } from "../../../model/opened-session.ts";
+import { OPENED_MARK } from "../../../model/opened-session.ts";
 import { keptOutputOf, OUTPUT_PIECE } from "../../../model/parts/kept-output.ts";
 import type { SessionSummary } from "../../../model/session.ts";
 import { positionOf } from "../../../model/transcript/accumulate.ts";
 import type { Transcript } from "../../../model/transcript/transcript-state.ts";
+import { uuidFrom } from "../../../model/uuid.ts";
 import type { Format, Reader, ReadRecord } from "../../../sources/contract.ts";
 import type { FileContent } from "../../files/file-content.ts";
 import { readAttachment, readRecord, resultIn, resultsFolder } from "../../files/raw-records.ts";
@@ -39,6 +40,10 @@ export interface GivenSessions {
 
 /** Bytes read before others have their turn. */
 const BLOCK = 256 * 1024;
+
+/** The id of a session that is open without being stored. Who does not know the secret cannot guess it. */
+const openedSessionId = (secret: string, name: string): string =>
+  OPENED_MARK + uuidFrom(secret, name).slice(OPENED_MARK.length);
 
 /** Reads all files once, for their rows; `secret`: a UUID that makes the ids of their sessions. */
 export async function readGivenSessions(

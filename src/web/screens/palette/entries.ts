@@ -1,6 +1,7 @@
 import type { TextRange } from "../../../model/search/match.ts";
 import { isWaiting, type SessionSummary } from "../../../model/session.ts";
 import type { Transcript } from "../../../model/transcript/transcript-state.ts";
+import { chooseFiles } from "../../app/file-chooser.ts";
 import type { KeyBinding } from "../../app/keys.ts";
 import { searchHref, sessionHref } from "../../app/router.ts";
 import type { Settings } from "../../app/settings.ts";
@@ -135,6 +136,13 @@ export function commandEntries(
       ...(key === undefined ? {} : { key }),
       action: { run },
     })),
+    { id: "open-file", title: en.opened.chooseFile, details: "", action: { run: () => chooseFiles("file") } },
+    {
+      id: "open-folder",
+      title: en.opened.chooseFolder,
+      details: "",
+      action: { run: () => chooseFiles("folder") },
+    },
     { id: "list", title: en.palette.list, details: "", action: { href: "/" } },
     ...set(words.theme, words.system, { theme: "system" }),
     ...set(words.theme, words.dark, { theme: "dark" }),

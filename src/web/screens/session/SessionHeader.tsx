@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
+import { isOpenedSession } from "../../../model/opened-session.ts";
 import { isWaiting, type SessionSummary } from "../../../model/session.ts";
 import { tokensIn, tokensOf } from "../../../model/tokens.ts";
 import { ConnectionState } from "../../app/ConnectionState.tsx";
@@ -196,6 +197,7 @@ export function SessionHeader({ row, since, context, synced, besideOf, children 
         </Title>
         <StateBadge status={row.status} isWaiting={isWaiting(row)} reason={statusRuleText(row)} />
         {row.scripted && <span className="session-mark">{en.session.scripted}</span>}
+        {isOpenedSession(row.id) && <span className="session-mark">{en.opened.mark}</span>}
         {row.sample && <span className="session-mark">sample</span>}
         {row.archived && <span className="session-mark">archived</span>}
       </div>

@@ -12,6 +12,7 @@ import {
 import { flushSync } from "react-dom";
 import { useStore } from "zustand";
 import { createStore } from "zustand/vanilla";
+import { isOpenedSession } from "../../../model/opened-session.ts";
 import type { ReadStatePatch } from "../../../model/read-state.ts";
 import { isWaiting, type SessionSummary } from "../../../model/session.ts";
 import { positionOf } from "../../../model/transcript/accumulate.ts";
@@ -24,7 +25,7 @@ import { type OpenSession, openSession } from "../../app/open-session.ts";
 import { markRead } from "../../app/read-state.ts";
 import { cameBack, keepWhenLeaving, NEW_SESSION, navigate, sessionHref } from "../../app/router.ts";
 import { loadReading } from "../../app/scroll-position.ts";
-import { useClient, useConnection, useRow, useSetting } from "../../app/store.ts";
+import { keepOpenedRows, useClient, useConnection, useRow, useSetting } from "../../app/store.ts";
 import { usePageTitle, useWaitingKey } from "../../app/waiting.ts";
 import { Composer } from "../../composer/Composer.tsx";
 import { useStop } from "../../composer/use-stop.ts";
@@ -112,14 +113,29 @@ export function SessionPane(props: Props): ReactNode {
     if (known && isMissing) session.retry();
   }, [known, isMissing, session]);
 
-  const why = isMissing ? "No such session" : "This session cannot be shown";
+  const isOpened = isOpenedSession(session_id);
+  useEffect(() => {
+    if (!isOpened || known) return;
+    const ended = new AbortController();
+    void apiOf(client)
+      .openedTogether(session_id, ended.signal)
+      .then((reply) => {
+        if (reply.ok && !ended.signal.aborted) keepOpenedRows(client, reply.value.sessions);
+      });
+    return () => ended.abort();
+  }, [client, session_id, isOpened, known]);
+
+  const missing = isOpened ? en.opened.gone : "No such session";
+  const why = isMissing ? missing : "This session cannot be shown";
   usePageTitle(!ready && refused && besideOf === undefined ? `${why} · Verbatim` : undefined);
   if (ready) return <ReadyPane key={session_id} {...props} session={session} />;
   const [title, text] = refused
     ? isMissing
       ? [
           why,
-          "The daemon knows no session at this address: it was on another machine, or never reached this archive.",
+          isOpened
+            ? en.opened.goneText
+            : "The daemon knows no session at this address: it was on another machine, or never reached this archive.",
         ]
       : [why, refused.message]
     : connection.status === "lost"
@@ -384,16 +400,21 @@ function ReadyPane({
       does: en.read.toFirst,
       run: () => (firstNew === undefined ? setMessage(en.read.nothingNew) : void goTo(firstNew, false)),
     },
-    {
-      keys: ["m"],
-      does: en.read.markUnread,
-      run: () => void mark({ unread: true }).then((kept) => kept && navigate("/")),
-    },
-    {
-      keys: ["P"],
-      does: row?.pinned ? en.read.unpin : en.read.pin,
-      run: () => void mark({ pinned: row?.pinned !== true }),
-    },
+    // Nothing is kept of an opened file, so it cannot be marked.
+    ...(isOpenedSession(session_id)
+      ? []
+      : [
+          {
+            keys: ["m"],
+            does: en.read.markUnread,
+            run: () => void mark({ unread: true }).then((kept) => kept && navigate("/")),
+          },
+          {
+            keys: ["P"],
+            does: row?.pinned ? en.read.unpin : en.read.pin,
+            run: () => void mark({ pinned: row?.pinned !== true }),
+          },
+        ]),
   ];
   const bindings: KeyBinding[] = [
     { keys: ["/", "Ctrl+f"], does: "Find in this session", run: openFind },
@@ -646,9 +667,11 @@ function ReadyPane({
       </div>
       {refused && (
         <p className="notice notice-warning" role="status">
-          {refused.code === "no_channel"
-            ? "The daemon no longer has this session: it was started without the session's folder, or the file went before it was kept."
-            : refused.message}{" "}
+          {refused.code === "no_channel" && isOpenedSession(session_id)
+            ? en.opened.goneText
+            : refused.code === "no_channel"
+              ? "The daemon no longer has this session: it was started without the session's folder, or the file went before it was kept."
+              : refused.message}{" "}
           What this page had loaded is shown.
         </p>
       )}

@@ -3,7 +3,7 @@ import { useStore } from "zustand";
 import { useShallow } from "zustand/react/shallow";
 import type { SessionSummary } from "../../../../model/session.ts";
 import { sessionHref } from "../../../app/router.ts";
-import { useClient } from "../../../app/store.ts";
+import { rowsOf, useClient } from "../../../app/store.ts";
 import { sessionTitle } from "../../sessions/session-list.ts";
 
 const MAX_DEPTH = 12;
@@ -18,7 +18,7 @@ export function Breadcrumbs({
   besideOf?: string | undefined;
 }): ReactNode {
   const above = useStore(
-    useClient().rows,
+    rowsOf(useClient(), row.id),
     useShallow(({ byId }) => sessionsAbove(byId, row)),
   );
   const path: { id: string; row: SessionSummary | undefined; call: string | undefined }[] = [];

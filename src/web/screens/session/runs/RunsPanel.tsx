@@ -5,7 +5,7 @@ import { visibleText } from "../../../../hidden-text/hidden-text.ts";
 import { isWaiting, type SessionSummary } from "../../../../model/session.ts";
 import { tokensOf } from "../../../../model/tokens.ts";
 import { navigate, sessionHref } from "../../../app/router.ts";
-import { useClient } from "../../../app/store.ts";
+import { rowsOf, useClient } from "../../../app/store.ts";
 import { ancestorsOf, useWaiting } from "../../../app/waiting.ts";
 import { en } from "../../../text/en.ts";
 import { counted, shortNumber } from "../../../text/format.ts";
@@ -21,7 +21,7 @@ const ROW = 52;
 /** The runs of a session in the order in which they began; live, and the same list until one of them differs. */
 export function useRuns(session_id: string): SessionSummary[] {
   return useStore(
-    useClient().rows,
+    rowsOf(useClient(), session_id),
     useShallow(({ byId, runs }) =>
       [...(runs.get(session_id) ?? [])]
         .map((id) => byId.get(id))

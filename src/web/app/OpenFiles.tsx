@@ -1,0 +1,125 @@
+import { type ReactNode, useCallback, useEffect, useState } from "react";
+import { en } from "../text/en.ts";
+import { chooserId } from "./file-chooser.ts";
+import type { Given } from "./opened-files.ts";
+import { navigate, sessionHref } from "./router.ts";
+import { useClient } from "./store.ts";
+
+/** It comes when it is wanted first. */
+const loadOpened = () => import("./OpenedDialog.tsx");
+type Opened = Awaited<ReturnType<typeof loadOpened>>;
+
+/** `told`: there is something to say, or to choose. */
+type State =
+  | { is: "idle" | "dragging" | "opening" }
+  | { is: "told"; opened: Awaited<ReturnType<Opened["openFiles"]>>; Dialog: Opened["OpenedDialog"] };
+
+const IDLE: State = { is: "idle" };
+
+/** Opens session files that are dropped anywhere on the page, or chosen in a file dialog. Nothing of them is stored. */
+export function OpenFiles(): ReactNode {
+  const client = useClient();
+  const [state, setState] = useState<State>(IDLE);
+  const close = useCallback(() => setState(IDLE), []);
+
+  const open = useCallback(
+    async (given: Given): Promise<void> => {
+      setState({ is: "opening" });
+      // Where it cannot be fetched the page says that the daemon is away.
+      const loaded = await loadOpened().catch(() => undefined);
+      if (loaded === undefined) return setState(IDLE);
+      const opened = await loaded.openFiles(client, given);
+      const [session, ...others] = "problem" in opened ? [] : loaded.topSessions(opened);
+      const isClear = others.length === 0 && !("problem" in opened) && opened.problems.length === 0;
+      if (session === undefined || !isClear)
+        return setState({ is: "told", opened, Dialog: loaded.OpenedDialog });
+      setState(IDLE);
+      navigate(sessionHref(session.id));
+    },
+    [client],
+  );
+  const setDragging = useCallback((isOver: boolean) => {
+    setState((before) => {
+      if (before.is === "idle" && isOver) return { is: "dragging" };
+      return before.is === "dragging" && !isOver ? IDLE : before;
+    });
+  }, []);
+  useFileDrop(setDragging, open);
+
+  return (
+    <>
+      <Chooser what="file" onChoose={open} />
+      <Chooser what="folder" onChoose={open} />
+      <p className="unseen" role="status">
+        {state.is === "opening" && en.opened.opening}
+      </p>
+      {(state.is === "dragging" || state.is === "opening") && (
+        <div className="drop-zone" aria-hidden="true">
+          <p>{state.is === "dragging" ? en.opened.drop : en.opened.opening}</p>
+        </div>
+      )}
+      {state.is === "told" && <state.Dialog opened={state.opened} onClose={close} />}
+    </>
+  );
+}
+
+function Chooser({
+  what,
+  onChoose,
+}: {
+  what: "file" | "folder";
+  onChoose(given: Given): Promise<void>;
+}): ReactNode {
+  return (
+    <input
+      id={chooserId(what)}
+      type="file"
+      multiple
+      hidden
+      {...(what === "folder" && { webkitdirectory: "" })}
+      onChange={({ target }) => {
+        const files = [...(target.files ?? [])];
+        // The same file can be chosen again.
+        target.value = "";
+        if (files.length > 0) void onChoose({ files });
+      }}
+    />
+  );
+}
+
+/** Follows files that are dragged over the page. What something on it takes, as the composer does with images, is left to it. */
+function useFileDrop(setDragging: (isOver: boolean) => void, open: (given: Given) => Promise<void>): void {
+  useEffect(() => {
+    const isFree = (): boolean => document.querySelector("dialog[open]") === null;
+    const over = (event: DragEvent): void => {
+      if (event.dataTransfer === null || !event.dataTransfer.types.includes("Files")) return;
+      const isTaken = event.defaultPrevented;
+      setDragging(!isTaken && isFree());
+      if (isTaken) return;
+      // Otherwise the browser would leave the page for the file.
+      event.preventDefault();
+      event.dataTransfer.dropEffect = isFree() ? "copy" : "none";
+    };
+    const leave = (event: DragEvent): void => {
+      if (event.relatedTarget === null) setDragging(false);
+    };
+    const drop = (event: DragEvent): void => {
+      setDragging(false);
+      const { dataTransfer } = event;
+      if (event.defaultPrevented || dataTransfer === null || !dataTransfer.types.includes("Files")) return;
+      event.preventDefault();
+      if (!isFree()) return;
+      // Now: the list is empty once the event is over. A drag that a script made has files alone.
+      const entries = [...dataTransfer.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
+      void open(entries.length > 0 ? { entries } : { files: [...dataTransfer.files] });
+    };
+    window.addEventListener("dragover", over);
+    window.addEventListener("dragleave", leave);
+    window.addEventListener("drop", drop);
+    return () => {
+      window.removeEventListener("dragover", over);
+      window.removeEventListener("dragleave", leave);
+      window.removeEventListener("drop", drop);
+    };
+  }, [setDragging, open]);
+}

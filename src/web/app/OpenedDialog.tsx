@@ -1,0 +1,56 @@
+import type { ReactNode } from "react";
+import type { OpenedFilesReply } from "../../protocol.ts";
+import { sessionTitle } from "../screens/sessions/session-list.ts";
+import { en } from "../text/en.ts";
+import { ago, counted } from "../text/format.ts";
+import { Dialog } from "../ui/Dialog.tsx";
+import { visible } from "../ui/hidden-text.tsx";
+import { topSessions } from "./opened-files.ts";
+import { sessionHref } from "./router.ts";
+
+export { openFiles, topSessions } from "./opened-files.ts";
+
+/** What could not be opened and why; or which of several sessions to look at, with files that could not be read. */
+export function OpenedDialog({
+  opened,
+  onClose,
+}: {
+  opened: OpenedFilesReply | { problem: string };
+  onClose(): void;
+}): ReactNode {
+  if ("problem" in opened)
+    return (
+      <Dialog title={en.opened.failed} onClose={onClose}>
+        <p role="alert">{visible(opened.problem, "prose")}</p>
+      </Dialog>
+    );
+  const sessions = topSessions(opened);
+  return (
+    <Dialog title={en.opened.found(counted(sessions.length, "session"))} onClose={onClose}>
+      <ul className="opened-list">
+        {sessions.map((row) => (
+          <li key={row.id}>
+            <a href={sessionHref(row.id)} onClick={onClose}>
+              {sessionTitle(row)}
+            </a>{" "}
+            <span className="dialog-note">
+              {visible(
+                [
+                  row.agent_name ?? row.agent,
+                  counted(row.turns, "turn"),
+                  ago(row.last_activity_at, Date.now()),
+                ].join(" · "),
+                "name",
+              )}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {opened.problems.map(({ path, text }) => (
+        <p key={path} className="dialog-note">
+          {visible(`${path}: ${text}`, "prose")}
+        </p>
+      ))}
+    </Dialog>
+  );
+}
