@@ -16,8 +16,10 @@ export function SourceSettings(): ReactNode {
   const [agents, setAgents] = useState<readonly AgentSource[]>();
   /** Rises with each change: a reply that was asked for before it is outdated. */
   const changes = useRef(0);
-  const [problem, setProblem] = useState<string>();
-  const [busy, setBusy] = useState(false);
+  /** Why they could not be asked for, the last time; why a change was not kept. */
+  const [unloaded, setUnloaded] = useState<string>();
+  const [unkept, setUnkept] = useState<string>();
+  const problem = unkept ?? unloaded;
 
   useEffect(() => {
     const ended = new AbortController();
@@ -26,7 +28,7 @@ export function SourceSettings(): ReactNode {
       const reply = await api.sources(ended.signal);
       if (ended.signal.aborted || before !== changes.current) return;
       if (reply.ok) setAgents(reply.value.agents);
-      else setProblem(failureText(reply.failure));
+      setUnloaded(reply.ok ? undefined : failureText(reply.failure));
     };
     void load();
     const timer = setInterval(load, REFRESH_MS);
@@ -36,15 +38,17 @@ export function SourceSettings(): ReactNode {
     };
   }, [api]);
 
+  const put = (source: Pick<AgentSource, "agent" | "is_on">): void =>
+    setAgents((before) => before?.map((one) => (one.agent === source.agent ? { ...one, ...source } : one)));
   const change = async (agent: string, is_on: boolean): Promise<void> => {
     changes.current += 1;
-    setBusy(true);
-    setProblem(undefined);
+    setUnkept(undefined);
+    // Shown at once: a switch that is turned off while it is used would lose the focus.
+    put({ agent, is_on });
     const reply = await api.changeSource(agent, is_on);
     changes.current += 1;
-    setBusy(false);
-    if (!reply.ok) setProblem(failureText(reply.failure));
-    else setAgents((before) => before?.map((one) => (one.agent === agent ? reply.value : one)));
+    put(reply.ok ? reply.value : { agent, is_on: !is_on });
+    if (!reply.ok) setUnkept(failureText(reply.failure));
   };
 
   // One that is off was switched off by hand: it stays where its switch is found.
@@ -53,7 +57,7 @@ export function SourceSettings(): ReactNode {
   const rows = (wanted: boolean): ReactNode =>
     agents
       ?.filter((source) => isFound(source) === wanted)
-      .map((source) => <SourceRow key={source.agent} source={source} busy={busy} onChange={change} />);
+      .map((source) => <SourceRow key={source.agent} source={source} onChange={change} />);
   const missing = agents?.filter((source) => !isFound(source)).length ?? 0;
   return (
     <fieldset className="choice source-settings">
@@ -77,11 +81,9 @@ export function SourceSettings(): ReactNode {
 
 function SourceRow({
   source,
-  busy,
   onChange,
 }: {
   source: AgentSource;
-  busy: boolean;
   onChange(agent: string, is_on: boolean): Promise<void>;
 }): ReactNode {
   const { agent, name, is_on, folders, sessions, read_at, problems } = source;
@@ -96,7 +98,6 @@ function SourceRow({
         <input
           type="checkbox"
           checked={is_on}
-          disabled={busy}
           onChange={(event) => void onChange(agent, event.target.checked)}
         />
         {name}

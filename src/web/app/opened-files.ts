@@ -50,13 +50,15 @@ async function filesBelow(entries: readonly FileSystemEntry[]): Promise<PlacedFi
   const waiting = [...entries];
   for (let entry = waiting.shift(); entry !== undefined; entry = waiting.shift()) {
     if (found.length > MAX_OPENED_FILES) break;
-    if (entry instanceof FileSystemFileEntry)
-      found.push({ path: entry.fullPath.slice(1), file: await fileOf(entry) });
-    else if (entry instanceof FileSystemDirectoryEntry && !SKIPPED.has(entry.name))
-      waiting.push(...(await entriesIn(entry)));
+    if (isFile(entry)) found.push({ path: entry.fullPath.slice(1), file: await fileOf(entry) });
+    else if (isFolder(entry) && !SKIPPED.has(entry.name)) waiting.push(...(await entriesIn(entry)));
   }
   return found;
 }
+
+// Chromium has no constructors of these: what they are they say themselves.
+const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile;
+const isFolder = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry => entry.isDirectory;
 
 const fileOf = (entry: FileSystemFileEntry): Promise<File> =>
   new Promise((resolve, reject) => entry.file(resolve, reject));
