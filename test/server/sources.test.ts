@@ -53,7 +53,7 @@ describe("agents switched off and on", () => {
     return format;
   };
 
-  async function start() {
+  async function start(paths: string[] = []) {
     const choices = openSourceChoices(data());
     const state = await openIndexState(join(data(), "index.db"), true);
     const indexer = createIndexer((report) => {
@@ -67,6 +67,7 @@ describe("agents switched off and on", () => {
         { format: formatOf("opencode"), path: join(folder, "share") },
         { format: formatOf("pi"), path: join(folder, "pi") },
       ],
+      paths,
       choices,
       dataFolder: data(),
       indexer,
@@ -99,6 +100,12 @@ describe("agents switched off and on", () => {
     (await running?.search.search(word, { limit: 30, sort: "newest" }))?.hits.map(
       ({ session }) => session.id,
     );
+  const searchInTerminal = (word: string): string =>
+    spawnSync(
+      process.execPath,
+      ["--disable-warning=ExperimentalWarning", MAIN, "search", word, "--data-dir", data()],
+      { env: { ...bareEnvironment, HOME: folder, USERPROFILE: folder }, encoding: "utf8" },
+    ).stdout;
   const sourceOf = async (agent: string) =>
     (await running?.sessions.describeSources())?.find((source) => source.agent === agent);
 
@@ -157,6 +164,7 @@ describe("agents switched off and on", () => {
     expect(sessions.get(one)).toBeUndefined();
     expect(await sessions.open(one)).toBeUndefined();
     expect(await hits("zebrafinch")).toEqual([]);
+    expect(searchInTerminal("zebrafinch")).toContain("No matches");
     expect(await sourceOf("claude-code")).toMatchObject({ is_on: false, sessions: 1 });
 
     // While it is off one session grows, and another one comes.
@@ -174,6 +182,7 @@ describe("agents switched off and on", () => {
 
     choices.set("claude-code", true);
     expect(sessions.get(one)?.id).toBe(one);
+    expect(searchInTerminal("zebrafinch")).toContain(one);
     await eventually(() => expect(agents()).toEqual(["claude-code", "claude-code", "codex"]));
     await eventually(async () => expect(await hits("narwhal")).toEqual([two]));
     await eventually(async () => expect(await hits("axolotl")).toEqual([one]));
@@ -236,6 +245,23 @@ describe("agents switched off and on", () => {
     } finally {
       database.close();
     }
+  });
+
+  it("says of a file that was named while its agent is off why it is not shown", async () => {
+    const named = join(folder, "elsewhere.jsonl");
+    const { session_id, lines } = generateClaudeSession({ parts: 10, turns: 1, seed: 9 });
+    writeFileSync(named, `${lines.join("\n")}\n`);
+    openSourceChoices(data()).set("claude-code", false);
+    const { choices, sessions } = await start([named]);
+    await eventually(() =>
+      expect(sessions.status().notices.map(({ text }) => text)).toEqual([
+        `${named}: Claude Code is switched off in the settings.`,
+      ]),
+    );
+    choices.set("claude-code", true);
+    await eventually(() => expect(sessions.get(session_id)).toBeDefined());
+    expect(sessions.status().notices).toEqual([]);
+    expect((await sourceOf("claude-code"))?.folders).toContainEqual({ path: named, exists: true });
   });
 
   it("says of a damaged file of choices what is wrong, and keeps it beside the new one", () => {

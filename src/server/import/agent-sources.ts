@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join, sep } from "node:path";
 import type { AgentSource } from "../../protocol.ts";
 import type { Format } from "../../sources/contract.ts";
+import type { Notice } from "../../store/contract.ts";
 import type { SessionList } from "../sessions/list.ts";
 import type { Links } from "./links.ts";
 import { type ReadFailures, unreadNotice } from "./read-failures.ts";
@@ -83,11 +84,7 @@ export function createAgentSources(options: AgentSourcesOptions): AgentSources {
       const notice = failures.byPath.get(path);
       return notice ? [[path, notice] as const] : [];
     });
-    return [...new Map([...unread, ...failed])].map(([path, { text, remedy }]) => ({
-      path,
-      text,
-      ...(remedy !== undefined && { remedy }),
-    }));
+    return [...new Map([...unread, ...failed])].map(([path, notice]) => problemOf(path, notice));
   }
 
   async function describeOne(format: Format): Promise<AgentSource | undefined> {
@@ -100,10 +97,8 @@ export function createAgentSources(options: AgentSourcesOptions): AgentSources {
     const problems = is_on ? problemsOf(folders, own) : [];
     const looks = await Promise.all(folders.map(lookAt));
     for (const { path, why } of looks)
-      if (is_on && why !== undefined && !problems.some((problem) => problem.path === path)) {
-        const { text, remedy } = unreadNotice(path, why);
-        problems.push({ path, text, ...(remedy !== undefined && { remedy }) });
-      }
+      if (is_on && why !== undefined && !problems.some((problem) => problem.path === path))
+        problems.push(problemOf(path, unreadNotice(path, why)));
     return {
       agent: format.id,
       name: format.name,
@@ -128,6 +123,12 @@ export function createAgentSources(options: AgentSourcesOptions): AgentSources {
     switched,
   };
 }
+
+const problemOf = (path: string, { text, remedy }: Notice): AgentSource["problems"][number] => ({
+  path,
+  text,
+  remedy: remedy ?? "Repair or remove it. Verbatim looks again by itself.",
+});
 
 const isWithin = (folder: string, path: string): boolean => path === folder || path.startsWith(folder + sep);
 

@@ -94,15 +94,17 @@ function SourceRow({
   ];
   return (
     <li>
-      <label>
-        <input
-          type="checkbox"
-          checked={is_on}
-          onChange={(event) => void onChange(agent, event.target.checked)}
-        />
-        {name}
-      </label>{" "}
-      <span className="dialog-note">{facts.join(" · ")}</span>
+      <div className="source-head">
+        <label>
+          <input
+            type="checkbox"
+            checked={is_on}
+            onChange={(event) => void onChange(agent, event.target.checked)}
+          />
+          {name}
+        </label>
+        <span className="dialog-note">{facts.join(" · ")}</span>
+      </div>
       {folders.map(({ path, exists }) => (
         <p key={path} className="dialog-note source-folder">
           {visible(path, "name")}
