@@ -14,6 +14,7 @@ import type { GivenFile } from "../../sessions/opened-files.ts";
 import { fieldsOf } from "../../sessions/row.ts";
 import type { Sessions } from "../../sessions/sessions.ts";
 import { createLinks } from "../links.ts";
+import { loggedRequests } from "../logged-requests.ts";
 import { createReading, type Reading } from "../reading.ts";
 import { createRunMarkers } from "../run-markers.ts";
 import { type IndexedSession, newSessionFile } from "../session-file.ts";
@@ -27,6 +28,7 @@ export interface GivenSessions {
   /** Folds a session. */
   transcriptOf(id: string): Promise<Transcript | undefined>;
   frames: Sessions["frames"];
+  loggedRequests: NonNullable<Sessions["loggedRequests"]>;
   /** What a part of an open transcript was made from. */
   raw(id: string, transcript: Transcript, part_id: string): ReturnType<Sessions["raw"]>;
   attachment(
@@ -163,6 +165,11 @@ export async function readGivenSessions(
       const entry = newSessionFile(0, file.path, file.format, file.kind);
       if (file.side) entry.side_text = file.side.text;
       return sessionFrames(id, entry, contentOf(file), (own_id) => idFor(file, own_id));
+    },
+    async loggedRequests(id) {
+      const file = file_of.get(id);
+      if (!file) return [];
+      return loggedRequests(newSessionFile(0, file.path, file.format, file.kind), contentOf(file));
     },
     async raw(id, transcript, part_id) {
       const file = file_of.get(id);

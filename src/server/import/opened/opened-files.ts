@@ -145,6 +145,7 @@ export function createOpenedFiles({ formats, now, limit = OPENED_LIMIT }: Opened
       return view?.group.given.output(view.session.transcript, id, part_id, from);
     },
     frames: async (id) => groupOf(id)?.given.frames(id),
+    loggedRequests: async (id) => (await groupOf(id)?.given.loggedRequests(id)) ?? [],
     status: () => ({
       index: { files_found: 0, files_done: 0, bytes_found: 0, bytes_done: 0, done: true },
       notices: [],
