@@ -52,10 +52,16 @@ const mcpServerConfig = z.preprocess(
 );
 type McpServerConfig = z.infer<typeof mcpServerConfig>;
 
+/** Where what needs attention is posted to. */
+const webhookConfig = z.strictObject({
+  url: z.url({ protocol: /^https?$/ }),
+  of: z.enum(["waiting", "all"]).default("waiting"),
+});
+
 /** The provider that plays scripts: nothing of it can be configured. */
 const SCRIPTED = "scripted";
 
-const SECTIONS = ["providers", "agents", "mcp_servers", "rules", "answer_within_minutes"];
+const SECTIONS = ["providers", "agents", "mcp_servers", "rules", "answer_within_minutes", "webhook"];
 
 /** What the operator configures: `config.json` in the data folder. */
 export interface Config {
@@ -68,6 +74,7 @@ export interface Config {
   rules: readonly PermissionRule[] | undefined;
   /** How long approvals and questions wait. Absent: for ever. */
   answer_within_minutes?: number;
+  webhook?: z.output<typeof webhookConfig>;
   /** What is wrong with the file, by field: everything else in it holds. */
   notices: readonly Notice[];
 }
@@ -132,6 +139,8 @@ export function readConfig(data_dir: string): Config {
 
   const minutes = z.number().positive().optional().safeParse(value?.answer_within_minutes);
   if (!minutes.success) reportIssues("answer_within_minutes", minutes.error);
+  const webhook = webhookConfig.optional().safeParse(value?.webhook);
+  if (!webhook.success) reportIssues("webhook", webhook.error);
   const providers = entries("providers", providerConfig, (id) => id === SCRIPTED);
   const isProvider = (id: string) =>
     id === SCRIPTED || providers.has(id) || knownProviders.some((known) => known.id === id);
@@ -142,6 +151,7 @@ export function readConfig(data_dir: string): Config {
     mcp_servers: entries("mcp_servers", mcpServerConfig),
     rules: rulesOf(),
     ...(minutes.success && minutes.data !== undefined ? { answer_within_minutes: minutes.data } : {}),
+    ...(webhook.success && webhook.data !== undefined && { webhook: webhook.data }),
     notices,
   };
 }

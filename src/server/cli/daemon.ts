@@ -26,6 +26,7 @@ import { createLive } from "../live/live.ts";
 import { configuredAgents } from "../managed/configured-agents.ts";
 import { createManagedSessions, type ManagedSessions } from "../managed/managed-sessions.ts";
 import { addManagedRoutes } from "../managed/routes.ts";
+import { openWebhook } from "../notify/webhook.ts";
 import { createPostedFiles, type PostedFiles } from "../posted/posted-files.ts";
 import { addPostedRoutes } from "../posted/routes.ts";
 import { mergeSessions } from "../sessions/merge-sessions.ts";
@@ -241,6 +242,15 @@ async function openAllSessions(
   const opened_files = createOpenedFiles({ formats, now: Date.now });
   const sessions = keepReadState(mergeSessions([managed, found, opened_files.sessions]), read_states);
   opened.push(sessions);
+  // Of two daemons on one data folder one posts.
+  if (config.webhook && !managed.taken)
+    opened.push(
+      openWebhook({
+        ...config.webhook,
+        sessions,
+        onFailure: (problem) => say(`A notification could not be posted to the webhook: ${problem}.`),
+      }),
+    );
   opened.push(indexOtherSessions({ state, indexer, managed, found }));
   const search = createSearch({ state, sessions, now: Date.now, skipped: () => [...choices.off] });
   opened.push(search);

@@ -1,0 +1,147 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { SessionSummary } from "../../../src/model/session.ts";
+import { openWebhook, type WebhookMessage } from "../../../src/server/notify/webhook.ts";
+import { eventually } from "../../eventually.ts";
+import { uuidOf } from "../../uuid-of.ts";
+
+type Change = { seq: number; changed: SessionSummary[]; removed: string[] };
+
+/** Rows that a test sets. */
+function rowsOf(...first: SessionSummary[]) {
+  const rows = new Map(first.map((row) => [row.id, row]));
+  const listeners = new Set<(change: Change) => void>();
+  return {
+    list: () => [...rows.values()],
+    get: (id: string) => rows.get(id),
+    subscribe(listener: (change: Change) => void) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    set(row: SessionSummary) {
+      rows.set(row.id, row);
+      for (const listener of listeners) listener({ seq: 1, changed: [row], removed: [] });
+    },
+  };
+}
+
+const row = (name: string, fields: Partial<SessionSummary> = {}): SessionSummary => ({
+  id: uuidOf(name),
+  agent: "codex",
+  title: name,
+  status: "running",
+  last_activity_at: 7,
+  turns: 1,
+  steps: 1,
+  tool_calls: 0,
+  errors: 0,
+  parts: 1,
+  runs: 0,
+  byte_size: 0,
+  ...fields,
+});
+const asks = (name: string, title: string): SessionSummary =>
+  row(name, {
+    requests: [{ request_id: uuidOf(`${name} ${title}`), kind: "approval", title, asked_at: 42 }],
+  });
+
+let server: Server;
+let url: string;
+let received: WebhookMessage[];
+/** Statuses of the next answers; then 200. */
+let answers: number[];
+let failures: string[];
+let webhook: { close(): void } | undefined;
+beforeEach(async () => {
+  received = [];
+  answers = [];
+  failures = [];
+  server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    const status = answers.shift() ?? 200;
+    if (status === 200) received.push(JSON.parse(body));
+    response.writeHead(status, status === 302 ? { location: "/elsewhere" } : {}).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+});
+afterEach(() => {
+  webhook?.close();
+  server.close();
+});
+
+const open = (sessions: ReturnType<typeof rowsOf>, of: "waiting" | "all" = "all", dwell = 0) => {
+  webhook = openWebhook({
+    ...{ url, of, sessions, dwell, retries: [0, 0] },
+    onFailure: (problem) => failures.push(problem),
+  });
+};
+
+describe("the webhook", () => {
+  it("is told what waits, with what is asked, and each request once", async () => {
+    const sessions = rowsOf(row("a"));
+    open(sessions, "waiting");
+    sessions.set(asks("a", "Run npm test?"));
+    sessions.set({ ...asks("a", "Run npm test?"), parts: 2 });
+    sessions.set(row("b", { status: "failed" }));
+    sessions.set(asks("c", "Which one?"));
+    await eventually(() => expect(received).toHaveLength(2));
+    expect(received[0]).toEqual({
+      kind: "waiting",
+      session_id: uuidOf("a"),
+      agent: "codex",
+      title: "a",
+      request: "Run npm test?",
+      since: 42,
+      text: "Waiting for you: a – Run npm test?",
+      content: "Waiting for you: a – Run npm test?",
+    });
+    expect(received[1]?.request).toBe("Which one?");
+  });
+
+  it("is told how sessions end, but not of what ended before, of runs, or of samples", async () => {
+    const sessions = rowsOf(row("old", { status: "completed" }), row("a"), row("run"), row("sample"));
+    open(sessions);
+    sessions.set(row("old", { status: "completed", parts: 9 }));
+    sessions.set(row("found", { status: "failed" }));
+    sessions.set(row("run", { status: "failed", parent: { session_id: uuidOf("a") } }));
+    sessions.set(row("sample", { status: "failed", sample: true }));
+    sessions.set(row("a", { status: "failed" }));
+    sessions.set(row("a", { status: "running", turns: 2 }));
+    sessions.set(row("a", { status: "completed", turns: 2 }));
+    await eventually(() => expect(received.map(({ kind }) => kind)).toEqual(["finished"]));
+    expect(received[0]?.text).toBe("Finished: a");
+  });
+
+  it("is not told what was answered within the dwell", async () => {
+    const sessions = rowsOf(row("a"));
+    open(sessions, "waiting", 60);
+    sessions.set(asks("a", "Run npm test?"));
+    sessions.set(row("a"));
+    sessions.set(asks("a", "Run npm start?"));
+    await eventually(() => expect(received.map(({ request }) => request)).toEqual(["Run npm start?"]));
+  });
+
+  it("gets a message again that it did not take, and the third failure is reported", async () => {
+    const sessions = rowsOf(row("a"));
+    answers = [500, 503];
+    open(sessions);
+    sessions.set(asks("a", "One?"));
+    await eventually(() => expect(received).toHaveLength(1));
+    expect(failures).toEqual([]);
+    answers = [500, 500, 404];
+    sessions.set(asks("a", "Two?"));
+    await eventually(() => expect(failures).toEqual(["it answered 404"]));
+  });
+
+  it("is not followed to another address", async () => {
+    const sessions = rowsOf(row("a"));
+    answers = [302, 302, 302];
+    open(sessions);
+    sessions.set(asks("a", "One?"));
+    await eventually(() => expect(failures).toHaveLength(1));
+    expect(received).toEqual([]);
+  });
+});
