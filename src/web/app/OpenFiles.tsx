@@ -1,6 +1,6 @@
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { en } from "../text/en.ts";
-import { chooserId } from "./file-chooser.ts";
+import { onFilesChosen } from "./file-chooser.ts";
 import type { Given } from "./opened-files.ts";
 import { navigate, sessionHref } from "./router.ts";
 import { useClient } from "./store.ts";
@@ -45,11 +45,10 @@ export function OpenFiles(): ReactNode {
     });
   }, []);
   useFileDrop(setDragging, open);
+  useEffect(() => onFilesChosen((files) => void open({ files })), [open]);
 
   return (
     <>
-      <Chooser what="file" onChoose={open} />
-      <Chooser what="folder" onChoose={open} />
       <p className="unseen" role="status">
         {state.is === "opening" && en.opened.opening}
       </p>
@@ -60,30 +59,6 @@ export function OpenFiles(): ReactNode {
       )}
       {state.is === "told" && <state.Dialog opened={state.opened} onClose={close} />}
     </>
-  );
-}
-
-function Chooser({
-  what,
-  onChoose,
-}: {
-  what: "file" | "folder";
-  onChoose(given: Given): Promise<void>;
-}): ReactNode {
-  return (
-    <input
-      id={chooserId(what)}
-      type="file"
-      multiple
-      hidden
-      {...(what === "folder" && { webkitdirectory: "" })}
-      onChange={({ target }) => {
-        const files = [...(target.files ?? [])];
-        // The same file can be chosen again.
-        target.value = "";
-        if (files.length > 0) void onChoose({ files });
-      }}
-    />
   );
 }
 

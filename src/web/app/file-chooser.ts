@@ -1,8 +1,25 @@
-const CHOOSERS = { file: "open-file", folder: "open-folder" } as const;
-type Choosable = keyof typeof CHOOSERS;
+const listeners = new Set<(files: readonly File[]) => void>();
+/** The field of the dialog that was opened last: a browser may forget one that nothing refers to. */
+let chooser: HTMLInputElement | undefined;
 
-/** The id of a file dialog's field, which `OpenFiles` has on the page. */
-export const chooserId = (what: Choosable): string => CHOOSERS[what];
+/** Asks for session files, or a folder, to open. Browsers allow it only right after a key or a click. */
+export function chooseFiles(what: "file" | "folder"): void {
+  const input = document.createElement("input");
+  chooser = input;
+  input.type = "file";
+  input.multiple = true;
+  input.webkitdirectory = what === "folder";
+  input.addEventListener("change", () => {
+    const files = [...(input.files ?? [])];
+    if (chooser === input && files.length > 0) for (const listener of [...listeners]) listener(files);
+  });
+  input.click();
+}
 
-/** Asks for a session file, or a folder, to open. Browsers allow it only right after a key or a click. */
-export const chooseFiles = (what: Choosable): void => document.getElementById(CHOOSERS[what])?.click();
+/** Calls the listener with what was chosen. The result ends it. */
+export function onFilesChosen(listener: (files: readonly File[]) => void): () => void {
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+  };
+}
