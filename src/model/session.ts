@@ -85,7 +85,8 @@ export type AgentWait = z.infer<typeof agentWait>;
  * The rule by which the daemon says how a session stands. `register`: its process says so in the agent's register, `since` then;
  * `server`: the agent's own server says so; `background`: the register names a command that still runs; `run`: a sub-agent of it works; `recent`: the turn is open, and the file
  * was written to within the last minute; `parent`: the session that started this run waits for its result; `stopped`: the turn is open, and
- * the process has rested since a time after its last record; `silence`: the turn is open, nothing was recorded for a minute, and no
+ * the process has rested since a time after its last record; `answered`: the turn has no recorded end, and
+ * its last record is an answer that calls nothing; `silence`: the turn is open, nothing was recorded for a minute, and no
  * process has it open; `record`: the record itself says so; `gone`: the agent's file is gone.
  */
 export const statusRule = record({
@@ -97,6 +98,7 @@ export const statusRule = record({
     "recent",
     "parent",
     "stopped",
+    "answered",
     "silence",
     "record",
     "gone",
@@ -140,6 +142,8 @@ export const sessionSummary = record({
   ),
   forked_from: optional(forkedFrom),
   agent_cost: optional(record({ usd: z.number(), partial: optional(z.boolean()) })),
+  /** The record has no end of the last turn: it was ended when nobody wrote any more. */
+  end_inferred: optional(z.boolean()),
   /** The same conversation goes on there: what stands behind that byte here was abandoned. */
   continued_in: optional(record({ session_id: uuid, at_byte: optional(z.number()) })),
   runs: z.number(),

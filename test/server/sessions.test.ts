@@ -1138,6 +1138,13 @@ describe("the status", () => {
         status_rule: { rule: "silence" },
       }),
     );
+    append(path("one.jsonl"), prompt("one", "Again"));
+    await eventually(() =>
+      expect(later.get(sessionId("one"))).toMatchObject({
+        status: "running",
+        status_rule: { rule: "recent" },
+      }),
+    );
     rmSync(path("one.jsonl"));
     await eventually(() =>
       expect(later.get(sessionId("one"))).toMatchObject({ archived: true, status_rule: { rule: "gone" } }),

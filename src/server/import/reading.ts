@@ -157,6 +157,10 @@ export function createReading({ path, format, folding, idFor, isViewed, window }
           summarizeAll(before.get(builder) ?? emptySummary(builder.id, format.id, 0), frames),
         );
       for (const [builder, frames] of taken) {
+        if (frames.some(({ type }) => type === "turn.start" || type === "turn.end")) {
+          const { end_inferred: _, ...summary } = builder.summary;
+          builder.summary = summary;
+        }
         const counted = before.get(builder);
         before.delete(builder);
         if (counted) builder.summary = resumeSummary(builder.summary, counted);
@@ -178,7 +182,11 @@ export function createReading({ path, format, folding, idFor, isViewed, window }
       if (builder.needs_markers) pushMarkers(builder, at);
     },
     close(stopped) {
+      const running = [...reading.builders.values()].filter(({ summary }) => summary.status === "running");
       reading.take(reader.close(stopped));
+      for (const builder of running)
+        if (builder.summary.status !== "running")
+          builder.summary = { ...builder.summary, end_inferred: true };
       if (!is_cut) return;
       const frames = [...reading.builders.values()].map(({ id, summary }) =>
         truncatedMarker(id, summary.last_activity_at),

@@ -102,8 +102,9 @@ export function createStatus(options: {
     if (rule === "register") return registerRule(state);
     if (rule !== undefined) return { rule };
     if (state.entry.gone) return { rule: "gone" };
-    if (state.summary.status !== "running") return { rule: "record" };
+    if (state.summary.status !== "running" && state.summary.end_inferred !== true) return { rule: "record" };
     const stopped_at = wasStopped(state) ? idle_since.get(registeredName(state) ?? "") : undefined;
+    if (isAnswered(state) || state.summary.status === "completed") return { rule: "answered" };
     return stopped_at === undefined ? { rule: "silence" } : { rule: "stopped", since: stopped_at };
   }
 
@@ -208,9 +209,13 @@ function isCopied({ entry, summary }: IndexedSession): boolean {
   return !entry.grew && summary.last_activity_at > 0 && modifiedAt(entry) - summary.last_activity_at > COPIED;
 }
 
+/** Whether the last record is an answer that calls nothing. */
+const isAnswered = ({ summary, open_calls }: IndexedSession): boolean =>
+  summary.activity === "text" && open_calls.length === 0;
+
 /** How a turn ended that nobody ended: an agent whose last word is text was done (see `settleAborted`). */
-function silentEnd({ summary, open_calls }: IndexedSession, stopped: boolean): SessionSummary["status"] {
-  if (summary.activity === "text" && open_calls.length === 0) return "completed";
+function silentEnd(state: IndexedSession, stopped: boolean): SessionSummary["status"] {
+  if (isAnswered(state)) return "completed";
   return stopped ? "interrupted" : "failed";
 }
 

@@ -163,6 +163,7 @@ export const en = {
       recent: "Its turn is open, and its file was written to within the last minute.",
       parent: "The session that started it waits for its result.",
       stopped: "Its turn is open, and its process has been idle since a time after the last record.",
+      answered: "Its last record is an answer that calls no tool. The record has no end of the turn.",
       silence:
         "Its turn has no recorded end, nothing was recorded for a minute, and no process is known to have it open.",
       record: "Its record says so.",
@@ -443,6 +444,7 @@ export const en = {
     saved: "Saved in this browser.",
   },
   sessions: {
+    noEnd: "[NO END]",
     hidden: (sessions: string): string => `Filters hide ${sessions} and runs.`,
     scripted: "Plays a recorded script. No model is called.",
     untitled: "Untitled session",
@@ -471,6 +473,7 @@ export const en = {
     },
     working: "Working",
     failed: "The last turn failed",
+    noEnd: "The last turn has no recorded end",
     quiet: (silent: string, activity: string | undefined): string =>
       `No record for ${silent}${activity === undefined ? "" : `, last: ${activity}`}`,
     unread: (parts: string): string => `${parts} since you looked`,

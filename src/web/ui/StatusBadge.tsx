@@ -24,11 +24,14 @@ export function StatusBadge({
 export function StateBadge({
   status,
   isWaiting,
+  hasNoEnd,
   reason,
 }: {
   status: "running" | "completed" | "failed" | "interrupted";
   /** It waits for a person, whatever its turn's state: nothing runs until they act. */
   isWaiting?: boolean;
+  /** It counts as failed because its record breaks off: nothing says that it did. */
+  hasNoEnd?: boolean | undefined;
   /** How that is known, in words. */
   reason?: string | undefined;
 }): ReactNode {
@@ -36,6 +39,12 @@ export function StateBadge({
     return (
       <span className="waiting-badge" title={reason}>
         {en.waiting.badge}
+      </span>
+    );
+  if (status === "failed" && hasNoEnd)
+    return (
+      <span className="status-badge status-failed" title={reason}>
+        {en.sessions.noEnd}
       </span>
     );
   if (status !== "interrupted")

@@ -122,7 +122,9 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
 function statusRuleFact(row: SessionSummary): Fact[] {
   const title = statusRuleText(row);
   const rule = row.status_rule?.rule;
-  if (title === undefined || rule === undefined || rule === "record" || rule === "gone") return [];
+  if (title === undefined || rule === undefined) return [];
+  // The record tells the state, or as good as tells it: the badge says so on hover.
+  if (rule === "record" || rule === "gone" || rule === "answered") return [];
   return [{ key: "status-rule", text: en.statusRule.short[rule], title }];
 }
 
@@ -195,7 +197,12 @@ export function SessionHeader({ row, since, context, synced, besideOf, children 
         <Title className="session-name-now" title={title}>
           {title} {kind !== undefined && <span className="run-kind">{visible(kind, "name")}</span>}
         </Title>
-        <StateBadge status={row.status} isWaiting={isWaiting(row)} reason={statusRuleText(row)} />
+        <StateBadge
+          status={row.status}
+          isWaiting={isWaiting(row)}
+          hasNoEnd={row.status_rule?.rule === "silence"}
+          reason={statusRuleText(row)}
+        />
         {row.scripted && <span className="session-mark">{en.session.scripted}</span>}
         {isOpenedSession(row.id) && <span className="session-mark">{en.opened.mark}</span>}
         {row.sample && <span className="session-mark">sample</span>}

@@ -64,6 +64,7 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
           <StateBadge
             status={row.status}
             isWaiting={waits !== undefined}
+            hasNoEnd={row.status_rule?.rule === "silence"}
             reason={waits === undefined || isWaiting(row) ? statusRuleText(row) : undefined}
           />
         </span>{" "}

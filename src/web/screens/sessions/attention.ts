@@ -73,7 +73,12 @@ function listedBy(row: SessionSummary, now: number): Pick<AttentionItem, "kind" 
       return { kind: "quiet", reason: en.attention.quiet(shortDuration(silent), activity) };
     }
     case "failed":
-      return isUnread(row) ? { kind: "failed", reason: en.attention.failed } : undefined;
+      return isUnread(row)
+        ? {
+            kind: "failed",
+            reason: row.status_rule?.rule === "silence" ? en.attention.noEnd : en.attention.failed,
+          }
+        : undefined;
     case "completed":
       return isUnread(row)
         ? {

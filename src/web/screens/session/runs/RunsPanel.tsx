@@ -82,7 +82,11 @@ function Runs({
                   <span className="run-kind">{visible(runKind(run) ?? "", "name")}</span>
                 )}
               </span>
-              <StateBadge status={run.status} isWaiting={isWaiting(run)} />
+              <StateBadge
+                status={run.status}
+                isWaiting={isWaiting(run)}
+                hasNoEnd={run.status_rule?.rule === "silence"}
+              />
             </a>
             <span className="runs-about">
               <span className="runs-activity">
