@@ -1,20 +1,29 @@
-import { readFileSync } from "node:fs";
 import { createReading } from "../src/server/import/reading.ts";
-import { formats } from "../src/sources/index.ts";
+import { claudeCode } from "../src/sources/claude-code/format.ts";
+import type { Format } from "../src/sources/contract.ts";
 import { generateClaudeText } from "./claude-session.ts";
 import { decodeAndParse, parse } from "./index-floor.ts";
-import { report, round } from "./measure.ts";
+import { type Row, report, round } from "./measure.ts";
+import { type SourceFiles, sourceFiles } from "./reading-sources.ts";
 
 /**
- * What reading a session file costs beside nothing but `JSON.parse` of its lines: into text that is parsed, which is the floor of
- * whatever reads lines out of bytes; into frames, into a row of the list, into a transcript. `node bench/reading.bench.ts [FILE…]`: generated sessions of Claude Code, or files of either agent. The bytes
- * are in memory; the stages take turns on each file, so that a machine that slows down slows all.
+ * What reading session files costs beside nothing but `JSON.parse` of their lines: into text that is parsed, which is the floor of
+ * whatever reads lines out of bytes; into frames, into a row of the list, into a transcript. The bytes are in memory; the
+ * stages take turns on each file, so that a machine that slows down slows all.
+ *
+ * `node bench/reading.bench.ts [FOLDER…]`: generated sessions of Claude Code, or all session files below the folders, a row for
+ * each source.
  */
 const PIECE = 256 * 1024;
+/** Each source is read until it was read so many times, and so many bytes in all. */
 const ROUNDS = 5;
+const LEAST_BYTES = 8 * 1024 * 1024;
 
-const given = process.argv.slice(2).map((path) => ({ path, bytes: readFileSync(path) }));
-const files = given.length > 0 ? given : Array.from({ length: 20 }, (_, n) => generated(n + 1));
+const folders = process.argv.slice(2);
+const sources: SourceFiles[] =
+  folders.length > 0
+    ? sourceFiles(folders)
+    : [{ format: claudeCode, files: Array.from({ length: 20 }, (_, n) => generated(n + 1)) }];
 
 function generated(seed: number): { path: string; bytes: Buffer } {
   const id = `00000000-0000-4000-8000-${seed.toString().padStart(12, "0")}`;
@@ -23,9 +32,12 @@ function generated(seed: number): { path: string; bytes: Buffer } {
 }
 
 /** Into frames alone; the `Reading` of the daemon makes a row of them, and with `folding` a transcript. */
-async function read(path: string, bytes: Uint8Array, as: "frames" | "row" | "transcript"): Promise<void> {
-  const format = formats.find(({ id }) => id === (path.includes("rollout-") ? "codex" : "claude-code"));
-  if (!format) throw new Error(`No format reads ${path}`);
+async function read(
+  format: Format,
+  path: string,
+  bytes: Uint8Array,
+  as: "frames" | "row" | "transcript",
+): Promise<void> {
   const reader = format.createReader({ path });
   const reading = createReading({
     path,
@@ -39,42 +51,51 @@ async function read(path: string, bytes: Uint8Array, as: "frames" | "row" | "tra
     if (as === "frames") reader.push(piece);
     else await reading.decoder.write(piece);
   }
+  if (as === "frames") reader.close();
+  else reading.close();
 }
 
-const stages = { parse: 0, floor: 0, frames: 0, row: 0, transcript: 0 };
-for (let turn = 0; turn <= ROUNDS; turn += 1) {
-  // The first round is for the compiler.
-  if (turn === 1)
-    for (const stage of ["parse", "floor", "frames", "row", "transcript"] as const) stages[stage] = 0;
-  for (const { path, bytes } of files) {
-    const lines = bytes.toString("utf8").split("\n");
-    let begun = performance.now();
-    for (const line of lines) parse(line);
-    stages.parse += performance.now() - begun;
-    begun = performance.now();
-    decodeAndParse(bytes);
-    stages.floor += performance.now() - begun;
-    for (const stage of ["frames", "row", "transcript"] as const) {
+const STAGES = ["frames", "row", "transcript"] as const;
+type Times = Record<"parse" | "floor" | (typeof STAGES)[number], number>;
+
+async function measure({ format, files }: SourceFiles): Promise<{ bytes: number; times: Times }> {
+  const times: Times = { parse: 0, floor: 0, frames: 0, row: 0, transcript: 0 };
+  const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0);
+  const rounds = Math.max(ROUNDS, Math.ceil(LEAST_BYTES / bytes));
+  for (let round_number = 0; round_number <= rounds; round_number += 1) {
+    // The first round is for the compiler.
+    if (round_number === 1) Object.assign(times, { parse: 0, floor: 0, frames: 0, row: 0, transcript: 0 });
+    for (const file of files) {
+      const lines = file.bytes.toString("utf8").split("\n");
+      let begun = performance.now();
+      for (const line of lines) parse(line);
+      times.parse += performance.now() - begun;
       begun = performance.now();
-      await read(path, bytes, stage);
-      stages[stage] += performance.now() - begun;
+      decodeAndParse(file.bytes);
+      times.floor += performance.now() - begun;
+      for (const stage of STAGES) {
+        begun = performance.now();
+        await read(format, file.path, file.bytes, stage);
+        times[stage] += performance.now() - begun;
+      }
     }
   }
+  return { bytes, times };
 }
-const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0);
-report(
-  "reading",
-  [
-    {
-      row: "reading a session file / JSON.parse of its lines",
-      goal: "≤ 1.5",
-      figures: {
-        "decoded and parsed": round(stages.floor / stages.parse),
-        "into frames": round(stages.frames / stages.parse),
-        "into a row": round(stages.row / stages.parse),
-        "into a transcript": round(stages.transcript / stages.parse),
-      },
+
+const rows: Row[] = [];
+for (const source of sources) {
+  const { bytes, times } = await measure(source);
+  rows.push({
+    row: `reading ${source.format.name} / JSON.parse of its lines`,
+    goal: "≤ 3",
+    figures: {
+      megabytes: round(bytes / 1024 / 1024),
+      "decoded and parsed": round(times.floor / times.parse),
+      "into frames": round(times.frames / times.parse),
+      "into a row": round(times.row / times.parse),
+      "into a transcript": round(times.transcript / times.parse),
     },
-  ],
-  { megabytes: round(bytes / 1024 / 1024), rounds: ROUNDS, milliseconds: stages },
-);
+  });
+}
+report("reading", rows, { rounds: ROUNDS });
