@@ -22,6 +22,7 @@ import { createReadFailures, MAX_NOTICES, unreadNotice } from "./read-failures.t
 import { createReadQueue } from "./read-queue.ts";
 import { createRecordAccess } from "./record-access.ts";
 import { createRecordLogs } from "./record-logs/record-logs.ts";
+import { watchRegistries } from "./registry-hints.ts";
 import { createRunMarkers } from "./run-markers.ts";
 import {
   type IndexedSession,
@@ -287,8 +288,23 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
 
   // --- Beginning --------------------------------------------------------------------------------------------------
 
-  async function refreshProcesses() {
-    for (const id of await status.refreshProcesses()) list.mark(id);
+  /** One look at a time: an older one that ends last would bring back what was. */
+  let look: { again: boolean; done: Promise<void> } | undefined;
+  function refreshProcesses(): Promise<void> {
+    if (look) {
+      look.again = true;
+      return look.done;
+    }
+    const current = { again: true, done: Promise.resolve() };
+    look = current;
+    current.done = (async () => {
+      while (current.again && !closed) {
+        current.again = false;
+        for (const id of await status.refreshProcesses()) list.mark(id);
+      }
+      look = undefined;
+    })();
+    return current.done;
   }
 
   async function begin() {
@@ -402,7 +418,12 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
   const start_timer = setTimeout(() => void begin(), START_MS);
 
   every(timing.persist, archive.persist);
-  every(timing.registry, refreshProcesses);
+  const registry_hints =
+    options.hints === false ? undefined : watchRegistries(options.roots, () => void refreshProcesses());
+  every(timing.registry, async () => {
+    registry_hints?.look();
+    await refreshProcesses();
+  });
   every(timing.tick, async () => {
     list.markGrowth();
     reader.evictViews();
@@ -491,6 +512,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
       stopRequests?.();
       clearTimeout(start_timer);
       read_queue.stop();
+      registry_hints?.close();
       list.close();
       for (const timer of timers) clearTimeout(timer);
       await record_logs.close();

@@ -1,0 +1,89 @@
+import { readFileSync, readlinkSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createHome, enter, openBrowser, startDaemon } from "../test/browser/harness.ts";
+import { generateClaudeSession } from "../test/generate-session.ts";
+import { load, median, report, round } from "./measure.ts";
+
+/**
+ * From the moment at which an agent's register says another state until Chromium has painted it in the list. `node
+ * bench/state.bench.ts`, after `npm run build`. The agent is this process: it writes Claude Code's register as 2.1.332 does.
+ */
+const CHANGES = 60;
+/** Of 2,000 sessions one changes. */
+const SESSIONS = 2_000;
+
+const home = await createHome();
+const folder = join(home.claude, "projects/-home-ada-state");
+await mkdir(folder, { recursive: true });
+await mkdir(join(home.claude, "sessions"));
+const sessions = Array.from({ length: SESSIONS }, (_, seed) =>
+  generateClaudeSession({ parts: 10, turns: 1, seed: seed + 1 }),
+);
+for (const { session_id, lines } of sessions)
+  await writeFile(join(folder, `${session_id}.jsonl`), lines.map((line) => `${line}\n`).join(""));
+const session_id = sessions.at(-1)?.session_id ?? "";
+
+const stat = readFileSync("/proc/self/stat", "utf8");
+const STATES = [
+  { status: "busy" },
+  { status: "waiting", waitingFor: "permission prompt" },
+  { status: "idle" },
+] as const;
+async function register(fields: object): Promise<void> {
+  const entry = {
+    pid: process.pid,
+    sessionId: session_id,
+    entrypoint: "cli",
+    procStart: stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19],
+    pidDomain: `linux:0123456789abcdef0123456789abcdef:${readlinkSync("/proc/self/ns/pid")}`,
+    updatedAt: Date.now(),
+    ...fields,
+  };
+  await writeFile(join(home.claude, "sessions", `${process.pid}.json`), JSON.stringify(entry));
+}
+
+const daemon = await startDaemon(home, ["--no-samples"]);
+const browser = await openBrowser();
+const { page } = await enter(await browser.newContext({ viewport: { width: 1280, height: 800 } }), daemon);
+await page.getByRole("searchbox", { name: "Filter sessions" }).fill(session_id);
+const badge = page.locator(`[data-session="${session_id}"] .session-state`);
+await badge.waitFor();
+const text = (): Promise<string> => badge.innerText();
+
+const took: number[] = [];
+for (let change = 0; change < CHANGES; change += 1) {
+  const before = await text();
+  const painted = page.evaluate(
+    async ([id, old]) => {
+      const state = (): string =>
+        document.querySelector<HTMLElement>(`[data-session="${id}"] .session-state`)?.innerText ?? "";
+      while (state() === old) await new Promise(requestAnimationFrame);
+      await new Promise(requestAnimationFrame);
+      return Date.now();
+    },
+    [session_id, before] as const,
+  );
+  const written_at = Date.now();
+  await register(STATES[change % STATES.length] ?? {});
+  took.push((await painted) - written_at);
+}
+await browser.close();
+await daemon.stop();
+await home.remove();
+const sorted = took.toSorted((one, other) => one - other);
+report(
+  "state",
+  [
+    {
+      row: "a state in an agent's register until it is painted, ms",
+      goal: "≤ 500",
+      figures: {
+        median: round(median(took)),
+        p95: round(sorted[Math.floor(0.95 * sorted.length)] ?? 0),
+        longest: round(sorted.at(-1) ?? 0),
+      },
+    },
+  ],
+  { changes: CHANGES, sessions: SESSIONS, load: load() },
+);
