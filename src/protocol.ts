@@ -310,6 +310,12 @@ export const answerBody = record({
   digest: optional(z.string()),
   answer,
 });
+/**
+ * `POST /api/sessions/:id/terminal-prompt` → `{}`: words for an agent in a terminal, whose row says `takes_prompts`. `message_id`: sent again, it is
+ * delivered once.
+ * `POST /api/sessions/:id/terminal-stop` with `{}` → `{}`: interrupts its turn.
+ */
+export const terminalPromptBody = record({ message_id: uuid, text: z.string().min(1).max(200_000) });
 export const answerReply = record({ outcome: requestOutcome, answer: optional(answer) });
 /** `GET /api/sessions/:id/open-requests`: what the `requests` of the session's row ask, whole. */
 export const openRequestsReply = record({ requests: z.array(request) });

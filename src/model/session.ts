@@ -150,6 +150,8 @@ export const sessionSummary = record({
   sample: optional(z.boolean()),
   provider: optional(z.string()),
   scripted: optional(z.boolean()),
+  /** An agent in a terminal has it open, and takes prompts from here. */
+  takes_prompts: optional(z.boolean()),
   /** Present where this daemon runs the session. */
   control: optional(sessionControl),
   /** What this session itself (not a run of it) waits for. */

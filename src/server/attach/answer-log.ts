@@ -1,17 +1,30 @@
-import { appendFileSync } from "node:fs";
-import { join } from "node:path";
+import { appendFileSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { Answer, Request } from "../../model/request.ts";
 import type { TerminalRequest } from "./terminal-request.ts";
 
-/** Every answer that was given to an agent in a terminal: `attach/answers.jsonl` in the data folder, one JSON object a line. */
+/** Every answer, prompt and stop that was sent to an agent in a terminal: `attach/answers.jsonl` in the data folder, one JSON object a line. */
 export interface AnswerLog {
   /** Throws the system's error: what cannot be logged must not be answered. */
   append(entry: { at: number; asked: TerminalRequest; request: Request; answer: Answer }): void;
+  /** A prompt, or (`prompt` absent) a stop. Throws likewise. */
+  appendInput(entry: { at: number; agent: string; session_id: string; prompt?: string }): void;
 }
 
 export function createAnswerLog(data_dir: string): AnswerLog {
   const path = join(data_dir, "attach", "answers.jsonl");
+  const write = (line: object): void => {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    appendFileSync(path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+  };
   return {
+    appendInput({ at, prompt, ...session }) {
+      write({
+        at: new Date(at).toISOString(),
+        ...session,
+        ...(prompt === undefined ? { stop: true } : { prompt }),
+      });
+    },
     append({ at, asked: { agent, session_id, cwd }, request, answer }) {
       const chosen = request.options.filter(({ id }) => answer.option_ids.includes(id));
       const line = {
@@ -25,7 +38,7 @@ export function createAnswerLog(data_dir: string): AnswerLog {
         answer: chosen.map(({ label }) => label),
         ...(answer.text !== undefined && { text: answer.text }),
       };
-      appendFileSync(path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+      write(line);
     },
   };
 }

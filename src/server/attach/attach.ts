@@ -13,6 +13,7 @@ import { createHeldRequests, type HeldRequests, type TerminalProcess } from "./h
 import { type HookSocket, hookSocketProblem, openHookSocket } from "./hook-socket.ts";
 import { readAskedEvent } from "./opencode/asked-event.ts";
 import { openCodeAttachment } from "./opencode/attachment.ts";
+import { InputRefused, type TerminalInput } from "./terminal-input.ts";
 import type { HookConnection, TerminalRequest } from "./terminal-request.ts";
 
 /** The agents' own folders. */
@@ -30,6 +31,8 @@ export interface Attach {
   /** What the agents' own servers say, by the agent's id of the session. */
   readonly states: ReadonlyMap<string, AgentState>;
   readonly notices: readonly Notice[];
+  /** Prompts for agents in terminals, each logged before it is sent. */
+  readonly input: TerminalInput;
   /** Begins to listen to agents. Only for the daemon that holds the data folder. */
   listen(): Promise<void>;
   /** Attaches or detaches an agent; see `AgentAttachment`. `undefined`: there is no such agent. */
@@ -51,6 +54,8 @@ export function agentAttachments(
   ]);
 }
 
+const NOT_OPEN = "This session is not open in an agent that can be reached from here.";
+
 const codexSocket = (folder: string): string => join(folder, "app-server-control", "app-server-control.sock");
 
 export function createAttach(options: {
@@ -64,7 +69,8 @@ export function createAttach(options: {
   const { data_dir, folders, report } = options;
   const attachments = agentAttachments(data_dir, folders);
   const isAttached = (agent: string) => attachments.get(agent)?.describe().is_installed === true;
-  const held = createHeldRequests({ ...options, log: createAnswerLog(data_dir), now: Date.now });
+  const log = createAnswerLog(data_dir);
+  const held = createHeldRequests({ ...options, log, now: Date.now });
   const listeners = new Set<(session_id: string) => void>();
   const notices: Notice[] = [];
   let hook_socket: HookSocket | undefined;
@@ -108,6 +114,19 @@ export function createAttach(options: {
       return app_server?.states ?? new Map();
     },
     notices,
+    input: {
+      accepts: (session_id) => app_server?.input.accepts(session_id) === true,
+      async prompt(session_id, text) {
+        if (app_server?.input.accepts(session_id) !== true) throw new InputRefused(NOT_OPEN);
+        log.appendInput({ at: Date.now(), agent: "codex", session_id, prompt: text });
+        await app_server.input.prompt(session_id, text);
+      },
+      async stop(session_id) {
+        if (app_server?.input.accepts(session_id) !== true) throw new InputRefused(NOT_OPEN);
+        log.appendInput({ at: Date.now(), agent: "codex", session_id });
+        await app_server.input.stop(session_id);
+      },
+    },
     async listen() {
       app_server = followAppServer({
         socket: codexSocket(folders.codex),

@@ -1,15 +1,17 @@
 import type { Hono } from "hono";
 import { positionOf } from "../../model/transcript/accumulate.ts";
-import { type AttachReply, answerBody, type OpenRequestsReply } from "../../protocol.ts";
+import { type AttachReply, answerBody, type OpenRequestsReply, terminalPromptBody } from "../../protocol.ts";
 import { Refused } from "../sessions/refused.ts";
 import { readBody } from "../sessions/request-body.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { UsageError } from "../usage-error.ts";
 import type { Attach } from "./attach.ts";
+import { InputRefused } from "./terminal-input.ts";
 
 /** What agents in terminals ask, and how Verbatim is attached to them. */
 export function addAttachRoutes(app: Hono, attach: Attach, sessions: Sessions): void {
   const { held, attachments } = attach;
+  const deliverOnce = createDeliveries();
 
   app.get("/api/attach", (context) => {
     const reply: AttachReply = { agents: [...attachments.values()].map((each) => each.describe()) };
@@ -39,12 +41,46 @@ export function addAttachRoutes(app: Hono, attach: Attach, sessions: Sessions): 
     return context.json(reply);
   });
 
+  for (const action of ["prompt", "stop"] as const)
+    app.post(`/api/sessions/:id/terminal-${action}`, async (context) => {
+      const id = context.req.param("id");
+      if (sessions.get(id) === undefined) throw new Refused(404, "no_session", "There is no such session.");
+      try {
+        if (action === "stop") await attach.input.stop(id);
+        else {
+          const { message_id, text } = await readBody(context, terminalPromptBody);
+          await deliverOnce(message_id, () => attach.input.prompt(id, text));
+        }
+      } catch (error) {
+        if (error instanceof InputRefused) throw new Refused(409, "not_taken", error.message);
+        throw error;
+      }
+      return context.json({});
+    });
+
   app.post("/api/terminal-requests/:request", async (context) => {
     const { answer, digest } = await readBody(context, answerBody);
     return context.json(
       held.answer(context.req.param("request"), { answer, ...(digest !== undefined && { digest }) }),
     );
   });
+}
+
+/** Prompts whose delivery is remembered. */
+const REMEMBERED = 200;
+
+/** Runs a delivery once, however often its message is sent: the same message again gets the outcome of the first. */
+function createDeliveries(): (message_id: string, deliver: () => Promise<void>) => Promise<void> {
+  const deliveries = new Map<string, Promise<void>>();
+  return (message_id, deliver) => {
+    const known = deliveries.get(message_id);
+    if (known) return known;
+    const delivery = deliver();
+    deliveries.set(message_id, delivery);
+    const [oldest] = deliveries.keys();
+    if (deliveries.size > REMEMBERED && oldest !== undefined) deliveries.delete(oldest);
+    return delivery;
+  };
 }
 
 /** A settings file that cannot be changed is for the person to correct. */

@@ -236,6 +236,7 @@ async function openAllSessions(
     terminals: {
       requestsOf: attach.held.openOf,
       stateOf: (name) => attach.states.get(name),
+      takesPrompts: attach.input.accepts,
       subscribe: attach.subscribe,
     },
   });

@@ -29,6 +29,8 @@ export interface Terminals {
   requestsOf(name: string): readonly OpenRequest[];
   /** What the agent's own server says. It goes before what its register says. */
   stateOf(name: string): RunningProcess | undefined;
+  /** Whether the agent takes prompts from here. */
+  takesPrompts?(name: string): boolean;
 }
 
 export function createStatus(options: {
@@ -178,6 +180,7 @@ export function createStatus(options: {
           },
         }),
         ...(requests.length > 0 && { requests: [...requests] }),
+        ...(name !== undefined && options.terminals?.takesPrompts?.(name) && { takes_prompts: true }),
         ...(link && {
           parent: {
             session_id: link.parent,

@@ -113,6 +113,12 @@ interface SessionApi {
     request_id: string,
     body: { digest?: string; answer: Answer },
   ): Promise<ApiResult<{ outcome: RequestOutcome; answer?: Answer }>>;
+  /** Words for an agent in a terminal. */
+  promptTerminal(
+    session_id: string,
+    prompt: { message_id: string; text: string },
+  ): Promise<ApiResult<unknown>>;
+  stopTerminal(session_id: string): Promise<ApiResult<unknown>>;
   attachments(signal?: AbortSignal): Promise<ApiResult<AttachReply>>;
   /** Opens files without storing them; `body`: as `POST /api/opened-files` takes it. */
   openFiles(body: Blob): Promise<ApiResult<OpenedFilesReply>>;
@@ -180,6 +186,8 @@ function createApi({ get, post, bytes }: Requests): Api {
     openRequests: (id, signal) => get(`${session(id)}/open-requests`, signal),
     answerTerminal: (request_id, body) =>
       post(`/api/terminal-requests/${encodeURIComponent(request_id)}`, body),
+    promptTerminal: (id, prompt) => post(`${session(id)}/terminal-prompt`, prompt),
+    stopTerminal: (id) => post(`${session(id)}/terminal-stop`, {}),
     attachments: (signal) => get("/api/attach", signal),
     openFiles: (body) => post("/api/opened-files", body),
     openedTogether: (id, signal) => get(`/api/opened-files/${encodeURIComponent(id)}`, signal),

@@ -189,6 +189,11 @@ export const en = {
     hidden: "The terminal shows this request when the time is up.",
     answeredThere: "The request was answered in the terminal.",
     notLoaded: (reason: string): string => `The request cannot be shown: ${reason}`,
+    prompt: "Message the agent in the terminal",
+    promptHint: "Enter to send, Shift+Enter for a new line. The terminal shows it, too.",
+    send: "Send",
+    stop: "Stop",
+    notSent: (reason: string): string => `Not sent: ${reason}`,
   },
   changes: {
     title: "Changes",

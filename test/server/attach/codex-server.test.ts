@@ -29,6 +29,10 @@ let userAgent: string;
 /** What the server got, in order. */
 let got: Message[];
 let may_answer: boolean;
+/** The turn that runs in the thread. */
+let turn: string | undefined;
+/** What the server says to new turns. */
+let refusal: string | undefined;
 let held: { asked: TerminalRequest; connection: HookConnection }[];
 let app_server: AppServer;
 
@@ -44,8 +48,15 @@ function reply({ id, method }: Message) {
     { id: OTHER, ephemeral: false, status: { type: "notLoaded" } },
     { id: "01a214d5-61fa-7d40-89a9-7f8c8a070fff", ephemeral: true, status: { type: "idle" } },
   ];
-  const results: Record<string, object> = { initialize: { userAgent }, "thread/list": { data: threads } };
-  send({ id, result: results[method] ?? {} });
+  const turns = turn === undefined ? [] : [{ id: turn, status: "inProgress" }];
+  const results: Record<string, object> = {
+    initialize: { userAgent },
+    "thread/list": { data: threads },
+    "thread/turns/list": { data: turns },
+  };
+  if (refusal !== undefined && method.startsWith("turn/"))
+    send({ id, error: { code: -1, message: refusal } });
+  else send({ id, result: results[method] ?? {} });
 }
 
 beforeEach(async () => {
@@ -54,6 +65,8 @@ beforeEach(async () => {
   got = [];
   held = [];
   may_answer = true;
+  turn = undefined;
+  refusal = undefined;
   http = createServer();
   sockets = new WebSocketServer({ server: http });
   sockets.on("connection", (socket) => {
@@ -233,5 +246,66 @@ describe("a request", () => {
     await eventually(() => expect(app_server.states.has(OTHER)).toBe(true));
     expect(held).toEqual([]);
     expect(replies()).toEqual([]);
+  });
+});
+
+describe("a person's words for a thread in a terminal", () => {
+  const input = [{ type: "text", text: "Look again", text_elements: [] }];
+  const sent = (method: string) => got.find((message) => message.method === method)?.params;
+
+  it("begin a turn of a thread that rests, which is joined first", async () => {
+    await connect();
+    expect(app_server.input.accepts(THREAD)).toBe(true);
+    await app_server.input.prompt(THREAD, "Look again");
+    expect(methods().slice(-2)).toEqual(["thread/resume", "turn/start"]);
+    expect(sent("turn/start")).toEqual({ threadId: THREAD, input });
+  });
+
+  it("steer the turn that runs", async () => {
+    await connect();
+    turn = "turn-1";
+    setStatus(THREAD, active());
+    await eventually(() => expect(app_server.states.get(THREAD)?.busy).toBe(true));
+    await app_server.input.prompt(THREAD, "Look again");
+    expect(sent("turn/steer")).toEqual({ threadId: THREAD, expectedTurnId: "turn-1", input });
+    expect(methods()).not.toContain("turn/start");
+  });
+
+  it("stop the turn that runs, and say so where none does", async () => {
+    await connect();
+    await expect(app_server.input.stop(THREAD)).rejects.toThrow("Nothing runs in this session.");
+    turn = "turn-1";
+    await app_server.input.stop(THREAD);
+    expect(sent("turn/interrupt")).toEqual({ threadId: THREAD, turnId: "turn-1" });
+  });
+
+  it("are refused with the server's reason", async () => {
+    await connect();
+    refusal = "the thread is under review";
+    await expect(app_server.input.prompt(THREAD, "Look again")).rejects.toThrow(
+      "Codex refused: the thread is under review",
+    );
+  });
+
+  it("never load a thread that is not loaded, and go to no server of another version, nor without consent", async () => {
+    await connect();
+    await expect(app_server.input.prompt(OTHER, "Look again")).rejects.toThrow("not open");
+    may_answer = false;
+    expect(app_server.input.accepts(THREAD)).toBe(false);
+    await expect(app_server.input.prompt(THREAD, "Look again")).rejects.toThrow("not open");
+    expect(methods()).not.toContain("thread/resume");
+    app_server.close();
+    may_answer = true;
+    userAgent = "codex-tui/0.170.0 (Debian 12.0.0; x86_64)";
+    await connect();
+    expect(app_server.input.accepts(THREAD)).toBe(false);
+  });
+
+  it("are refused once the server has ended", async () => {
+    await connect();
+    const stop = app_server.input.stop(THREAD);
+    client?.terminate();
+    await expect(stop).rejects.toThrow();
+    await eventually(() => expect(app_server.input.accepts(THREAD)).toBe(false));
   });
 });

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { WebSocket } from "ws";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../../model/narrow.ts";
 import type { AgentState } from "../agent-state.ts";
+import { InputRefused, type TerminalInput } from "../terminal-input.ts";
 import type { HookConnection, TerminalRequest } from "../terminal-request.ts";
 import { readServerRequest } from "./server-request.ts";
 
@@ -19,6 +20,7 @@ export interface AppServer {
   readonly states: ReadonlyMap<string, AgentState>;
   /** Looks again at what waits, after `mayAnswer` has changed. */
   refresh(): void;
+  readonly input: TerminalInput;
   close(): void;
 }
 
@@ -65,6 +67,11 @@ export function followAppServer(options: AppServerOptions): AppServer {
   return {
     states,
     refresh: () => connection?.refresh(),
+    input: {
+      accepts: (thread) => connection?.accepts(thread) === true,
+      prompt: async (thread, text) => await (connection ?? NOT_CONNECTED).prompt(thread, text),
+      stop: async (thread) => await (connection ?? NOT_CONNECTED).stop(thread),
+    },
     close() {
       is_closed = true;
       clearTimeout(timer);
@@ -73,10 +80,18 @@ export function followAppServer(options: AppServerOptions): AppServer {
   };
 }
 
-interface Connection {
+interface Connection extends TerminalInput {
   refresh(): void;
   close(): void;
 }
+
+/** What became of a call: its result, or why there is none. */
+type Reply = { result: JsonObject } | { problem: string };
+
+const notConnected = async (): Promise<void> => {
+  throw new InputRefused("Codex's app server does not run.");
+};
+const NOT_CONNECTED: Pick<TerminalInput, "prompt" | "stop"> = { prompt: notConnected, stop: notConnected };
 
 function openConnection(
   { socket, mayAnswer, onStates, onRequest }: AppServerOptions,
@@ -84,7 +99,7 @@ function openConnection(
   { onOpen, onClose }: { onOpen(): void; onClose(): void },
 ): Connection {
   const web_socket = new WebSocket(`ws+unix://${socket}:/`, { perMessageDeflate: false });
-  const replies = new Map<number, (result: JsonObject | undefined) => void>();
+  const replies = new Map<number, (reply: Reply) => void>();
   /** What ends each request of the server that is held, by the request's id. */
   const open = new Map<string, () => void>();
   const subscribed = new Set<string>();
@@ -94,19 +109,30 @@ function openConnection(
   const send = (message: JsonObject) => {
     if (web_socket.readyState === WebSocket.OPEN) web_socket.send(JSON.stringify(message));
   };
-  function call(method: string, params: JsonObject): Promise<JsonObject | undefined> {
+  function call(method: string, params: JsonObject): Promise<Reply> {
     const id = next_id++;
     send({ id, method, params });
     return new Promise((resolve) => replies.set(id, resolve));
   }
+  /** `undefined`: it failed. */
+  async function ask(method: string, params: JsonObject): Promise<JsonObject | undefined> {
+    const reply = await call(method, params);
+    return "result" in reply ? reply.result : undefined;
+  }
+  /** Throws why it failed, in the server's words. */
+  async function demand(method: string, params: JsonObject): Promise<JsonObject> {
+    const reply = await call(method, params);
+    if ("problem" in reply) throw new InputRefused(`Codex refused: ${reply.problem}`);
+    return reply.result;
+  }
 
   async function begin() {
     const clientInfo = { name: "verbatim", title: "Verbatim", version: "1" };
-    const hello = await call("initialize", { clientInfo, capabilities: { experimentalApi: true } });
+    const hello = await ask("initialize", { clientInfo, capabilities: { experimentalApi: true } });
     is_tested = TESTED.test(asString(hello?.userAgent) ?? "");
     send({ method: "initialized" });
     onOpen();
-    const list = await call("thread/list", { limit: LISTED });
+    const list = await ask("thread/list", { limit: LISTED });
     for (const each of asArray(list?.data)) readThread(asObject(each));
   }
 
@@ -141,7 +167,8 @@ function openConnection(
     if (typeof method !== "string") {
       const resolve = typeof id === "number" ? replies.get(id) : undefined;
       if (typeof id === "number") replies.delete(id);
-      resolve?.(asObject(message.result));
+      const problem = asString(asObject(message.error)?.message);
+      resolve?.(problem === undefined ? { result: asObject(message.result) ?? {} } : { problem });
     } else if (id !== undefined) readRequest(id, method, params);
     else readNotification(method, params, asNumber(message.emittedAtMs));
   }
@@ -194,10 +221,43 @@ function openConnection(
   web_socket.on("error", () => web_socket.terminate());
   web_socket.on("close", () => {
     for (const end of [...open.values()]) end();
+    for (const resolve of replies.values()) resolve({ problem: "its app server ended" });
+    replies.clear();
     onClose();
   });
 
+  const accepts = (thread: string): boolean => is_tested && mayAnswer() && states.has(thread);
+
+  /** Joins a loaded thread, as the terminal has. One that is not loaded is left alone: joining would load it and take its lock. */
+  async function join(thread: string): Promise<void> {
+    if (!accepts(thread))
+      throw new InputRefused("This session is not open in a Codex that can be reached from here.");
+    if (subscribed.has(thread)) return;
+    subscribed.add(thread);
+    await demand("thread/resume", { threadId: thread, excludeTurns: true });
+  }
+  /** The turn that runs, if one does. */
+  async function runningTurn(thread: string): Promise<string | undefined> {
+    const { data } = await demand("thread/turns/list", { threadId: thread, limit: 1 });
+    const last = asObject(asArray(data)[0]);
+    return last?.status === "inProgress" ? asText(last.id) : undefined;
+  }
+
   return {
+    accepts,
+    async prompt(thread, text) {
+      await join(thread);
+      const input = [{ type: "text", text, text_elements: [] }];
+      const turn = states.get(thread)?.busy === true ? await runningTurn(thread) : undefined;
+      if (turn === undefined) await demand("turn/start", { threadId: thread, input });
+      else await demand("turn/steer", { threadId: thread, expectedTurnId: turn, input });
+    },
+    async stop(thread) {
+      await join(thread);
+      const turn = await runningTurn(thread);
+      if (turn === undefined) throw new InputRefused("Nothing runs in this session.");
+      await demand("turn/interrupt", { threadId: thread, turnId: turn });
+    },
     refresh() {
       for (const [id, state] of states) follow(id, state);
     },

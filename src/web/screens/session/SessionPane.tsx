@@ -33,6 +33,7 @@ import { en } from "../../text/en.ts";
 import { failureText } from "../../text/failure-text.ts";
 import { counted } from "../../text/format.ts";
 import { OpenRequests } from "../requests/OpenRequests.tsx";
+import { TerminalComposer } from "../requests/TerminalComposer.tsx";
 import { sessionTitle } from "../sessions/session-list.ts";
 import { AgentDialog } from "./AgentDialog.tsx";
 import { FilterBar } from "./FilterBar.tsx";
@@ -733,6 +734,7 @@ function ReadyPane({
           {control === undefined && (
             <OpenRequests row={row} open={terminalRequests} host={host} onMessage={setMessage} />
           )}
+          {control === undefined && row.takes_prompts === true && <TerminalComposer row={row} />}
           {control !== undefined && (
             <Composer
               row={row}

@@ -1,0 +1,73 @@
+import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from "react";
+import type { SessionSummary } from "../../../model/session.ts";
+import { apiOf } from "../../api/api.ts";
+import { newId } from "../../app/new-id.ts";
+import { useClient } from "../../app/store.ts";
+import { en } from "../../text/en.ts";
+import { failureText } from "../../text/failure-text.ts";
+import { composing } from "../../ui/composing.ts";
+
+/** Sends prompts to an agent that runs in a terminal, and stops its turn. */
+export function TerminalComposer({ row }: { row: SessionSummary }): ReactNode {
+  const api = apiOf(useClient());
+  const [text, setText] = useState("");
+  const [isSending, setSending] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const hint = useId();
+  const message = useRef(newId());
+  const send = async (): Promise<void> => {
+    if (text.trim() === "" || isSending) return;
+    setSending(true);
+    const reply = await api.promptTerminal(row.id, { message_id: message.current, text });
+    setSending(false);
+    message.current = newId();
+    setProblem(reply.ok ? undefined : en.terminal.notSent(failureText(reply.failure)));
+    if (reply.ok) setText("");
+  };
+  const stop = async (): Promise<void> => {
+    const reply = await api.stopTerminal(row.id);
+    setProblem(reply.ok ? undefined : failureText(reply.failure));
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.key !== "Enter" || event.shiftKey || composing(event.nativeEvent)) return;
+    event.preventDefault();
+    void send();
+  };
+  return (
+    <section className="composer" aria-label={en.terminal.prompt}>
+      <div className="prompt-input">
+        <textarea
+          className="prompt-text"
+          rows={1}
+          aria-label={en.terminal.prompt}
+          aria-describedby={hint}
+          placeholder={en.terminal.prompt}
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+          onKeyDown={onKey}
+        />
+        <div className="terminal-buttons">
+          {row.status === "running" && (
+            <button type="button" className="button" onClick={() => void stop()}>
+              {en.terminal.stop}
+            </button>
+          )}
+          <button
+            type="button"
+            className="button button-main"
+            disabled={text.trim() === "" || isSending}
+            onClick={() => void send()}
+          >
+            {en.terminal.send}
+          </button>
+        </div>
+      </div>
+      <p className="composer-note" id={hint}>
+        {en.terminal.promptHint}
+      </p>
+      <div role="alert">
+        {problem !== undefined && <p className="composer-note composer-problem">{problem}</p>}
+      </div>
+    </section>
+  );
+}
