@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Comparison } from "./model/compare/compare.ts";
+import type { Verification } from "./model/compare/verify.ts";
 import type { CallContext } from "./model/context/describe-call.ts";
 import type { Figures } from "./model/figures/figures.ts";
 import { frame } from "./model/frames/frame.ts";
@@ -390,6 +391,11 @@ export type OpenedFilesReply = z.infer<typeof openedFilesReply>;
 export interface ChangesReply extends Ledger {
   files: readonly (LedgerFile & { is_cut?: boolean })[];
   turns: number;
+}
+/** `GET /api/sessions/:id/verify`. The digests are SHA-256 of the parts, in hex. */
+export interface VerifyReply extends Verification {
+  digest_shown: string;
+  digest_reread: string;
 }
 /** `GET /api/sessions/:id/compare?with=`: from the first difference on. */
 export type CompareReply = Comparison;

@@ -170,3 +170,16 @@ test("two sessions are compared from the first difference on", async () => {
   ]);
   expect(texts("Fork")).toEqual(["turn 2 · prompt openAnd the rain?", "turn 2, step 1 · text openNone."]);
 });
+
+test("what is shown is compared with the record, read anew", async () => {
+  render(<App client={client} />);
+  await screen.findByText("I do not know.");
+  await userEvent.keyboard("d");
+  const dialog = await screen.findByRole("dialog", { name: "Changes" });
+  await userEvent.click(within(dialog).getByRole("tab", { name: "Verify" }));
+  await within(dialog).findByText("Equal: all 13 parts are what the record says.");
+  const digests = ["Shown", "Read anew"].map(
+    (which) => within(dialog).getByText(new RegExp(`^${which}: SHA-256 [0-9a-f]{64}$`)).textContent,
+  );
+  expect(digests[0]?.split(" ").at(-1)).toBe(digests[1]?.split(" ").at(-1));
+});

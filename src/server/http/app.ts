@@ -30,6 +30,7 @@ import { numberOf } from "./query-number.ts";
 import { searchParts } from "./search.ts";
 import { addSearchRoute, QUERY_LIMIT } from "./search-route.ts";
 import { addSourceRoutes } from "./sources-route.ts";
+import { addVerifyRoute } from "./verify-route.ts";
 
 interface AppOptions {
   sessions: Sessions;
@@ -167,6 +168,7 @@ export function createApp(options: AppOptions) {
   addFiguresRoute(app, sessions);
   addCompareRoute(app, sessions);
   addLanesRoute(app, sessions);
+  addVerifyRoute(app, sessions);
   if (options.sources) addSourceRoutes(app, options.sources);
   if (options.opened_files) addOpenedFilesRoutes(app, options.opened_files);
 

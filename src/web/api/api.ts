@@ -24,6 +24,7 @@ import type {
   SearchReply,
   SourcesReply,
   StopBody,
+  VerifyReply,
 } from "../../protocol.ts";
 import type { Ask } from "./ask.ts";
 import { type ApiClient, givenUpWhenLost } from "./in-flight-requests.ts";
@@ -105,6 +106,8 @@ interface SessionApi {
   ): Promise<ApiResult<FiguresReply>>;
   /** Two sessions from their first difference on. */
   compare(session_id: string, other: string, signal?: AbortSignal): Promise<ApiResult<CompareReply>>;
+  /** What is shown of a session beside its record, read anew. */
+  verify(session_id: string, signal?: AbortSignal): Promise<ApiResult<VerifyReply>>;
   /** A session and its runs on one clock. */
   lanes(session_id: string, signal?: AbortSignal): Promise<ApiResult<LanesReply>>;
   /** What a session asks, whole. */
@@ -182,6 +185,7 @@ function createApi({ get, post, bytes }: Requests): Api {
     figures: (id, turn, signal) =>
       get(`${session(id)}/figures${turn === undefined ? "" : `?turn=${turn}`}`, signal),
     compare: (id, other, signal) => get(`${session(id)}/compare?with=${encodeURIComponent(other)}`, signal),
+    verify: (id, signal) => get(`${session(id)}/verify`, signal),
     lanes: (id, signal) => get(`${session(id)}/lanes`, signal),
     openRequests: (id, signal) => get(`${session(id)}/open-requests`, signal),
     answerTerminal: (request_id, body) =>

@@ -223,7 +223,13 @@ export const en = {
   inspect: {
     button: "Inspect",
     tabs: "Inspector",
-    titles: { changes: "Changes", context: "Model input", figures: "Figures", compare: "Compare" },
+    titles: {
+      changes: "Changes",
+      context: "Model input",
+      figures: "Figures",
+      compare: "Compare",
+      verify: "Verify",
+    },
   },
   context: {
     key: "Input of this model call",
@@ -313,6 +319,19 @@ export const en = {
     csv: "Copy as CSV",
     costs: "Cost",
     allRows: (count: number): string => `Show all ${count} rows`,
+  },
+  verify: {
+    reading: "Reading the record",
+    equal: (parts: string): string => `Equal: all ${parts} parts are what the record says.`,
+    differs: (shown: string, reread: string): string =>
+      `They differ: ${shown} parts are shown, ${reread} were read from the record.`,
+    first: (number: string): string => `The first difference is part ${number}.`,
+    shown: (digest: string): string => `Shown: SHA-256 ${digest}`,
+    reread: (digest: string): string => `Read anew: SHA-256 ${digest}`,
+    record: "Record:",
+    archived: "from the archive",
+    about:
+      "The daemon reads the record again from its beginning and compares every part with the transcript that it followed live. A running session may have grown meanwhile.",
   },
   lanes: {
     name: "Timeline",

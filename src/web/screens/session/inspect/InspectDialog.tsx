@@ -7,6 +7,7 @@ import { CompareView } from "./CompareView.tsx";
 import { ContextView } from "./ContextView.tsx";
 import { FiguresView } from "./FiguresView.tsx";
 import { INSPECT_VIEWS, type Inspected } from "./inspected.ts";
+import { VerifyView } from "./VerifyView.tsx";
 import "./inspect.css";
 
 interface Props {
@@ -70,6 +71,8 @@ function View({ row, inspected, onChange, onClose }: Props): ReactNode {
       );
     case "figures":
       return <FiguresView row={row} turn={turn} onTurn={onTurn} onClose={onClose} />;
+    case "verify":
+      return <VerifyView row={row} onClose={onClose} />;
     case "compare":
       return (
         <CompareView
