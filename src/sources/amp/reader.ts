@@ -4,10 +4,11 @@ import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "
 import type { CallOutcome } from "../../model/parts/outcome.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { uuidFrom } from "../../model/uuid.ts";
-import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitBlocks } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, resultContent, textIn, timeOf } from "../conversation/content.ts";
 import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { conversationReader } from "../conversation/conversation-reader.ts";
 import { own } from "../conversation/own.ts";
 import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
 import { ofFailure, withExit } from "../conversation/tool-payload.ts";
@@ -35,7 +36,7 @@ function idOf(name: string): string {
  * A thread of Amp. Records: `head`, `relationship:<index>`, `message:<id>`, and `message:<id>/<index>` for each result, which
  * Amp keeps in messages of the role `user`.
  */
-export const ampReader: RecordReader<AmpState> = {
+export const ampReader = conversationReader<AmpState>({
   initialState: ({ path }) => ({
     conversation: freshConversation(idOf(path)),
     named: false,
@@ -43,13 +44,7 @@ export const ampReader: RecordReader<AmpState> = {
     is_streaming: false,
     ...startedRuns(),
   }),
-  sessionId: ({ named, conversation }) => (named ? conversation.session_id : undefined),
   read,
-  end(state, stopped) {
-    const conversation = new Conversation(state.conversation);
-    conversation.close(stopped);
-    return conversation.take();
-  },
   linkFacts({ conversation: { session_id, at }, parent, runs }) {
     const run = parent && {
       agent_key: session_id,
@@ -61,7 +56,7 @@ export const ampReader: RecordReader<AmpState> = {
       sessions: [{ session_id, group: parent?.session_id ?? session_id, calls: runs, ...(run && { run }) }],
     };
   },
-};
+});
 
 function read(state: AmpState, record: SessionRecord): RecordResult {
   const { value, key } = record;

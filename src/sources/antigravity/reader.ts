@@ -2,9 +2,10 @@ import { isUuid } from "../../model/is-uuid.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { uuidFrom } from "../../model/uuid.ts";
-import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import type { RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
 import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { conversationReader } from "../conversation/conversation-reader.ts";
 import { namesOf, stemOf } from "../conversation/paths.ts";
 import { ofFailure } from "../conversation/tool-payload.ts";
 import { inside, unwrap } from "../conversation/wrappers.ts";
@@ -51,7 +52,7 @@ const CONTEXT: Readonly<Record<string, string>> = {
  * tool calls, which have no ids; each result is a record of its tool's own type behind it. The names of types and fields are
  * those of public programs that read such files, and of their tests; no real file has been met.
  */
-export const antigravityReader: RecordReader<AntigravityState> = {
+export const antigravityReader = conversationReader<AntigravityState>({
   initialState: ({ path }) => ({
     conversation: freshConversation(idOf(path)),
     begun: false,
@@ -60,15 +61,7 @@ export const antigravityReader: RecordReader<AntigravityState> = {
   }),
   sessionId: ({ conversation }) => conversation.session_id,
   read,
-  end(state, stopped) {
-    const conversation = new Conversation(state.conversation);
-    conversation.close(stopped);
-    return conversation.take();
-  },
-  linkFacts: ({ conversation: { session_id } }) => ({
-    sessions: [{ session_id, group: session_id, calls: [] }],
-  }),
-};
+});
 
 /** `brain/<id>/.system_generated/logs/transcript.jsonl`: all files have the same name. */
 function idOf(path: string): string {

@@ -2,10 +2,11 @@ import type { Usage } from "../../model/messages/message.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { uuidFrom } from "../../model/uuid.ts";
-import type { RecordReader, RecordResult, SessionLinkFacts, SessionRecord } from "../contract.ts";
+import type { RecordResult, SessionLinkFacts, SessionRecord } from "../contract.ts";
 import { emitCall } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, resultContent, timeOf } from "../conversation/content.ts";
 import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { conversationReader } from "../conversation/conversation-reader.ts";
 
 /** What is kept of a trajectory between records. */
 export interface AtifState {
@@ -25,9 +26,8 @@ export const idOf = (name: string): string => uuidFrom("atif", name);
  * A trajectory in Harbor's Agent Trajectory Interchange Format, 1.0 to 1.7. Records: `head`, `step:<index>`, `end`. Embedded
  * trajectories (1.7) are sessions of their own, linked by the reference in the result of the call that started them.
  */
-export const atifReader: RecordReader<AtifState> = {
+export const atifReader = conversationReader<AtifState>({
   initialState: ({ path }) => ({ conversation: freshConversation(idOf(path)), named: false, calls: [] }),
-  sessionId: ({ named, conversation }) => (named ? conversation.session_id : undefined),
   read(state, record) {
     switch (record.key) {
       case "head":
@@ -38,17 +38,12 @@ export const atifReader: RecordReader<AtifState> = {
         return readStep(state, record);
     }
   },
-  end(state, stopped) {
-    const conversation = new Conversation(state.conversation);
-    conversation.close(stopped);
-    return conversation.take();
-  },
   linkFacts: ({ conversation: { session_id, at }, run, calls }) => ({
     sessions: [
       { session_id, group: run?.parent_session_id ?? session_id, calls, ...(run && { run: { ...run, at } }) },
     ],
   }),
-};
+});
 
 /** Which trajectory this is: its own id, else the session's. */
 export function nameOf(trajectory: JsonObject): string | undefined {

@@ -1,14 +1,8 @@
 import { asArray, asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import { uuidFrom } from "../../model/uuid.ts";
-import type {
-  OpenStore,
-  RecordReader,
-  RecordResult,
-  SessionRecord,
-  SnapshotRecord,
-  SnapshotSession,
-} from "../contract.ts";
+import type { OpenStore, RecordResult, SessionRecord, SnapshotRecord, SnapshotSession } from "../contract.ts";
 import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { conversationReader } from "../conversation/conversation-reader.ts";
 import { firstRecords, textOfHead } from "../conversation/head.ts";
 import { pointerOf } from "../documents/document.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
@@ -25,23 +19,14 @@ interface ChatState {
  * A list of chat messages: a document that is such a list, or holds one as `messages` or `conversations`, or several of them
  * (records `head`, `message:<index>`, `end`); lines that are messages; lines that hold a conversation each.
  */
-const reader: RecordReader<ChatState> = {
+const reader = conversationReader<ChatState>({
   initialState: ({ path }) => ({
     conversation: freshConversation(uuidFrom("chat-messages", path)),
     path,
     named: false,
   }),
-  sessionId: ({ named, conversation }) => (named ? conversation.session_id : undefined),
   read,
-  end(state, stopped) {
-    const conversation = new Conversation(state.conversation);
-    conversation.close(stopped);
-    return conversation.take();
-  },
-  linkFacts: ({ conversation: { session_id } }) => ({
-    sessions: [{ session_id, group: session_id, calls: [] }],
-  }),
-};
+});
 
 function read(state: ChatState, record: SessionRecord): RecordResult {
   const { value, key } = record;

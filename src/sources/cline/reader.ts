@@ -4,10 +4,11 @@ import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "
 import type { UiExtra } from "../../model/parts/ui-extra.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { uuidFrom } from "../../model/uuid.ts";
-import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitBlocks } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, resultContent, textIn, timeOf } from "../conversation/content.ts";
 import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { conversationReader } from "../conversation/conversation-reader.ts";
 import { noteCall, promptKey, type StartedRuns, startedRuns } from "../conversation/runs.ts";
 import { ofFailure, withExit } from "../conversation/tool-payload.ts";
 import { inside, unwrap } from "../conversation/wrappers.ts";
@@ -31,20 +32,14 @@ export const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase()
  * Cline CLI 3: `<id>.messages.json`, rewritten at each message. Records: `head`, `system`, `message:<id>` and, from the file
  * beside it, `session`.
  */
-export const clineReader: RecordReader<ClineState> = {
+export const clineReader = conversationReader<ClineState>({
   initialState: ({ path }) => ({
     conversation: freshConversation(idOf(path)),
     named: false,
     count: 0,
     ...startedRuns(),
   }),
-  sessionId: ({ named, conversation }) => (named ? conversation.session_id : undefined),
   read,
-  end(state, stopped) {
-    const conversation = new Conversation(state.conversation);
-    conversation.close(stopped);
-    return conversation.take();
-  },
   linkFacts({ conversation: { session_id, at }, parent, task, runs }) {
     const run = parent && {
       agent_key: session_id,
@@ -54,7 +49,7 @@ export const clineReader: RecordReader<ClineState> = {
     };
     return { sessions: [{ session_id, group: parent ?? session_id, calls: runs, ...(run && { run }) }] };
   },
-};
+});
 
 function read(state: ClineState, record: SessionRecord): RecordResult {
   const { value, key } = record;

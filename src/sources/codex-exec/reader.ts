@@ -2,8 +2,9 @@ import type { Usage } from "../../model/messages/message.ts";
 import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import { readUsage } from "../codex/usage.ts";
-import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import type { RecordResult, SessionRecord } from "../contract.ts";
 import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { conversationReader } from "../conversation/conversation-reader.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { callOf, resultOf } from "./items.ts";
 
@@ -29,7 +30,7 @@ const NONE: Usage = { input: 0, output: 0 };
  * times nor the model's name, and no borders between model calls: a step ends where a call has its result and the model
  * goes on. Source: `codex-rs/exec/src/exec_events.rs` of Codex 0.169.
  */
-export const codexExecReader: RecordReader<CodexExecState> = {
+export const codexExecReader = conversationReader<CodexExecState>({
   initialState: ({ path }) => ({
     conversation: freshConversation(idOf(stemOf(path))),
     named: false,
@@ -38,17 +39,8 @@ export const codexExecReader: RecordReader<CodexExecState> = {
     answered: false,
     total: NONE,
   }),
-  sessionId: ({ named, conversation }) => (named ? conversation.session_id : undefined),
   read,
-  end(state, stopped) {
-    const conversation = new Conversation(state.conversation);
-    conversation.close(stopped);
-    return conversation.take();
-  },
-  linkFacts: ({ conversation: { session_id } }) => ({
-    sessions: [{ session_id, group: session_id, calls: [] }],
-  }),
-};
+});
 
 function read(state: CodexExecState, record: SessionRecord): RecordResult {
   const { value } = record;

@@ -2,10 +2,11 @@ import { isUuid } from "../../model/is-uuid.ts";
 import { asObject, asString, asText } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { uuidFrom } from "../../model/uuid.ts";
-import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitBlocks, tellResult } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, timeOf } from "../conversation/content.ts";
 import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { conversationReader } from "../conversation/conversation-reader.ts";
 import { namesOf, stemOf } from "../conversation/paths.ts";
 import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
 import { inside, unwrap } from "../conversation/wrappers.ts";
@@ -40,7 +41,7 @@ export const INJECTED = [
 ] as const;
 
 /** Cursor's exported transcripts, `agent-transcripts/…/<id>.jsonl`: messages without times, models and tokens. */
-export const transcriptReader: RecordReader<TranscriptState> = {
+export const transcriptReader = conversationReader<TranscriptState>({
   initialState({ path }) {
     const names = namesOf(path);
     // `<parent>/subagents/<id>.jsonl` below `agent-transcripts`.
@@ -52,13 +53,7 @@ export const transcriptReader: RecordReader<TranscriptState> = {
       ...(parent !== undefined && { parent: idOf(parent) }),
     };
   },
-  sessionId: ({ named, conversation }) => (named ? conversation.session_id : undefined),
   read,
-  end(state, stopped) {
-    const conversation = new Conversation(state.conversation);
-    conversation.close(stopped);
-    return conversation.take();
-  },
   linkFacts({ conversation: { session_id, at }, parent, call, runs }) {
     const run = parent && {
       agent_key: session_id,
@@ -68,7 +63,7 @@ export const transcriptReader: RecordReader<TranscriptState> = {
     };
     return { sessions: [{ session_id, group: parent ?? session_id, calls: runs, ...(run && { run }) }] };
   },
-};
+});
 
 function read(state: TranscriptState, record: SessionRecord): RecordResult {
   const { value } = record;

@@ -2,10 +2,11 @@ import { isUuid } from "../../model/is-uuid.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { uuidFrom } from "../../model/uuid.ts";
-import type { RecordReader, RecordResult, SessionLinkFacts, SessionRecord } from "../contract.ts";
+import type { RecordResult, SessionLinkFacts, SessionRecord } from "../contract.ts";
 import { emitBlocks, tellResult } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, timeOf } from "../conversation/content.ts";
 import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { conversationReader } from "../conversation/conversation-reader.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
 import { unwrap } from "../conversation/wrappers.ts";
@@ -24,7 +25,7 @@ const INJECTED = ["system-reminder", "system-notification"] as const;
 const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("droid", name));
 
 /** Factory's Droid, 0.22 to 0.229: `session_start`, then a line for each message in Anthropic blocks. */
-export const droidReader: RecordReader<DroidState> = {
+export const droidReader = conversationReader<DroidState>({
   initialState: ({ path }) => ({
     conversation: freshConversation(idOf(stemOf(path))),
     ...startedRuns(),
@@ -32,11 +33,6 @@ export const droidReader: RecordReader<DroidState> = {
   }),
   sessionId: ({ started, conversation }) => (started ? conversation.session_id : undefined),
   read,
-  end(state, stopped) {
-    const conversation = new Conversation(state.conversation);
-    conversation.close(stopped);
-    return conversation.take();
-  },
   /** `<id>.settings.json`: the model, and the tokens of the whole session, which belong to no step. */
   readSide(state, text) {
     const settings = parseObject(text);
@@ -47,7 +43,7 @@ export const droidReader: RecordReader<DroidState> = {
     return conversation.take();
   },
   linkFacts: (state) => ({ sessions: [factsOf(state)] }),
-};
+});
 
 function factsOf({ conversation, parent, runs }: DroidState): SessionLinkFacts {
   const { session_id, at } = conversation;

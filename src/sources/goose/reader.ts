@@ -1,8 +1,9 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { uuidFrom } from "../../model/uuid.ts";
-import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import type { RecordResult, SessionRecord } from "../contract.ts";
 import { imageOf, promptParts, resultContent } from "../conversation/content.ts";
 import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { conversationReader } from "../conversation/conversation-reader.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { inputOf, ofFailure, payloadOf } from "../conversation/tool-payload.ts";
 import { timeOf } from "./stores.ts";
@@ -22,23 +23,14 @@ const idOf = (name: string): string => uuidFrom("goose", name);
  * `crates/goose/src/conversation/message.rs`. Results come in messages of the role `user`. No record says how a turn ended, and tokens
  * are only summed up for the session.
  */
-export const gooseReader: RecordReader<GooseState> = {
+export const gooseReader = conversationReader<GooseState>({
   initialState: ({ path }) => ({
     conversation: freshConversation(idOf(stemOf(path))),
     named: false,
     count: 0,
   }),
-  sessionId: ({ named, conversation }) => (named ? conversation.session_id : undefined),
   read,
-  end(state, stopped) {
-    const conversation = new Conversation(state.conversation);
-    conversation.close(stopped);
-    return conversation.take();
-  },
-  linkFacts: ({ conversation: { session_id } }) => ({
-    sessions: [{ session_id, group: session_id, calls: [] }],
-  }),
-};
+});
 
 function read(state: GooseState, record: SessionRecord): RecordResult {
   const { value } = record;

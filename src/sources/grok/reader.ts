@@ -5,6 +5,7 @@ import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
 import { emitCall } from "../conversation/blocks.ts";
 import { promptParts, resultContent, timeOf } from "../conversation/content.ts";
 import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { conversationReader } from "../conversation/conversation-reader.ts";
 import { namesOf, stemOf } from "../conversation/paths.ts";
 import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
 import { inside, unwrap } from "../conversation/wrappers.ts";
@@ -21,7 +22,7 @@ const INJECTED = ["user_info", "git_status", "system-reminder", "agent_skills", 
 const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("grok", name));
 
 /** Grok's `chat_history.jsonl`: what the model was told and said, without times, statuses and tokens. */
-export const grokReader: RecordReader<GrokState> = {
+export const grokReader = conversationReader<GrokState>({
   initialState({ path }) {
     const names = namesOf(path);
     // The folder is named after the session.
@@ -30,16 +31,11 @@ export const grokReader: RecordReader<GrokState> = {
   },
   sessionId: (state) => state.conversation.session_id,
   read,
-  end(state, stopped) {
-    const conversation = new Conversation(state.conversation);
-    conversation.close(stopped);
-    return conversation.take();
-  },
   readSide,
   linkFacts: ({ conversation: { session_id }, runs }) => ({
     sessions: [{ session_id, group: session_id, calls: runs }],
   }),
-};
+});
 
 /** `summary.json`: title, folder, model, branch, the session that this one was forked from. */
 function readSide(

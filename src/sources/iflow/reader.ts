@@ -3,10 +3,11 @@ import type { Usage } from "../../model/messages/message.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { uuidFrom } from "../../model/uuid.ts";
-import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitBlocks } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, resultContent, timeOf } from "../conversation/content.ts";
 import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { conversationReader } from "../conversation/conversation-reader.ts";
 import { own } from "../conversation/own.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
@@ -37,7 +38,7 @@ const idOf = (name: string): string => {
  * the call before it; results in the shape of the Gemini API. All records of a turn name its prompt as their parent, so that
  * the order of the file is the only one.
  */
-export const iflowReader: RecordReader<IflowState> = {
+export const iflowReader = conversationReader<IflowState>({
   initialState: ({ path }) => ({
     conversation: freshConversation(idOf(stemOf(path))),
     named: false,
@@ -45,17 +46,11 @@ export const iflowReader: RecordReader<IflowState> = {
     emitted_calls: {},
     emitted_texts: [],
   }),
-  sessionId: ({ named, conversation }) => (named ? conversation.session_id : undefined),
   read,
-  end(state, stopped) {
-    const conversation = new Conversation(state.conversation);
-    conversation.close(stopped);
-    return conversation.take();
-  },
   linkFacts: ({ conversation: { session_id }, runs }) => ({
     sessions: [{ session_id, group: session_id, calls: runs }],
   }),
-};
+});
 
 function read(state: IflowState, record: SessionRecord): RecordResult {
   const { value } = record;

@@ -1,10 +1,11 @@
 import type { StopReason, Usage } from "../../model/messages/message.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { uuidFrom } from "../../model/uuid.ts";
-import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitCall } from "../conversation/blocks.ts";
 import { blocksIn, imageOf, promptParts, resultContent, timeOf } from "../conversation/content.ts";
 import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { conversationReader } from "../conversation/conversation-reader.ts";
 import { own } from "../conversation/own.ts";
 import { ofFailure } from "../conversation/tool-payload.ts";
 
@@ -20,9 +21,8 @@ export const idOf = (name: string): string => uuidFrom("inspect", name);
  * A sample of an Inspect evaluation log. Records: `head` (the evaluation, the sample's id, target and scores), `message:<id>` for
  * each message where it first was sent or came back, `event:<index>` for what else happened, `end`.
  */
-export const inspectReader: RecordReader<InspectState> = {
+export const inspectReader = conversationReader<InspectState>({
   initialState: ({ path }) => ({ conversation: freshConversation(idOf(path)), named: false }),
-  sessionId: ({ named, conversation }) => (named ? conversation.session_id : undefined),
   read(state, record) {
     if (record.key === "head") return readHead(state, record);
     const { value } = record;
@@ -33,15 +33,7 @@ export const inspectReader: RecordReader<InspectState> = {
     else emitMessage(conversation, record.key, asObject(value.message) ?? {}, value);
     return conversation.result({ kind: "hidden", rule: "empty message" });
   },
-  end(state, stopped) {
-    const conversation = new Conversation(state.conversation);
-    conversation.close(stopped);
-    return conversation.take();
-  },
-  linkFacts: ({ conversation: { session_id } }) => ({
-    sessions: [{ session_id, group: session_id, calls: [] }],
-  }),
-};
+});
 
 function readHead(state: InspectState, record: SessionRecord): RecordResult {
   const { value } = record;

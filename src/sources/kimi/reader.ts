@@ -1,9 +1,10 @@
 import { isUuid } from "../../model/is-uuid.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { uuidFrom } from "../../model/uuid.ts";
-import type { Disposition, RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import type { Disposition, RecordResult, SessionRecord } from "../contract.ts";
 import { promptParts, textIn, timeOf } from "../conversation/content.ts";
 import { Conversation, freshConversation } from "../conversation/conversation.ts";
+import { conversationReader } from "../conversation/conversation-reader.ts";
 import { own } from "../conversation/own.ts";
 import { namesOf } from "../conversation/paths.ts";
 import { promptKey, startedRuns } from "../conversation/runs.ts";
@@ -20,7 +21,7 @@ const idOf = (name: string): string => {
  * Kimi Code's `wire.jsonl`, an event log of one agent of a session: `<session>/agents/<agent>/wire.jsonl`, where the agent that
  * a person talks to is `main`.
  */
-export const kimiReader: RecordReader<KimiState> = {
+export const kimiReader = conversationReader<KimiState>({
   initialState({ path }) {
     const names = namesOf(path);
     const isPlaced = names.at(-1) === "wire.jsonl" && names.at(-3) === "agents";
@@ -37,11 +38,6 @@ export const kimiReader: RecordReader<KimiState> = {
   },
   sessionId: (state) => state.conversation.session_id,
   read,
-  end(state, stopped) {
-    const conversation = new Conversation(state.conversation);
-    conversation.close(stopped);
-    return conversation.take();
-  },
   linkFacts({ conversation: { session_id, at }, parent, runs }) {
     const run =
       parent === undefined
@@ -51,7 +47,7 @@ export const kimiReader: RecordReader<KimiState> = {
       sessions: [{ session_id, group: parent?.session_id ?? session_id, calls: runs, ...(run && { run }) }],
     };
   },
-};
+});
 
 /** Records that only keep the agent's own books. */
 const BOOKKEEPING = new Set([

@@ -1,9 +1,10 @@
 import { isUuid } from "../../model/is-uuid.ts";
 import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { uuidFrom } from "../../model/uuid.ts";
-import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import type { RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
 import { Conversation, freshConversation } from "../conversation/conversation.ts";
+import { conversationReader } from "../conversation/conversation-reader.ts";
 import { namesOf } from "../conversation/paths.ts";
 import { promptKey, startedRuns } from "../conversation/runs.ts";
 import { parseObject } from "../lines/parse-object.ts";
@@ -24,7 +25,7 @@ function idOf(name: string): string {
  * klaude-code's `events.jsonl`: its history, an item a line, in the model of messages and parts that Verbatim's own records
  * have too. Nothing is ever deleted; what was taken back is named by a later item. `meta.json` beside it names the session.
  */
-export const klaudeReader: RecordReader<KlaudeState> = {
+export const klaudeReader = conversationReader<KlaudeState>({
   initialState({ path }) {
     const names = namesOf(path);
     return {
@@ -37,11 +38,6 @@ export const klaudeReader: RecordReader<KlaudeState> = {
   },
   sessionId: ({ conversation, named }) => (named ? conversation.session_id : undefined),
   read,
-  end(state, stopped) {
-    const conversation = new Conversation(state.conversation);
-    conversation.close(stopped);
-    return conversation.take();
-  },
   readSide(state, text) {
     const meta = parseObject(text);
     const conversation = new Conversation(state.conversation);
@@ -72,7 +68,7 @@ export const klaudeReader: RecordReader<KlaudeState> = {
       ],
     };
   },
-};
+});
 
 function read(state: KlaudeState, record: SessionRecord): RecordResult {
   const { value } = record;

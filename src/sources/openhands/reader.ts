@@ -1,8 +1,9 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { uuidFrom } from "../../model/uuid.ts";
-import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import type { RecordResult, SessionRecord } from "../contract.ts";
 import { promptParts, resultContent, textIn } from "../conversation/content.ts";
 import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { conversationReader } from "../conversation/conversation-reader.ts";
 import { inputOf, ofFailure, payloadOf, withExit } from "../conversation/tool-payload.ts";
 
 /** What is kept of a conversation between events. */
@@ -15,19 +16,10 @@ export interface OpenHandsState {
  * Events of a conversation: messages, actions (tool calls; parallel ones share `llm_response_id`), their observations, and what the
  * program did. Source: `openhands/sdk/event` of the software agent SDK. No event says how a turn ended.
  */
-export const openHandsReader: RecordReader<OpenHandsState> = {
+export const openHandsReader = conversationReader<OpenHandsState>({
   initialState: () => ({ conversation: freshConversation(uuidFrom("openhands", "")), named: false }),
-  sessionId: ({ named, conversation }) => (named ? conversation.session_id : undefined),
   read,
-  end(state, stopped) {
-    const conversation = new Conversation(state.conversation);
-    conversation.close(stopped);
-    return conversation.take();
-  },
-  linkFacts: ({ conversation: { session_id } }) => ({
-    sessions: [{ session_id, group: session_id, calls: [] }],
-  }),
-};
+});
 
 /** Events that only say what the program's own state is. */
 const STATE_EVENTS = new Set(["ConversationStateUpdateEvent", "TokenEvent", "LLMCompletionLogEvent"]);

@@ -1,9 +1,10 @@
 import { isUuid } from "../../model/is-uuid.ts";
 import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import { uuidFrom } from "../../model/uuid.ts";
-import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import type { RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
 import { Conversation, freshConversation } from "../conversation/conversation.ts";
+import { conversationReader } from "../conversation/conversation-reader.ts";
 import { addEntry, branchAt, emptyTree, withdrawn } from "../conversation/entry-tree.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { noteCall, startedRuns } from "../conversation/runs.ts";
@@ -24,7 +25,7 @@ function idOf(name: string): string {
  * conversation stand in one file. The order of the file is the order of what happened; what a branch left behind is
  * withdrawn. Files of format 1 have no ids and no branches.
  */
-export const piReader: RecordReader<PiState> = {
+export const piReader = conversationReader<PiState>({
   initialState: ({ path }) => ({
     conversation: freshConversation(idOf(stemOf(path))),
     named: false,
@@ -33,15 +34,10 @@ export const piReader: RecordReader<PiState> = {
   }),
   sessionId: ({ conversation, named }) => (named ? conversation.session_id : undefined),
   read,
-  end(state, stopped) {
-    const conversation = new Conversation(state.conversation);
-    conversation.close(stopped);
-    return conversation.take();
-  },
   linkFacts: ({ conversation: { session_id }, runs }) => ({
     sessions: [{ session_id, group: session_id, calls: runs }],
   }),
-};
+});
 
 function read(state: PiState, record: SessionRecord): RecordResult {
   const { value } = record;

@@ -1,17 +1,11 @@
 import { asArray, asNumber, asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import { isMessage, tellMessage } from "../chat-messages/reader.ts";
-import type {
-  OpenStore,
-  RecordReader,
-  RecordResult,
-  SessionRecord,
-  SnapshotRecord,
-  SnapshotSession,
-} from "../contract.ts";
+import type { OpenStore, RecordResult, SessionRecord, SnapshotRecord, SnapshotSession } from "../contract.ts";
 import { emitCall } from "../conversation/blocks.ts";
 import { resultContent } from "../conversation/content.ts";
 import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { conversationReader } from "../conversation/conversation-reader.ts";
 import { firstMembers } from "../conversation/head.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { type Document, readDocument } from "../documents/document.ts";
@@ -28,12 +22,11 @@ interface SweState {
  * SWE-agent's `.traj` and mini-SWE-agent's `.traj.json`. Records: `head`; `message:<index>` for what stands before the first
  * step, or for all messages where there are no steps; `step:<index>`, an action with its thought and observation; `end`.
  */
-const reader: RecordReader<SweState> = {
+const reader = conversationReader<SweState>({
   initialState: ({ path }) => ({
     conversation: freshConversation(uuidFrom("swe-agent", path)),
     named: false,
   }),
-  sessionId: ({ named, conversation }) => (named ? conversation.session_id : undefined),
   read(state, record) {
     const { key } = record;
     if (key === "head") return readHead(state, record);
@@ -44,15 +37,7 @@ const reader: RecordReader<SweState> = {
     else tellMessage(conversation, key, record.value, record.text);
     return conversation.result({ kind: "hidden", rule: "empty message" });
   },
-  end(state, stopped) {
-    const conversation = new Conversation(state.conversation);
-    conversation.close(stopped);
-    return conversation.take();
-  },
-  linkFacts: ({ conversation: { session_id } }) => ({
-    sessions: [{ session_id, group: session_id, calls: [] }],
-  }),
-};
+});
 
 function readHead(state: SweState, record: SessionRecord): RecordResult {
   const { value } = record;

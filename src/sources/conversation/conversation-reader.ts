@@ -1,0 +1,29 @@
+import type { RecordReader } from "../contract.ts";
+import { Conversation, type ConversationState } from "./conversation.ts";
+
+/** State of a reader whose session is one conversation. `named`: a record has said which session it is. */
+interface ReaderState {
+  conversation: ConversationState;
+  named?: boolean;
+}
+
+/**
+ * A reader of sessions that are one `Conversation`. What most of them have in common is given: the session's id once a record has
+ * named it, the end of the conversation at the end of the file, and no links to other sessions.
+ */
+export function conversationReader<State extends ReaderState>(
+  own: Pick<RecordReader<State>, "initialState" | "read"> & Partial<RecordReader<State>>,
+): RecordReader<State> {
+  return {
+    sessionId: ({ named, conversation }) => (named === true ? conversation.session_id : undefined),
+    end(state, stopped) {
+      const conversation = new Conversation(state.conversation);
+      conversation.close(stopped);
+      return conversation.take();
+    },
+    linkFacts: ({ conversation: { session_id } }) => ({
+      sessions: [{ session_id, group: session_id, calls: [] }],
+    }),
+    ...own,
+  };
+}
