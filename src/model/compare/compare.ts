@@ -1,4 +1,5 @@
 import { kindOf, statusOf, toolOf } from "../parts/part-facets.ts";
+import { preview } from "../parts/preview.ts";
 import { searchText } from "../parts/search-text.ts";
 import type { PartKindName, PartStatusName } from "../search/query.ts";
 import type { TranscriptPart } from "../transcript/transcript.ts";
@@ -108,7 +109,6 @@ const sideOf = (parts: readonly Compared[], from: number, transcript: Transcript
 });
 
 function describe({ part, turn }: Compared, transcript: Transcript): ComparedPart {
-  const text = searchText(part);
   const tool = toolAt(part, transcript);
   const status = statusOf(part);
   return {
@@ -118,12 +118,7 @@ function describe({ part, turn }: Compared, transcript: Transcript): ComparedPar
     ...(part.step !== undefined && part.type !== "prompt" && { step: part.step }),
     ...(tool !== undefined && { tool }),
     ...(status !== undefined && { status }),
-    preview: text
-      .slice(0, 2 * PREVIEW)
-      .replace(/\s+/g, " ")
-      .trim()
-      .slice(0, PREVIEW)
-      .toWellFormed(),
+    preview: preview(searchText(part), PREVIEW),
   };
 }
 

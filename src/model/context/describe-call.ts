@@ -1,5 +1,6 @@
 import type { Usage } from "../messages/message.ts";
 import { asArray, asObject, asString, type JsonObject } from "../narrow.ts";
+import { preview } from "../parts/preview.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 import type { MessageOrigin, ModelCall, ModelCallHead } from "./context.ts";
 import { blockKinds, endsCache, messageText } from "./message-text.ts";
@@ -127,12 +128,7 @@ function itemOf(
     ...(role !== undefined && { role }),
     ...(name !== undefined && { name }),
     kinds: section === "messages" ? blockKinds(value) : [],
-    preview: text
-      .slice(0, 2 * PREVIEW)
-      .replace(/\s+/g, " ")
-      .trim()
-      .slice(0, PREVIEW)
-      .toWellFormed(),
+    preview: preview(text, PREVIEW),
     size: text.length,
     ...(part_id !== undefined && { part_id }),
     ...(endsCache(value) && { ends_cache: true }),

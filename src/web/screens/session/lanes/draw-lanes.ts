@@ -209,8 +209,10 @@ function drawAxis(context: CanvasRenderingContext2D, view: LanesView, { faint, i
   for (const { from, to, left, right, isFolded } of shown) {
     if (isFolded) {
       context.fillStyle = faint;
-      context.fillText(view.formatGap(to - from), left - scrollLeft + 4, AXIS / 2);
+      const text = view.formatGap(to - from);
       free = right - scrollLeft;
+      if (context.measureText(text).width + 6 < right - left)
+        context.fillText(text, left - scrollLeft + 4, AXIS / 2);
       continue;
     }
     const precision = (TICK * (to - from)) / (right - left);

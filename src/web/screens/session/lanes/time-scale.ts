@@ -14,8 +14,9 @@ export interface Stretch {
 /** A gap without any bar is folded where it is longer than that, in milliseconds, and than this share of the time with bars. */
 const LEAST_GAP = 20_000;
 const LEAST_SHARE = 1 / 40;
-/** Width of a folded gap, in pixels. */
+/** Width of a folded gap, in pixels, and how much of the whole width all of them may take. */
 const FOLDED_WIDTH = 72;
+const MOST_FOLDED = 0.4;
 
 /** Maps times to pixels and back. Gaps in which nothing happened are folded. */
 export class TimeScale {
@@ -23,7 +24,7 @@ export class TimeScale {
   /** In pixels. */
   readonly width: number;
 
-  /** `width`: in pixels, of all time at once; it becomes wider where folded gaps alone need more. `now`: the end of what goes on. */
+  /** `width`: in pixels, of all time at once. `now`: the end of what goes on. */
   constructor(bars: readonly LaneBar[], width: number, now: number) {
     const spans = joined(bars, now);
     const busy = spans.reduce((sum, [from, to]) => sum + to - from, 0);
@@ -31,11 +32,12 @@ export class TimeScale {
     const pieces = withGaps(spans, least);
     const folded = pieces.filter(({ isFolded }) => isFolded).length;
     const open = pieces.reduce((sum, { from, to, isFolded }) => sum + (isFolded ? 0 : to - from), 0);
-    const room = Math.max(width / 4, width - folded * FOLDED_WIDTH);
+    const folded_width = Math.min(FOLDED_WIDTH, (MOST_FOLDED * width) / Math.max(1, folded));
+    const room = width - folded * folded_width;
     let left = 0;
     this.stretches = pieces.map((piece) => {
       const own = piece.isFolded
-        ? FOLDED_WIDTH
+        ? folded_width
         : open === 0
           ? room / pieces.length
           : (room * (piece.to - piece.from)) / open;
