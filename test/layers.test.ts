@@ -119,10 +119,14 @@ const LAYERS: Layer[] = [
   { layer: "web/text/", from: ["model/", "protocol.ts", "web/api/", "web/ui/"], packages: [] },
   { layer: "web/ui/", from: ["hidden-text/", "web/text/"], packages: ["react", "react-dom"] },
   { layer: "web/virtual-list/", from: ["web/ui/"], packages: ["react", "react-dom"] },
-  { layer: "web/code/", from: ["hidden-text/", "web/ui/"], packages: ["react", "react-dom", "shiki"] },
+  {
+    layer: "web/code/",
+    from: ["hidden-text/", "web/text/", "web/ui/"],
+    packages: ["react", "react-dom", "shiki"],
+  },
   {
     layer: "web/markdown/",
-    from: ["hidden-text/", "web/ui/", "web/code/"],
+    from: ["hidden-text/", "web/text/", "web/ui/", "web/code/"],
     packages: ["react", "react-markdown", "micromark*", "mdast*", "hast*"],
   },
   {
@@ -130,7 +134,7 @@ const LAYERS: Layer[] = [
     from: [...WEB_LIBRARIES, "web/code/", "web/markdown/"],
     packages: ["react", "diff"],
   },
-  { layer: "web/api/", from: ["model/", "protocol.ts"], packages: ["zustand"] },
+  { layer: "web/api/", from: ["model/", "protocol.ts", "web/text/"], packages: ["zustand"] },
   {
     layer: "web/",
     from: [

@@ -262,6 +262,6 @@ it("the whole of a long output of the daemon's own shell is opened in its card",
   // So far behind the beginning that not all before it is put on the page.
   await find("58999");
   await expect.poll(marked).toContain("58999");
-  await seq.getByRole("button", { name: "Show 4,000 of 56,000 lines before" }).waitFor();
+  await seq.getByRole("button", { name: "Show 4,000 of 56,000 earlier lines" }).waitFor();
   expect(complaints).toEqual([]);
 });

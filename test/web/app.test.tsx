@@ -561,7 +561,7 @@ test("a session that goes on after a rewind leads to the one that was rewound, a
   Object.assign(facts[PARENT] ?? {}, { continued_in: { session_id: OTHER, at_byte: 9 } });
   history.replaceState(null, "", `/session/${OTHER}`);
   render(<App client={client} />);
-  const back = await screen.findByRole("link", { name: "goes on after a rewind" });
+  const back = await screen.findByRole("link", { name: "continues after a rewind" });
   await userEvent.click(back);
   const on = await screen.findByRole("link", { name: /^rewound, continued in [0-9a-f]{8}$/ });
   expect(on.getAttribute("href")).toBe(`/session/${OTHER}`);
@@ -766,9 +766,10 @@ test("a key opens the keys and the settings, and what a narrow screen has no roo
   await userEvent.click(within(keys).getByRole("button", { name: "Close" }));
   await closed();
   await userEvent.keyboard(",");
-  await userEvent.click(await screen.findByRole("radio", { name: "Dark" }));
+  const theme = within(await screen.findByRole("group", { name: "Theme" }));
+  await userEvent.click(theme.getByRole("radio", { name: "Dark" }));
   expect(document.documentElement.dataset.theme).toBe("dark");
-  await userEvent.click(screen.getByRole("radio", { name: "System" }));
+  await userEvent.click(theme.getByRole("radio", { name: "System" }));
   await userEvent.click(screen.getByRole("button", { name: "Close" }));
   await closed();
   await userEvent.click(screen.getByRole("button", { name: "More" }));

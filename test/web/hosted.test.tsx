@@ -605,7 +605,7 @@ describe("the composer", () => {
     const notes = new File(["text"], "notes.txt", { type: "text/plain" });
     fireEvent.paste(field, { clipboardData: pasted([picture, notes]) });
     expect(await screen.findByRole("img", { name: "Image 1" })).toBeTruthy();
-    expect((await screen.findByRole("alert")).textContent).toContain("notes.txt is not a picture");
+    expect((await screen.findByRole("alert")).textContent).toContain("notes.txt is not an image");
     fireEvent.drop(field, { dataTransfer: { files: [picture], types: ["Files"] } });
     expect(await screen.findByRole("img", { name: "Image 2" })).toBeTruthy();
     for (const [left, number] of [
@@ -632,7 +632,7 @@ describe("the composer", () => {
     for (const count of [6, 5])
       fireEvent.paste(field, { clipboardData: pasted(Array.from({ length: count }, picture)) });
     for (let read = 0; read < 11; read++) await pictures.read();
-    expect((await screen.findByRole("alert")).textContent).toContain("A prompt takes 10 images");
+    expect((await screen.findByRole("alert")).textContent).toContain("A prompt can have 10 images");
     expect(screen.getAllByRole("img", { name: /^Image / })).toHaveLength(10);
   });
 
@@ -674,7 +674,7 @@ describe("the composer", () => {
     fireEvent.change(field, { target: { value: "What is this?" } });
     fireEvent.paste(field, { clipboardData: pasted([picture, notes]) });
     fireEvent.keyDown(field, { key: "Enter" });
-    expect((await screen.findByRole("alert")).textContent).toContain("notes.txt is not a picture");
+    expect((await screen.findByRole("alert")).textContent).toContain("notes.txt is not an image");
     fireEvent.paste(field, { clipboardData: pasted([picture]) });
     fireEvent.keyDown(field, { key: "Enter" });
     expect(field).toHaveProperty("readOnly", true);
@@ -732,7 +732,7 @@ describe("the composer", () => {
     await userEvent.click(screen.getByRole("link", { name: "Sessions" }));
     await pictures.read();
     await userEvent.click(await screen.findByRole("link", { name: /Repair the uploader/ }));
-    expect((await screen.findByRole("alert")).textContent).toContain("notes.txt is not a picture");
+    expect((await screen.findByRole("alert")).textContent).toContain("notes.txt is not an image");
     expect(screen.getByRole("img", { name: "Image 1" })).toBeTruthy();
     expect(await promptField()).toHaveProperty("value", "What are these?");
     expect(posted()).toEqual([]);
@@ -809,7 +809,7 @@ describe("the composer", () => {
     );
     fireEvent.paste(field, { clipboardData: pasted(pictures) });
     await waitFor(() => expect(screen.getAllByRole("img")).toHaveLength(10));
-    expect((await screen.findByRole("alert")).textContent).toContain("A prompt takes 10 images");
+    expect((await screen.findByRole("alert")).textContent).toContain("A prompt can have 10 images");
     await userEvent.click(screen.getByRole("button", { name: "Remove image 1" }));
     const large = new File([new Uint8Array(5 * 1024 * 1024 + 1)], "large.png", { type: "image/png" });
     fireEvent.paste(field, { clipboardData: pasted([large]) });
@@ -1107,7 +1107,7 @@ describe("a session that this daemon runs", () => {
         { type: "image_url", url: PICTURE },
       );
       const dialog = await fromHere();
-      expect(await dialog.findByText(/2 of its 3 attachments do not come with it/)).toBeTruthy();
+      expect(await dialog.findByText(/2 of its 3 attachments are not copied/)).toBeTruthy();
       await press(dialog, "Rewind to here");
       const field = await screen.findByDisplayValue(long);
       await waitFor(() => expect(document.activeElement).toBe(field));
@@ -1119,7 +1119,7 @@ describe("a session that this daemon runs", () => {
       sessions.say(SESSION, { control: control({ takes_images: false }) });
       withParts({ type: "image_url", url: PICTURE });
       const dialog = await fromHere();
-      expect(await dialog.findByText(/Its attachment does not come with it/)).toBeTruthy();
+      expect(await dialog.findByText(/Its attachment is not copied/)).toBeTruthy();
       await press(dialog, "Rewind to here");
       expect(await screen.findByDisplayValue(long)).toBeTruthy();
       expect(screen.queryByRole("img", { name: "Image 1" })).toBeNull();

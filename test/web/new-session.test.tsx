@@ -242,10 +242,10 @@ test("a known model is chosen and says what it costs, any other may be typed", a
   const models = screen.getByRole("combobox", { name: "Model" });
   expect(models).toHaveProperty("value", "claude-x");
   expect(
-    screen.getByText("200k tokens of context · $3 for a million tokens in, $15 for a million out"),
+    screen.getByText("200k tokens of context · $3 per million tokens in, $15 per million out"),
   ).toBeTruthy();
   await userEvent.selectOptions(models, "Another model…");
-  await userEvent.type(screen.getByRole("textbox", { name: "The model's id" }), "claude-next");
+  await userEvent.type(screen.getByRole("textbox", { name: "Model ID" }), "claude-next");
   await userEvent.type(await promptField(), "Go{Enter}");
   await waitFor(() => expect(bodies()[0]).toMatchObject({ agent: "anthropic", model: "claude-next" }));
 });
@@ -269,10 +269,10 @@ test("a script of one's own is named by its file", async () => {
   render(<App client={client} />);
   await userEvent.click(await screen.findByRole("radio", { name: /Scripted/ }));
   await userEvent.selectOptions(screen.getByRole("combobox", { name: "Script" }), "Another script…");
-  const file = screen.getByRole("textbox", { name: "The script's file" });
+  const file = screen.getByRole("textbox", { name: "Script file" });
   expect(file.getAttribute("placeholder")).toBe("file:/path.json");
   await userEvent.type(await promptField(), "Go{Enter}");
-  expect(await screen.findByText("Name a script.")).toBeTruthy();
+  expect(await screen.findByText("Choose a script.")).toBeTruthy();
   await userEvent.type(file, "file:/home/op/own.json");
   await userEvent.type(await promptField(), "{Enter}");
   await waitFor(() =>
@@ -389,7 +389,7 @@ test("of two pastes at once that hold more pictures than a prompt takes, the res
     });
   // Both pastes read one picture after the other, by turns.
   for (let read = 0; read < 11; read++) await pictures.read();
-  expect((await screen.findByRole("alert")).textContent).toContain("A prompt takes 10 images");
+  expect((await screen.findByRole("alert")).textContent).toContain("A prompt can have 10 images");
   expect(screen.getAllByRole("img", { name: /^Image / })).toHaveLength(10);
 });
 
@@ -475,7 +475,7 @@ test("an agent that is gone while its start is under way leaves no other one to 
   await waitFor(() => expect(screen.queryByRole("radio", { name: /Anthropic/ })).toBeNull());
   lose();
   await screen.findByRole("button", { name: "Start" });
-  expect(screen.queryByText(/It is started as soon as it does/)).toBeNull();
+  expect(screen.queryByText(/The session starts as soon as it does/)).toBeNull();
 });
 
 test("nothing is changed while Enter waits for a picture, and what starts then is what Enter was pressed for", async () => {

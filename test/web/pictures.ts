@@ -42,9 +42,9 @@ export async function refuseAmongPictures(field: HTMLElement): Promise<void> {
   fireEvent.paste(field, { clipboardData: pasted([picture(), picture(), picture()]) });
   const scan = new File(["II*"], "scan.tiff", { type: "image/tiff" });
   fireEvent.paste(field, { clipboardData: pasted([scan]) });
-  expect((await screen.findByRole("alert")).textContent).toContain("scan.tiff is not a picture");
+  expect((await screen.findByRole("alert")).textContent).toContain("scan.tiff is not an image");
   fireEvent.keyDown(field, { key: "Enter" });
   for (let read = 0; read < 3; read++) await pictures.read();
   expect(await screen.findAllByRole("img", { name: /^Image / })).toHaveLength(3);
-  expect(screen.getByRole("alert").textContent).toContain("scan.tiff is not a picture");
+  expect(screen.getByRole("alert").textContent).toContain("scan.tiff is not an image");
 }

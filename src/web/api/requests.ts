@@ -1,4 +1,5 @@
 import type { ErrorReply } from "../../protocol.ts";
+import { t } from "../text/text.ts";
 import type { Ask } from "./ask.ts";
 
 /**
@@ -26,7 +27,7 @@ export interface Requests {
 async function refusal(response: Response): Promise<ApiFailure> {
   const { status } = response;
   if (status === 401) return { code: "unauthorized" };
-  const refused = { code: "refused", status, message: `The daemon answered ${status}.` } as const;
+  const refused = { code: "refused", status, message: t.failure.answered(status) } as const;
   // The daemon says in words of its own why it fails: this is a proxy that had no answer from it.
   const plain = status === 408 || status >= 500 ? ({ code: "offline" } as const) : refused;
   try {

@@ -3,7 +3,7 @@ import { useStore } from "zustand";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import { sessionTitle } from "../screens/sessions/session-list.ts";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import { useClient, useRow } from "./store.ts";
 import { ancestorsOf, useWaiting, waitsOf } from "./waiting.ts";
 
@@ -16,7 +16,7 @@ interface State {
 }
 
 const waitsFor = ({ title }: { title: string }): string =>
-  `${en.waiting.name}: ${visibleText(title, "prose")}`;
+  `${t.waiting.name}: ${visibleText(title, "prose")}`;
 
 function stateOf(row: SessionSummary): State {
   const { status } = row;
@@ -24,13 +24,13 @@ function stateOf(row: SessionSummary): State {
   if (wait !== undefined) return { key: wait.key, words: waitsFor(wait), isOver: false };
   switch (status) {
     case "running":
-      return { key: status, words: "Working", isOver: false };
+      return { key: status, words: t.announce.running, isOver: false };
     case "completed":
-      return { key: status, words: "Done", isOver: true };
+      return { key: status, words: t.announce.completed, isOver: true };
     case "failed":
-      return { key: status, words: "Failed", isOver: true };
+      return { key: status, words: t.announce.failed, isOver: true };
     case "interrupted":
-      return { key: status, words: "Stopped", isOver: true };
+      return { key: status, words: t.announce.interrupted, isOver: true };
   }
   return status satisfies never;
 }
@@ -62,10 +62,9 @@ export function Announcements({ session_id }: { session_id: string | undefined }
     const [first] = others;
     if (first !== undefined) {
       const isBelow = ancestorsOf(rows.getState().byId, first.row).some((id) => id === session_id);
-      const who = isBelow ? "A sub-agent of this session" : "Another session";
-      const more = others.length > 1 ? `, and ${others.length - 1} more` : "";
+
       const what = visibleText(first.title, "prose");
-      news.push(`${who} is waiting for you: ${sessionTitle(first.row)}: ${what}${more}`);
+      news.push(t.announce.waiting(isBelow, `${sessionTitle(first.row)}: ${what}`, others.length - 1));
     }
     setSaid(({ count }) => ({ words: news.join(". "), count: count + 1 }));
   }, [loaded, session_id, key, words, isOver, waiting, rows]);

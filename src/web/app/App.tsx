@@ -10,12 +10,12 @@ import {
 } from "react";
 import { useStore } from "zustand";
 import { SessionsScreen } from "../screens/sessions/SessionsScreen.tsx";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import { ErrorBoundary, reasonOf } from "../ui/ErrorBoundary.tsx";
 import { loadHelpDialogs } from "./HelpAndSettings.tsx";
 import { useKeys } from "./keys.ts";
 import { OpenFiles } from "./OpenFiles.tsx";
-import { closePalette, PAGE_KEYS, palette } from "./page-keys.ts";
+import { closePalette, pageKeys, palette } from "./page-keys.ts";
 import { followLinks, parseRoute, type Route, useAddress } from "./router.ts";
 import { ScreenFailure } from "./ScreenFailure.tsx";
 import { type Client, ClientProvider, useConnection, useStatus } from "./store.ts";
@@ -58,9 +58,9 @@ function Outdated(): ReactNode {
   if (!outdated) return null;
   return (
     <p className="notice notice-warning outdated" role="alert">
-      The daemon was updated since this page was loaded.{" "}
+      {t.app.outdated}{" "}
       <button type="button" className="button" onClick={() => location.reload()}>
-        {en.app.reload}
+        {t.app.reload}
       </button>
     </p>
   );
@@ -92,7 +92,7 @@ function Screen(): ReactNode {
   const screens = useMemo(lazyScreens, [attempt]);
   const [announcing, setAnnouncing] = useState<Awaited<ReturnType<typeof loadSessionScreen>>>();
   useEffect(followLinks, []);
-  useKeys(PAGE_KEYS);
+  useKeys(pageKeys());
   // Fetched while one reads the list, so that a click does not wait for it. Offline it is tried again on the click.
   useEffect(() => {
     const timer = setTimeout(() => {
@@ -110,7 +110,7 @@ function Screen(): ReactNode {
       {/* There before anything is said in it: a region that comes together with its words may not be heard. */}
       <p className="unseen" role="status">
         {announcing !== undefined && (
-          <ErrorBoundary of={href} fallback={() => "What happens here cannot be announced."}>
+          <ErrorBoundary of={href} fallback={() => t.announce.cannot}>
             <announcing.Announcements
               session_id={route.screen === "session" ? route.session_id : undefined}
             />
@@ -124,7 +124,7 @@ function Screen(): ReactNode {
         of={href}
         fallback={(error) => (
           <p className="notice notice-error" role="alert">
-            {en.palette.failed(reasonOf(error))}
+            {t.palette.failed(reasonOf(error))}
           </p>
         )}
       >
@@ -190,15 +190,15 @@ function RoutedScreen({
 }
 
 function NoSuchPage({ path }: { path: string }): ReactNode {
-  usePageTitle(en.app.notFoundTitle);
+  usePageTitle(t.app.notFoundTitle);
   return (
     <main className="blank">
-      <h1>{en.app.notFound}</h1>
+      <h1>{t.app.notFound}</h1>
       <p>
-        <code>{path}</code> {en.app.noAddress}
+        <code>{path}</code> {t.app.noAddress}
       </p>
       <p>
-        <a href="/">All sessions</a>
+        <a href="/">{t.common.allSessions}</a>
       </p>
     </main>
   );
@@ -206,22 +206,19 @@ function NoSuchPage({ path }: { path: string }): ReactNode {
 
 function SignedOut(): ReactNode {
   useEffect(() => {
-    document.title = "Verbatim: signed out";
+    document.title = t.app.signedOutTitle;
   }, []);
   return (
     <main className="blank">
-      <h1>{en.app.signedOut}</h1>
-      <p>
-        Where there is a password, Try again asks for it. A launch link works once. For a new one, in the
-        folder of Verbatim:
-      </p>
+      <h1>{t.app.signedOut}</h1>
+      <p>{t.app.signIn}</p>
       <p>
         <code>npm start -- --link</code>
       </p>
-      <p>Open the address that it prints; this page then works again, in every tab.</p>
+      <p>{t.app.openLink}</p>
       <p>
         <button type="button" className="button" onClick={() => location.reload()}>
-          Try again
+          {t.common.tryAgain}
         </button>
       </p>
     </main>

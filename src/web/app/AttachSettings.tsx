@@ -1,8 +1,8 @@
 import { type ReactNode, useEffect, useState } from "react";
 import type { Attachment } from "../../protocol.ts";
 import { apiOf } from "../api/api.ts";
-import { en } from "../text/en.ts";
 import { failureText } from "../text/failure-text.ts";
+import { t } from "../text/text.ts";
 import { ScrollBox } from "../ui/ScrollBox.tsx";
 import { useClient } from "./store.ts";
 
@@ -34,29 +34,29 @@ export function AttachSettings(): ReactNode {
 
   return (
     <fieldset className="choice attach-settings">
-      <legend>{en.attach.heading}</legend>
-      {agents === undefined && problem === undefined && <p className="dialog-note">{en.attach.loading}</p>}
+      <legend>{t.attach.heading}</legend>
+      {agents === undefined && problem === undefined && <p className="dialog-note">{t.attach.loading}</p>}
       {agents?.map((one) => (
         <div key={one.agent}>
           <p>
-            {en.attach.about(one.name)}{" "}
+            {t.attach.about(one.name)}{" "}
             <button
               type="button"
               className="button"
               disabled={busy || one.problem !== undefined}
               onClick={() => void change(one)}
             >
-              {one.is_installed ? en.attach.remove : en.attach.install}
+              {one.is_installed ? t.attach.remove : t.attach.install}
               <span className="unseen"> {one.name}</span>
             </button>
           </p>
           <p className="dialog-note">
-            {one.problem ?? (one.is_installed ? en.attach.on : en.attach.off)[one.by](one.file)}
+            {one.problem ?? (one.is_installed ? t.attach.on : t.attach.off)[one.by](one.file)}
           </p>
           {one.diff !== "" && (
             <details>
-              <summary>{en.attach.change}</summary>
-              <ScrollBox className="attach-diff" label={en.attach.changeOf(one.file)}>
+              <summary>{t.attach.change}</summary>
+              <ScrollBox className="attach-diff" label={t.attach.changeOf(one.file)}>
                 {one.diff}
               </ScrollBox>
             </details>
@@ -65,7 +65,7 @@ export function AttachSettings(): ReactNode {
       ))}
       {problem !== undefined && (
         <p className="request-problem" role="alert">
-          {en.attach.failed(problem)}
+          {t.attach.failed(problem)}
         </p>
       )}
     </fieldset>

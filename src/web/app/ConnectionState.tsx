@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { Connection } from "../api/live.ts";
-import { en } from "../text/en.ts";
 import { shortDuration } from "../text/format.ts";
+import { t } from "../text/text.ts";
 import { useNow } from "../ui/use-now.ts";
 import { useClient, useConnection } from "./store.ts";
 
@@ -14,7 +14,7 @@ const passFocusOn = (button: HTMLElement | null) => (): void => {
 /** Whether what is shown is what is: `live`, or since when it is not. */
 export function ConnectionState(): ReactNode {
   const connection = useConnection();
-  if (connection.status === "live") return <span className="connection">live</span>;
+  if (connection.status === "live") return <span className="connection">{t.connection.live}</span>;
   return <NotLive />;
 }
 
@@ -22,21 +22,21 @@ function NotLive(): ReactNode {
   const { live } = useClient();
   const { status, last_message_at: heard_at, retry_at } = useConnection();
   const now = useNow(1_000);
-  if (status === "connecting") return <span className="connection">connecting</span>;
-  const age = heard_at === undefined ? "" : en.app.lastUpdate(shortDuration(Math.max(0, now - heard_at)));
+  if (status === "connecting") return <span className="connection">{t.connection.connecting}</span>;
+  const age = heard_at === undefined ? "" : t.app.lastUpdate(shortDuration(Math.max(0, now - heard_at)));
   const next =
     retry_at === undefined || retry_at <= now
-      ? "trying again"
-      : `next try in ${Math.ceil((retry_at - now) / 1_000)} s`;
+      ? t.connection.tryingAgain
+      : t.connection.nextTry(Math.ceil((retry_at - now) / 1_000));
   return (
     <span className="connection not-live">
       {/* The age is not part of the announcement: it would be read out every second. */}
       <span>
-        <strong role="status">{en.app.disconnected}</strong>
+        <strong role="status">{t.app.disconnected}</strong>
         {age}
       </span>
       <button ref={passFocusOn} type="button" className="button" title={next} onClick={live.reconnect}>
-        {en.app.retry}
+        {t.app.retry}
       </button>
     </span>
   );
@@ -44,9 +44,4 @@ function NotLive(): ReactNode {
 
 /** Why nothing is shown yet, while the connection is lost: a heading, and what to do. */
 export const lostWords = ({ blocked }: Connection): readonly [heading: string, text: string] =>
-  blocked
-    ? [
-        "No live connection",
-        "The daemon answers, but a proxy before it must pass on WebSockets at /api/live; this page connects by itself.",
-      ]
-    : ["The daemon does not answer", "Start it with npm start; this page connects by itself."];
+  blocked ? [t.connection.blocked, t.connection.blockedText] : [t.connection.lost, t.connection.lostText];

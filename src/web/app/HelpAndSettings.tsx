@@ -1,8 +1,8 @@
 import { type ReactNode, type RefObject, useState } from "react";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import type { Shown } from "./HelpDialogs.tsx";
 import { type KeyBinding, useKeys } from "./keys.ts";
-import { openPalette, PAGE_KEYS } from "./page-keys.ts";
+import { openPalette, pageKeys } from "./page-keys.ts";
 
 /** Their script comes after what they lie over. */
 export const loadHelpDialogs = () => import("./HelpDialogs.tsx");
@@ -29,8 +29,8 @@ export function HelpAndSettings({
       () => {},
     );
   const own: KeyBinding[] = [
-    { keys: ["?"], does: en.keys.title, run: () => show("keys") },
-    { keys: [","], does: "Settings", run: () => show("settings") },
+    { keys: ["?"], does: t.keys.title, run: () => show("keys") },
+    { keys: [","], does: t.settings.title, run: () => show("settings") },
   ];
   useKeys(own, pane);
   const wide = more === undefined ? "button" : "button if-wide";
@@ -38,14 +38,14 @@ export function HelpAndSettings({
     <span className="tools">
       {more === undefined && (
         <button type="button" className="button" aria-haspopup="dialog" onClick={openPalette}>
-          {en.palette.button}
+          {t.palette.button}
         </button>
       )}
-      <button type="button" className={wide} onClick={() => show("keys")} aria-label={en.keys.title}>
+      <button type="button" className={wide} onClick={() => show("keys")} aria-label={t.keys.title}>
         ?
       </button>
       <button type="button" className={wide} onClick={() => show("settings")}>
-        Settings
+        {t.settings.title}
       </button>
       {more !== undefined && (
         <button
@@ -54,13 +54,13 @@ export function HelpAndSettings({
           aria-haspopup="dialog"
           onClick={() => show("more")}
         >
-          More
+          {t.settings.more}
         </button>
       )}
       {open !== undefined && (
         <open.HelpDialogs
           shown={open.shown}
-          bindings={[...bindings, ...own, ...PAGE_KEYS]}
+          bindings={[...bindings, ...own, ...pageKeys()]}
           more={more}
           onShow={show}
           onClose={(closed) => setOpen((now) => (now?.shown === closed ? undefined : now))}

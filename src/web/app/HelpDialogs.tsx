@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from "react";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { AttachSettings } from "./AttachSettings.tsx";
 import { type KeyBinding, keyLabel } from "./keys.ts";
@@ -27,7 +27,7 @@ export function HelpDialogs({
   switch (shown) {
     case "keys":
       return (
-        <Dialog key={shown} title={en.keys.title} onClose={close}>
+        <Dialog key={shown} title={t.keys.title} onClose={close}>
           <dl className="key-list">
             {bindings.map(({ keys, does }) => (
               <div key={does}>
@@ -44,51 +44,62 @@ export function HelpDialogs({
       );
     case "settings":
       return (
-        <Dialog key={shown} title="Settings" onClose={close}>
+        <Dialog key={shown} title={t.settings.title} onClose={close}>
           <Choice
             name="theme"
-            label={en.settings.theme}
+            label={t.settings.theme}
             options={[
-              ["system", en.settings.system],
-              ["dark", en.settings.dark],
-              ["light", en.settings.light],
+              ["system", t.settings.system],
+              ["dark", t.settings.dark],
+              ["light", t.settings.light],
             ]}
           />
           <Choice
             name="thinking"
-            label="Thinking"
+            label={t.settings.thinking}
             options={[
-              ["open-while-live", en.settings.whileStreaming],
-              ["closed", "Closed"],
-              ["open", "Open"],
+              ["open-while-live", t.settings.whileStreaming],
+              ["closed", t.settings.closed],
+              ["open", t.settings.open],
             ]}
           />
           <Choice
             name="times"
-            label={en.settings.times}
+            label={t.settings.times}
             options={[
-              ["clock", en.settings.clock],
-              ["elapsed", en.settings.elapsed],
+              ["clock", t.settings.clock],
+              ["elapsed", t.settings.elapsed],
             ]}
           />
           <Choice
             name="rows"
-            label={en.settings.rows}
+            label={t.settings.rows}
             options={[
-              ["readable", en.settings.readable],
-              ["every", en.settings.everyRecord],
+              ["readable", t.settings.readable],
+              ["every", t.settings.everyRecord],
             ]}
           />
           <NotifyChoice />
-          <Switch name="showSteps" label={en.settings.steps} />
-          <p className="dialog-note">{en.settings.saved}</p>
+          <Choice
+            name="language"
+            label={t.settings.language}
+            options={[
+              ["system", t.settings.system],
+              ["en", "English"],
+              ["zh", "中文"],
+            ]}
+            onChoose={() => location.reload()}
+          />
+
+          <Switch name="showSteps" label={t.settings.steps} />
+          <p className="dialog-note">{t.settings.saved}</p>
           <SourceSettings />
           <AttachSettings />
         </Dialog>
       );
     case "more":
       return (
-        <Dialog key={shown} title="This session" onClose={close}>
+        <Dialog key={shown} title={t.settings.thisSession} onClose={close}>
           {/* biome-ignore lint/a11y: what is clicked are links and buttons, which know the keys */}
           <div
             onClick={({ target, currentTarget }) => {
@@ -100,10 +111,10 @@ export function HelpDialogs({
             {more}
             <p className="dialog-buttons">
               <button type="button" className="button" onClick={() => onShow("settings")}>
-                Settings
+                {t.settings.title}
               </button>
               <button type="button" className="button" onClick={() => onShow("keys")}>
-                {en.keys.title}
+                {t.keys.title}
               </button>
             </p>
           </div>
@@ -113,7 +124,7 @@ export function HelpDialogs({
   return shown satisfies never;
 }
 
-function Choice<Name extends "theme" | "thinking" | "times" | "rows" | "notify">({
+function Choice<Name extends "theme" | "thinking" | "times" | "rows" | "notify" | "language">({
   name,
   label,
   options,
@@ -151,19 +162,19 @@ function NotifyChoice(): ReactNode {
   const [, setNotify] = useSetting("notify");
   const [problem, setProblem] = useState<string>();
   const allow = async (): Promise<void> => {
-    if (!("Notification" in globalThis)) setProblem(en.settings.cannotNotify);
+    if (!("Notification" in globalThis)) setProblem(t.settings.cannotNotify);
     else if ((await Notification.requestPermission()) === "granted") setProblem(undefined);
-    else setProblem(en.settings.blockedNotify);
+    else setProblem(t.settings.blockedNotify);
   };
   return (
     <>
       <Choice
         name="notify"
-        label={en.settings.notify}
+        label={t.settings.notify}
         options={[
-          ["off", en.settings.off],
-          ["waiting", en.settings.notifyWaiting],
-          ["all", en.settings.notifyAll],
+          ["off", t.settings.off],
+          ["waiting", t.settings.notifyWaiting],
+          ["all", t.settings.notifyAll],
         ]}
         onChoose={(of) => {
           if (of === "off") setProblem(undefined);

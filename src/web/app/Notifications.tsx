@@ -2,7 +2,7 @@ import { useEffect, useRef } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import { type AttentionItem, attentionItems } from "../screens/sessions/attention.ts";
 import { sessionTitle } from "../screens/sessions/session-list.ts";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import { Notifier } from "./notifier.ts";
 import { navigate } from "./router.ts";
 import { useClient, useSetting } from "./store.ts";
@@ -55,7 +55,7 @@ export const canNotify = (): boolean => "Notification" in globalThis && Notifica
 function notify({ key, kind, row, reason, href }: AttentionItem): void {
   // Of several tabs that say the same, the desktop shows one.
   const notification = new Notification(
-    `${en.attention.kinds[kind]}: ${visibleText(sessionTitle(row), "name")}`,
+    `${t.attention.kinds[kind]}: ${visibleText(sessionTitle(row), "name")}`,
     {
       body: visibleText(reason, "prose"),
       tag: key,

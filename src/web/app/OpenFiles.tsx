@@ -1,5 +1,5 @@
 import { type ReactNode, useCallback, useEffect, useState } from "react";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import { onFilesChosen } from "./file-chooser.ts";
 import type { Given } from "./opened-files.ts";
 import { navigate, sessionHref } from "./router.ts";
@@ -50,11 +50,11 @@ export function OpenFiles(): ReactNode {
   return (
     <>
       <p className="unseen" role="status">
-        {state.is === "opening" && en.opened.opening}
+        {state.is === "opening" && t.opened.opening}
       </p>
       {(state.is === "dragging" || state.is === "opening") && (
         <div className="drop-zone" aria-hidden="true">
-          <p>{state.is === "dragging" ? en.opened.drop : en.opened.opening}</p>
+          <p>{state.is === "dragging" ? t.opened.drop : t.opened.opening}</p>
         </div>
       )}
       {state.is === "told" && <state.Dialog opened={state.opened} onClose={close} />}

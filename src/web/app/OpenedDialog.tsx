@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import type { OpenedFilesReply } from "../../protocol.ts";
 import { sessionTitle } from "../screens/sessions/session-list.ts";
-import { en } from "../text/en.ts";
-import { ago, counted } from "../text/format.ts";
+import { ago } from "../text/format.ts";
+import { t } from "../text/text.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { topSessions } from "./opened-files.ts";
@@ -20,13 +20,13 @@ export function OpenedDialog({
 }): ReactNode {
   if ("problem" in opened)
     return (
-      <Dialog title={en.opened.failed} onClose={onClose}>
+      <Dialog title={t.opened.failed} onClose={onClose}>
         <p role="alert">{visible(opened.problem, "prose")}</p>
       </Dialog>
     );
   const sessions = topSessions(opened);
   return (
-    <Dialog title={en.opened.found(counted(sessions.length, "session"))} onClose={onClose}>
+    <Dialog title={t.opened.found(sessions.length)} onClose={onClose}>
       <ul className="opened-list">
         {sessions.map((row) => (
           <li key={row.id}>
@@ -37,7 +37,7 @@ export function OpenedDialog({
               {visible(
                 [
                   row.agent_name ?? row.agent,
-                  counted(row.turns, "turn"),
+                  t.count.turns(row.turns),
                   ago(row.last_activity_at, Date.now()),
                 ].join(" · "),
                 "name",

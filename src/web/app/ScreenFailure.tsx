@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef } from "react";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import { reasonOf } from "../ui/ErrorBoundary.tsx";
 import { useConnection } from "./store.ts";
 
@@ -17,12 +17,12 @@ export function ScreenFailure({ error, tryAgain }: { error: unknown; tryAgain():
     before.current = status;
   }, [status, tryAgain]);
   useEffect(() => {
-    document.title = "Verbatim: this page cannot be shown";
+    document.title = t.app.brokenTitle;
   }, []);
   return (
     <main className="blank">
       <div role="alert">
-        <h1>This page cannot be shown</h1>
+        <h1>{t.app.broken}</h1>
         <p>
           <code>{reason}</code>
         </p>
@@ -30,18 +30,18 @@ export function ScreenFailure({ error, tryAgain }: { error: unknown; tryAgain():
       <p>
         {status === "live"
           ? SCRIPT_LOST.test(reason)
-            ? en.app.updated
-            : "Nothing is lost: the session's record is in the daemon and its files."
-          : "The daemon does not answer. Start it with npm start; this page then goes on by itself."}
+            ? t.app.updated
+            : t.app.nothingLost
+          : t.app.startDaemon}
       </p>
       <p className="ways-on">
         <button type="button" className="button button-main" onClick={tryAgain}>
-          Try again
+          {t.common.tryAgain}
         </button>
         <button type="button" className="button" onClick={() => location.reload()}>
-          {en.app.reload}
+          {t.app.reload}
         </button>
-        <a href="/">All sessions</a>
+        <a href="/">{t.common.allSessions}</a>
       </p>
     </main>
   );

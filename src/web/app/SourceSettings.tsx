@@ -1,9 +1,9 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { AgentSource } from "../../protocol.ts";
 import { apiOf } from "../api/api.ts";
-import { en } from "../text/en.ts";
 import { failureText } from "../text/failure-text.ts";
-import { ago, counted } from "../text/format.ts";
+import { ago } from "../text/format.ts";
+import { t } from "../text/text.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { useClient } from "./store.ts";
 
@@ -61,18 +61,18 @@ export function SourceSettings(): ReactNode {
   const missing = agents?.filter((source) => !isFound(source)).length ?? 0;
   return (
     <fieldset className="choice source-settings">
-      <legend>{en.sources.heading}</legend>
-      {agents === undefined && problem === undefined && <p className="dialog-note">{en.sources.loading}</p>}
+      <legend>{t.sources.heading}</legend>
+      {agents === undefined && problem === undefined && <p className="dialog-note">{t.sources.loading}</p>}
       <ul>{rows(true)}</ul>
       {missing > 0 && (
         <details>
-          <summary>{en.sources.notFound(missing)}</summary>
+          <summary>{t.sources.notFound(missing)}</summary>
           <ul>{rows(false)}</ul>
         </details>
       )}
       {problem !== undefined && (
         <p className="request-problem" role="alert">
-          {en.sources.failed(problem)}
+          {t.sources.failed(problem)}
         </p>
       )}
     </fieldset>
@@ -88,9 +88,9 @@ function SourceRow({
 }): ReactNode {
   const { agent, name, is_on, folders, sessions, read_at, problems } = source;
   const facts = [
-    ...(sessions > 0 ? [counted(sessions, "session")] : []),
-    ...(is_on ? [] : [en.sources.off]),
-    ...(sessions > 0 && read_at !== undefined ? [en.sources.read(ago(read_at, Date.now()))] : []),
+    ...(sessions > 0 ? [t.count.sessions(sessions)] : []),
+    ...(is_on ? [] : [t.sources.off]),
+    ...(sessions > 0 && read_at !== undefined ? [t.sources.read(ago(read_at, Date.now()))] : []),
   ];
   return (
     <li>
@@ -108,7 +108,7 @@ function SourceRow({
       {folders.map(({ path, exists }) => (
         <p key={path} className="dialog-note source-folder">
           {visible(path, "name")}
-          {!exists && ` ${en.sources.noFolder}`}
+          {!exists && ` ${t.sources.noFolder}`}
         </p>
       ))}
       {problems.map(({ path, text, remedy }) => (

@@ -1,4 +1,5 @@
 import { type RefObject, useEffect, useRef } from "react";
+import { t } from "../text/text.ts";
 import { composing } from "../ui/composing.ts";
 
 /** What a key does, as the help lists it. `keys`: any of them, in `KeyboardEvent.key` names; `Ctrl+f` also means ⌘F. */
@@ -18,13 +19,12 @@ const NAMES: Readonly<Record<string, string>> = {
   ArrowLeft: "←",
   ArrowRight: "→",
   Escape: "Esc",
-  " ": "Space",
-  "Shift+ ": "Shift+Space",
+
   "Ctrl+F": "Ctrl+Shift+F",
   "Ctrl+k": "Ctrl+K",
 };
 /** How a key of a binding is written on the page. */
-export const keyLabel = (key: string): string => NAMES[key] ?? key;
+export const keyLabel = (key: string): string => NAMES[key] ?? key.replace(/ $/, t.keys.space);
 
 /** Whether keys that are pressed there are written. */
 export const typing = (target: EventTarget | null): boolean =>

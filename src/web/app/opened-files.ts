@@ -1,7 +1,7 @@
 import { MAX_OPENED_FILES, OPENED_LIMIT, type OpenedFilesReply } from "../../protocol.ts";
 import { apiOf } from "../api/api.ts";
-import { en } from "../text/en.ts";
 import { failureText } from "../text/failure-text.ts";
+import { t } from "../text/text.ts";
 import { type Client, keepOpenedRows } from "./store.ts";
 
 /** What was dropped, or chosen in a file dialog. */
@@ -26,11 +26,11 @@ export async function openFiles(
   try {
     files = "entries" in given ? await filesBelow(given.entries) : given.files.map(placed).filter(isWanted);
   } catch {
-    return { problem: en.opened.unreadable };
+    return { problem: t.opened.unreadable };
   }
   const bytes = files.reduce((sum, { file }) => sum + file.size, 0);
-  if (bytes > OPENED_LIMIT) return { problem: en.opened.tooLarge(OPENED_LIMIT) };
-  if (files.length > MAX_OPENED_FILES) return { problem: en.opened.tooMany(MAX_OPENED_FILES) };
+  if (bytes > OPENED_LIMIT) return { problem: t.opened.tooLarge(OPENED_LIMIT) };
+  if (files.length > MAX_OPENED_FILES) return { problem: t.opened.tooMany(MAX_OPENED_FILES) };
   const head = files.map(({ path, file }) => ({ path, size: file.size, modified_at: file.lastModified }));
   const reply = await apiOf(client).openFiles(
     new Blob([`${JSON.stringify({ files: head })}\n`, ...files.map(({ file }) => file)]),

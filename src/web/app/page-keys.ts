@@ -1,5 +1,5 @@
 import { createStore } from "zustand/vanilla";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import { commandBindings, type KeyBinding } from "./keys.ts";
 import { navigate, searchHref, USAGE_DAYS, usageHref } from "./router.ts";
 
@@ -10,8 +10,8 @@ export const openPalette = (): void => palette.setState({ bindings: commandBindi
 export const closePalette = (): void => palette.setState({}, true);
 
 /** Keys of every screen. */
-export const PAGE_KEYS: readonly KeyBinding[] = [
-  { keys: ["Ctrl+k"], does: en.palette.key, keyOnly: true, run: openPalette },
-  { keys: ["$"], does: en.usage.key, run: () => navigate(usageHref({ by: "day", days: USAGE_DAYS })) },
-  { keys: ["Ctrl+F"], does: en.search.key, keyOnly: true, run: () => navigate(searchHref("")) },
+export const pageKeys = (): readonly KeyBinding[] => [
+  { keys: ["Ctrl+k"], does: t.palette.key, keyOnly: true, run: openPalette },
+  { keys: ["$"], does: t.usage.key, run: () => navigate(usageHref({ by: "day", days: USAGE_DAYS })) },
+  { keys: ["Ctrl+F"], does: t.search.key, keyOnly: true, run: () => navigate(searchHref("")) },
 ];

@@ -6,6 +6,8 @@ export type NotifyOf = "off" | "waiting" | "all";
 /** What a reader chose, kept in this browser. */
 export interface Settings {
   readonly theme: "system" | "dark" | "light";
+  /** Holds from the next load of the page on. */
+  readonly language: "system" | "en" | "zh";
   readonly thinking: "open" | "closed" | "open-while-live";
   readonly showSteps: boolean;
   /** `readable`: what says nothing by itself is folded into a row beside it. */
@@ -20,11 +22,12 @@ export interface Settings {
   readonly lanes: boolean;
 }
 
-/** public/theme.js reads the same key before the first paint. */
+/** public/first-paint.js reads the same key before the first paint. */
 const KEY = "verbatim.settings";
 
 const choices: { [Name in keyof Settings]: readonly Settings[Name][] } = {
   theme: ["system", "dark", "light"],
+  language: ["system", "en", "zh"],
   thinking: ["open-while-live", "closed", "open"],
   showSteps: [false, true],
   rows: ["readable", "every"],
@@ -54,6 +57,7 @@ function read(): Settings {
   const from = typeof stored === "object" && stored !== null ? stored : {};
   return {
     theme: choice(from, "theme"),
+    language: choice(from, "language"),
     thinking: choice(from, "thinking"),
     showSteps: choice(from, "showSteps"),
     rows: choice(from, "rows"),

@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from "react";
 import { useStore } from "zustand";
 import type { SessionSummary } from "../../model/session.ts";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import type { KeyBinding } from "./keys.ts";
 import { navigate, sessionHref } from "./router.ts";
 import { type SessionRows, useClient } from "./store.ts";
@@ -28,7 +28,7 @@ export function waitsOf(row: SessionSummary): Waiting[] {
   if (requests.length === 0 && waiting !== undefined) {
     const since = waiting.since ?? row.last_activity_at;
     const key = `${row.id} ${since} ${waiting.for ?? ""}`;
-    return [{ row, key, title: en.waiting.agent(waiting), since, href: sessionHref(row.id) }];
+    return [{ row, key, title: t.waiting.agent(waiting), since, href: sessionHref(row.id) }];
   }
   return requests.map(({ request_id, title, asked_at, in_terminal }) => ({
     row,
@@ -103,7 +103,7 @@ export function useWaitingKey(tell?: (found: boolean) => void): KeyBinding {
   const { rows } = useClient();
   return {
     keys: ["w"],
-    does: en.waiting.next,
+    does: t.waiting.next,
     run() {
       const hrefs = allWaiting(rows.getState()).map(({ href }) => href);
       const here = hrefs.indexOf(location.pathname + location.hash);

@@ -1,9 +1,9 @@
 import { createElement, memo, type ReactNode, useState } from "react";
 import { findHidden } from "../../hidden-text/hidden-text.ts";
+import { t } from "../text/text.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { fewMarks, marked, visible } from "../ui/hidden-text.tsx";
 import { useIsSearchMatch } from "../ui/search-match.ts";
-import { exactNumber } from "../ui/size.ts";
 import { type LineTokens, PAGE_LINES, useHighlight } from "./highlight.ts";
 import { TOKEN_KINDS } from "./highlight-protocol.ts";
 
@@ -71,7 +71,7 @@ export const CodeBlock = memo(function CodeBlock({
       </pre>
       {limit < pages.length && (
         <button type="button" className="show-all" onClick={() => setAll(true)}>
-          Show all {exactNumber(pages.length * PAGE_LINES)} lines
+          {t.output.allLines(pages.length * PAGE_LINES)}
         </button>
       )}
     </figure>

@@ -1,8 +1,8 @@
 import { memo, type ReactNode, useState } from "react";
+import { t } from "../text/text.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { ScrollBox } from "../ui/ScrollBox.tsx";
 import { useIsSearchMatch } from "../ui/search-match.ts";
-import { counted, exactNumber } from "../ui/size.ts";
 
 /** A hunk as a unified diff has it: `lines` begin with a space, `-` or `+`; numbers count from 1, 0 where unknown. */
 interface Hunk {
@@ -20,11 +20,11 @@ export function DiffCounts({ additions, deletions }: { additions: number; deleti
     <span className="diff-counts">
       <span className="diff-added">
         <span aria-hidden="true">+{additions}</span>
-        <span className="unseen">{counted(additions, "line")} added, </span>
+        <span className="unseen">{t.diff.added(additions)} </span>
       </span>{" "}
       <span className="diff-removed">
         <span aria-hidden="true">−{deletions}</span>
-        <span className="unseen">{exactNumber(deletions)} removed</span>
+        <span className="unseen">{t.diff.removed(deletions)}</span>
       </span>
     </span>
   );
@@ -59,7 +59,7 @@ export function Diff({ hunks, label }: { hunks: readonly Hunk[]; label: string }
       </ScrollBox>
       {shown.length < lines.length && (
         <button type="button" className="show-all" onClick={() => setAll(true)}>
-          Show all {exactNumber(lines.length)} lines
+          {t.output.allLines(lines.length)}
         </button>
       )}
     </div>

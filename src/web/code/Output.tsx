@@ -1,11 +1,12 @@
 import { memo, type ReactNode, useContext, useMemo, useState } from "react";
+import { t } from "../text/text.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { cutShort } from "../ui/cut-short.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { SafeLink } from "../ui/SafeLink.tsx";
 import { ScrollBox } from "../ui/ScrollBox.tsx";
 import { SearchText, useIsSearchMatch } from "../ui/search-match.ts";
-import { byteSize, exactNumber } from "../ui/size.ts";
+import { byteSize } from "../ui/size.ts";
 import { type CutText, useWhole } from "../ui/use-whole.ts";
 import { readTerminal, type TerminalPiece, terminalText } from "./ansi.ts";
 
@@ -28,7 +29,7 @@ export interface OutputProps extends CutText {
   /** What it is, for a reader who cannot see it. */
   label: string;
   /** Added to "Show all" where all that is here is not all that there is. */
-  whose?: string;
+  isSeen?: boolean;
   /** Its many lines are shown at once, as after a click. */
   unfolded?: boolean;
   /** It tells why something failed: its end is shown first. */
@@ -42,7 +43,7 @@ export interface OutputProps extends CutText {
 export function Output({
   end,
   label,
-  whose = "",
+  isSeen = false,
   unfolded = false,
   failed = false,
   ...given
@@ -80,7 +81,7 @@ export function Output({
       <ScrollBox className={limit > first ? "output-text output-scrolls" : "output-text"} label={label}>
         {start > 0 && (
           <button type="button" className="show-all" onClick={() => setStart(start - STEP)}>
-            Show {exactNumber(STEP)} of {exactNumber(start)} lines before
+            {t.output.linesBefore(STEP, start)}
           </button>
         )}
         <Lines lines={head} />
@@ -91,21 +92,21 @@ export function Output({
             onClick={() => setShown(limit === first ? STEP : limit + STEP)}
           >
             {failed && limit === first && hidden <= STEP
-              ? `Show ${exactNumber(hidden)} earlier lines`
+              ? t.output.earlierLines(hidden)
               : cut
-                ? `Show ${exactNumber(Math.min(hidden, STEP))} more lines`
+                ? t.output.moreLines(Math.min(hidden, STEP))
                 : limit === first && hidden <= STEP
-                  ? `Show all ${exactNumber(lines.length)} lines${whose}`
-                  : `Show ${exactNumber(Math.min(hidden, STEP))} of ${exactNumber(hidden)} more lines`}
+                  ? t.output.allLines(lines.length, isSeen)
+                  : t.output.someLines(Math.min(hidden, STEP), hidden)}
           </button>
         )}
         {cut !== undefined &&
           (load ? (
             <button type="button" className="show-all" disabled={isLoading} onClick={load}>
-              Show all{whose} ({byteSize(cut)})
+              {t.output.all(byteSize(cut), isSeen)}
             </button>
           ) : (
-            <p className="note">cut, {byteSize(cut)} in all</p>
+            <p className="note">{t.output.cut(byteSize(cut))}</p>
           ))}
         {tail.length > 0 && <Lines lines={tail} />}
       </ScrollBox>
@@ -114,11 +115,11 @@ export function Output({
           text={async () =>
             terminalText((cut === undefined ? undefined : await given.loadWhole?.()) ?? content)
           }
-          label={`Copy ${label}`}
+          label={t.common.copyOf(label)}
         />
         {failure !== undefined && (
           <span className="note" role="alert">
-            Not loaded: {visible(failure, "prose")}
+            {t.common.notLoadedFor} {visible(failure, "prose")}
           </span>
         )}
       </div>
@@ -171,7 +172,7 @@ const Chunk = memo(function Chunk({ text }: { text: string }): ReactNode {
       </pre>
       {long && !whole && (
         <button type="button" className="show-all" onClick={() => setWhole(true)}>
-          Show long lines whole ({byteSize(text.length)})
+          {t.output.longLines(byteSize(text.length))}
         </button>
       )}
     </>
@@ -210,7 +211,7 @@ function Piece({ piece }: { piece: TerminalPiece }): ReactNode {
           .split(" ")
           .map((name) => `terminal-${name}`)
           .join(" ")}
-        {...(piece.style.includes("concealed") ? { title: "The program concealed this text" } : {})}
+        {...(piece.style.includes("concealed") ? { title: t.output.concealed } : {})}
       >
         {text}
       </span>
@@ -234,10 +235,10 @@ function Overwritten({ pieces }: { pieces: readonly TerminalPiece[] }): ReactNod
         type="button"
         className="hidden-text"
         aria-expanded={shown}
-        title="The program wrote over this on the same line"
+        title={t.output.overwrittenTitle}
         onClick={() => setShown(!shown)}
       >
-        overwritten
+        {t.output.overwritten}
       </button>
       {shown && pieces.map((piece, index) => <Piece key={index} piece={piece} />)}
       {shown && "\n"}

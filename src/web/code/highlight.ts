@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { t } from "../text/text.ts";
 import type { HighlightReply, HighlightRequest } from "./highlight-protocol.ts";
 import workerUrl from "./highlight-worker.ts?worker&url";
 
@@ -213,7 +214,7 @@ function expire(): void {
     return;
   }
   restart();
-  if (late?.slow) drop(late, "not highlighted: it took too long");
+  if (late?.slow) drop(late, t.code.tooSlow);
   else if (late) {
     late.slow = true;
     // Behind the others, which need not wait for it.
@@ -286,7 +287,7 @@ function receive(reply: HighlightReply): void {
           session.sent++;
         }
         session.first = false;
-        if (session.count > MAX_TOTAL_TOKENS) drop(session, `highlighted up to line ${session.sent}`);
+        if (session.count > MAX_TOTAL_TOKENS) drop(session, t.code.highlightedTo(session.sent));
         else publish(session);
       }
       next();
@@ -371,7 +372,7 @@ export function useHighlight(code: string, language: string, open: boolean): Hig
     const listener = (value: Highlighted): void => {
       const all = !open && session.sent >= session.lines.length;
       const result =
-        all && lines.length > MAX_LINES ? { ...value, note: `highlighted up to line ${MAX_LINES}` } : value;
+        all && lines.length > MAX_LINES ? { ...value, note: t.code.highlightedTo(MAX_LINES) } : value;
       if (all || (!open && result.note)) remember(key, result);
       setHighlighted(result);
     };

@@ -7,11 +7,10 @@ import type { ApiResult } from "../api/requests.ts";
 import type { OpenSession, OpenSessionState } from "../app/open-session.ts";
 import { sessionHref } from "../app/router.ts";
 import { useClient } from "../app/store.ts";
-import { en } from "../text/en.ts";
 import { failureText } from "../text/failure-text.ts";
+import { t } from "../text/text.ts";
 import { cutShort } from "../ui/cut-short.ts";
 import { visible } from "../ui/hidden-text.tsx";
-import { counted } from "../ui/size.ts";
 import { type Draft, draftOf } from "./draft.ts";
 import { PromptInput } from "./PromptInput.tsx";
 import { useFocusWithin } from "./use-focus-within.ts";
@@ -46,10 +45,9 @@ export function Composer(props: Props): ReactNode {
   const { control } = props;
   if (control.state === "closed")
     return (
-      <section className="composer composer-closed" aria-label={en.composer.message}>
+      <section className="composer composer-closed" aria-label={t.composer.message}>
         <p className="composer-note">
-          This session takes no more prompts: its agent has ended.{" "}
-          {control.can_fork ? en.composer.closedFork : "Start a new session to go on."}
+          {t.composer.closed} {control.can_fork ? t.composer.closedFork : t.composer.closedNew}
         </p>
       </section>
     );
@@ -95,25 +93,19 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
     <section
       ref={section}
       className={isEntered ? "composer is-entered" : "composer"}
-      aria-label={en.composer.message}
+      aria-label={t.composer.message}
     >
       {/* The field empties and the keyboard stays in it: that the prompt is here now is heard. */}
       <p className="unseen" role="status">
-        {control.queued.length > 0 &&
-          `${counted(control.queued.length, "prompt")} ${isHeld || allHeld ? "held" : "queued"}`}
+        {control.queued.length > 0 && t.composer.queued(control.queued.length, isHeld || allHeld)}
       </p>
       {isHeld && (
         <p className="composer-note">
-          {allHeld
-            ? "Held: the session was rewound. They wait until you send them, whatever else you send."
-            : `Held: the turn before ${row.status === "failed" ? "failed" : "was stopped"}. What you send goes last.`}
+          {allHeld ? t.composer.heldRewound : t.composer.held(row.status === "failed")}
         </p>
       )}
       {control.queued.length > 0 && (
-        <ol
-          className="queued"
-          aria-label={isHeld ? "Prompts that are held" : "Prompts that wait for the end of this turn"}
-        >
+        <ol className="queued" aria-label={isHeld ? t.composer.heldList : t.composer.queuedList}>
           {control.queued.map(({ message_id: id, text: words, held }, index) => (
             <Queued
               key={id}
@@ -130,15 +122,15 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
       )}
       {waiting !== undefined && (
         <p className="composer-note">
-          <span className="needs-you">{en.waiting.name}</span>{" "}
+          <span className="needs-you">{t.waiting.name}</span>{" "}
           <a href={sessionHref(row.id, `part-${waiting.request_id}`)}>{visible(waiting.title, "prose")}</a>
-          {more > 0 && ` and ${more} more`}
+          {more > 0 && t.composer.andMore(more)}
         </p>
       )}
       <PromptInput
-        label="Prompt"
+        label={t.composer.prompt}
         placeholder={
-          working ? (canSteer ? "Queue a prompt, or steer the agent" : "Queue a prompt") : en.composer.message
+          working ? (canSteer ? t.composer.queueOrSteer : t.composer.queuePrompt) : t.composer.message
         }
         text={text}
         images={images}
@@ -162,14 +154,14 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
           id={hint}
         >
           {stop.armed
-            ? en.composer.escAgain
+            ? t.composer.escAgain
             : stop.stopping
-              ? "Stopping"
+              ? t.composer.stopping
               : working
                 ? canSteer
-                  ? en.composer.keysSteer
-                  : en.composer.keysQueue
-                : en.composer.keysSend}
+                  ? t.composer.keysSteer
+                  : t.composer.keysQueue
+                : t.composer.keysSend}
         </span>
         <span className="composer-send">
           {working && (
@@ -182,17 +174,17 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
                 input.current?.focus();
               }}
             >
-              Stop
+              {t.composer.stop}
             </button>
           )}
           {isLeaving && (
             <button type="button" className="button" onClick={draft.takeBack}>
-              Edit
+              {t.composer.edit}
             </button>
           )}
           {canSteer && (
             <button type="button" className="button" disabled={cannotSend} onClick={() => send("steer")}>
-              Steer now
+              {t.composer.steerNow}
             </button>
           )}
           <button
@@ -201,13 +193,13 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
             disabled={cannotSend}
             onClick={() => send("queue")}
           >
-            {isLeaving ? "Sending" : working ? "Queue" : "Send"}
+            {isLeaving ? t.composer.sending : working ? t.composer.queue : t.composer.send}
           </button>
         </span>
       </PromptInput>
       {stop.armed && (
         <p className="unseen" role="alert">
-          {en.composer.escAgain}
+          {t.composer.escAgain}
         </p>
       )}
       {problem !== undefined && (
@@ -222,8 +214,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
       )}
       {lost_images > 0 && images.length === 0 && (
         <p className="composer-note" role="status">
-          {lost_images === 1 ? "An image was" : `${lost_images} images were`} too large to be kept over the
-          reload: add {lost_images === 1 ? "it" : "them"} again.
+          {t.composer.lostImages(lost_images)}
         </p>
       )}
     </section>
@@ -257,9 +248,7 @@ const Queued = memo(function Queued({
     setProblem(undefined);
     // This button goes away with the prompt.
     input.current?.focus();
-    const failure = await draft.withdraw(message_id, () =>
-      setProblem("Not withdrawn yet: the daemon does not answer. It is withdrawn as soon as it does."),
-    );
+    const failure = await draft.withdraw(message_id, () => setProblem(t.composer.notWithdrawn));
     setBusy(false);
     setProblem(failure && failureText(failure));
   };
@@ -270,13 +259,13 @@ const Queued = memo(function Queued({
     onSend();
     const reply = await begin?.();
     setBusy(false);
-    if (reply?.ok === false) setProblem(`Not sent. ${failureText(reply.failure)}`);
+    if (reply?.ok === false) setProblem(t.composer.notSent(failureText(reply.failure)));
   };
   return (
     <li>
       <span className="queued-word">{word}</span>
       <span className="queued-text" title={visibleText(text, "prose")}>
-        {text.trim() === "" ? "images" : visible(text, "prose")}
+        {text.trim() === "" ? t.composer.images : visible(text, "prose")}
       </span>
       {problem !== undefined && (
         <span className="composer-problem" role="alert">
@@ -288,20 +277,20 @@ const Queued = memo(function Queued({
           type="button"
           className="button"
           disabled={busy}
-          aria-label={`Send now: ${visibleText(cutShort(text, 60), "prose")}`}
+          aria-label={t.composer.sendNowOf(visibleText(cutShort(text, 60), "prose"))}
           onClick={() => void sendNow()}
         >
-          Send now
+          {t.composer.sendNow}
         </button>
       )}
       <button
         type="button"
         className="button"
         disabled={busy}
-        aria-label={`Withdraw ${visibleText(cutShort(text, 60), "prose")}`}
+        aria-label={t.composer.withdrawOf(visibleText(cutShort(text, 60), "prose"))}
         onClick={() => void withdraw()}
       >
-        Withdraw
+        {t.composer.withdraw}
       </button>
     </li>
   );

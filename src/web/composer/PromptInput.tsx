@@ -8,6 +8,7 @@ import {
   useState,
 } from "react";
 import { MAX_IMAGES } from "../../protocol.ts";
+import { t } from "../text/text.ts";
 import { composing } from "../ui/composing.ts";
 import { ACCEPTED, blobOf, type ReadImages, readImages } from "./images.ts";
 
@@ -40,10 +41,7 @@ interface Props {
   children?: ReactNode;
 }
 
-const TAKES_NONE: ReadImages = {
-  images: [],
-  refused: ["This model takes no images: save it in the folder, and say where it is."],
-};
+const takesNone = (): ReadImages => ({ images: [], refused: [t.images.noneButFile] });
 
 /** Words and pictures of a prompt. Enter sends, with Shift it begins a line; on a touch screen it always does. */
 export function PromptInput({
@@ -92,7 +90,7 @@ export function PromptInput({
 
   const add = (files: readonly File[]): void => {
     if (files.length === 0 || readOnly) return;
-    onAdd(takesImages ? readImages(files, MAX_IMAGES - images.length) : Promise.resolve(TAKES_NONE));
+    onAdd(takesImages ? readImages(files, MAX_IMAGES - images.length) : Promise.resolve(takesNone()));
   };
 
   const press = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
@@ -127,16 +125,16 @@ export function PromptInput({
       }}
     >
       {images.length > 0 && (
-        <ul className="thumbnails" aria-label="Images of this prompt">
+        <ul className="thumbnails" aria-label={t.images.list}>
           {images.map((image, index) => (
             // Two equal pictures are two.
             <li key={`${index} ${image.length}`}>
-              <Thumbnail image={image} name={`Image ${index + 1}`} />
+              <Thumbnail image={image} name={t.images.name(index + 1)} />
               {!readOnly && (
                 <button
                   type="button"
                   className="thumbnail-remove"
-                  aria-label={`Remove image ${index + 1}`}
+                  aria-label={t.images.remove(index + 1)}
                   onClick={() => {
                     onImages(images.filter((_, at) => at !== index));
                     // This button goes away with the image.
@@ -195,10 +193,10 @@ export function PromptInput({
           type="button"
           className="button"
           disabled={readOnly || !takesImages || images.length >= MAX_IMAGES}
-          title={takesImages ? "Or paste them, or drop them here" : "This model takes no images"}
+          title={takesImages ? t.images.ways : t.images.none}
           onClick={() => chooser.current?.click()}
         >
-          {isReading ? "Reading images" : "Add images"}
+          {isReading ? t.images.reading : t.images.add}
         </button>
         {children}
       </div>

@@ -5,6 +5,7 @@ import type { ApiFailure } from "../api/requests.ts";
 import { newId } from "../app/new-id.ts";
 import type { Client } from "../app/store.ts";
 import { failureText } from "../text/failure-text.ts";
+import { t } from "../text/text.ts";
 import { joined, type ReadImages } from "./images.ts";
 import { emptyDraft, type KeptDraft, loadDraft, saveDraft } from "./kept-draft.ts";
 
@@ -69,7 +70,7 @@ function createDraft(session_id: string, client: Client): Draft {
     if (reply.ok) clear();
     else if (reply.failure.code === "offline") {
       state.setState({
-        problem: "Not sent yet: the daemon does not answer. It is sent as soon as it does.",
+        problem: t.composer.notSentYet,
       });
       await backOnline(live);
       await deliver(this_attempt);
@@ -160,7 +161,7 @@ function createDraft(session_id: string, client: Client): Draft {
 /** Neither the words nor the images are the reader's to change. */
 const isLeaving = ({ asked, sending }: DraftState): boolean => (asked ?? sending) !== undefined;
 
-const problemText = (failure: ApiFailure): string => `Not sent. ${failureText(failure)}`;
+const problemText = (failure: ApiFailure): string => t.composer.notSent(failureText(failure));
 
 /** Resolves when the daemon is heard again, or after a while: the socket may be up where a request failed. */
 function backOnline({ connection }: Client["live"]): Promise<void> {

@@ -1,4 +1,5 @@
 import { MAX_IMAGES } from "../../protocol.ts";
+import { t } from "../text/text.ts";
 
 /** Of one image, as the daemon takes it. */
 const MAX_BYTES = 5 * 1024 * 1024;
@@ -7,7 +8,7 @@ const TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gi
 /** For the `accept` of a file's input. */
 export const ACCEPTED = [...TYPES].join(",");
 
-const TOO_MANY = `A prompt takes ${MAX_IMAGES} images: send the others with the next one.`;
+const tooMany = (): string => t.images.tooMany(MAX_IMAGES);
 
 /** What came of reading images: data URLs, and one sentence for each that cannot be sent. */
 export interface ReadImages {
@@ -19,20 +20,19 @@ export interface ReadImages {
 export async function readImages(files: readonly File[], room: number): Promise<ReadImages> {
   const refused: string[] = [];
   const taken = files.filter((file) => {
-    const name = file.name === "" ? "The image" : file.name;
-    if (!TYPES.has(file.type))
-      refused.push(`${name} is not a picture that a model reads: PNG, JPEG, GIF or WebP are.`);
-    else if (file.size > MAX_BYTES) refused.push(`${name} is larger than 5 MB: send a smaller copy.`);
+    const name = file.name === "" ? t.images.unnamed : file.name;
+    if (!TYPES.has(file.type)) refused.push(t.images.unsupported(name));
+    else if (file.size > MAX_BYTES) refused.push(t.images.tooLarge(name));
     else return true;
     return false;
   });
-  if (taken.length > room) refused.push(TOO_MANY);
+  if (taken.length > room) refused.push(tooMany());
   const images: string[] = [];
   for (const file of taken.slice(0, Math.max(0, room))) {
     try {
       images.push(await dataUrl(file));
     } catch {
-      refused.push(`${file.name} could not be read.`);
+      refused.push(t.images.unreadable(file.name));
     }
   }
   return { images, refused };
@@ -41,7 +41,7 @@ export async function readImages(files: readonly File[], room: number): Promise<
 /** Puts what was read behind what is there by then: others may have been read meanwhile, into the same room. */
 export function joined({ images, refused }: ReadImages, read: ReadImages): ReadImages {
   const room = Math.max(0, MAX_IMAGES - images.length);
-  const cut = read.images.length > room ? [TOO_MANY] : [];
+  const cut = read.images.length > room ? [tooMany()] : [];
   return {
     images: [...images, ...read.images.slice(0, room)],
     refused: [...new Set([...refused, ...read.refused, ...cut])],

@@ -1,7 +1,7 @@
 import { MAX_IMAGES } from "../../protocol.ts";
 import type { Api } from "../api/api.ts";
 import type { ApiResult } from "../api/requests.ts";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import { promptText } from "../transcript/describe-part.ts";
 import { readImages } from "./images.ts";
 
@@ -26,7 +26,7 @@ export async function pastPrompt(
   if (!reply.ok) return reply;
   const { part } = reply.value;
   if (part.type !== "prompt")
-    return { ok: false, failure: { code: "refused", status: 200, message: en.composer.noPrompt } };
+    return { ok: false, failure: { code: "refused", status: 200, message: t.composer.noPrompt } };
   const { parts } = part;
   const attached = parts.filter(({ type }) => type !== "text").length;
   const media = parts.filter(

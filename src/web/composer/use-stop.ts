@@ -2,6 +2,7 @@ import { useCallback, useEffect, useState } from "react";
 import { apiOf } from "../api/api.ts";
 import { useClient } from "../app/store.ts";
 import { failureText } from "../text/failure-text.ts";
+import { t } from "../text/text.ts";
 
 /** How long the first Esc waits for the second, in milliseconds. */
 const ARMED_MS = 4_000;
@@ -45,7 +46,7 @@ export function useStop(session_id: string, working: boolean, turn_id: string | 
     void api.stop(session_id, turn_id === undefined ? {} : { turn_id }).then((reply) => {
       if (reply.ok) return;
       setStopping(false);
-      setProblem(`Not stopped. ${failureText(reply.failure)} Press Stop again.`);
+      setProblem(t.composer.notStopped(failureText(reply.failure)));
     });
   }, [api, session_id, turn_id]);
 

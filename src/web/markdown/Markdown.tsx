@@ -5,6 +5,7 @@ import { memo, type ReactNode, useEffect, useLayoutEffect, useReducer, useRef, u
 import ReactMarkdown, { type Components } from "react-markdown";
 import { findHidden } from "../../hidden-text/hidden-text.ts";
 import { CodeBlock } from "../code/CodeBlock.tsx";
+import { t } from "../text/text.ts";
 import { cutBefore } from "../ui/cut-short.ts";
 import { fewMarks, visible } from "../ui/hidden-text.tsx";
 import { FragmentLink, RemoteImage, SafeLink } from "../ui/SafeLink.tsx";
@@ -74,7 +75,7 @@ export const Markdown = memo(function Markdown({
       />
       {!all && (end < text.length || document.cut) && (
         <button type="button" className="show-all" onClick={showAll}>
-          Show all ({byteSize(text.length)})
+          {t.output.all(byteSize(text.length))}
         </button>
       )}
     </>
@@ -215,7 +216,7 @@ const Block = memo(function Block({
       return (
         <div className="markdown-plain">
           {visible(block.raw, "prose")}
-          {block.reason !== undefined && <p className="note">Shown as plain text: {block.reason}.</p>}
+          {block.reason !== undefined && <p className="note">{t.markdown.plain(block.reason)}</p>}
         </div>
       );
     default:
@@ -390,7 +391,7 @@ function textOf(node: HastNode | undefined): string {
 
 function TableScroll({ children }: { children: ReactNode }): ReactNode {
   return (
-    <ScrollBox className="table-scroll" label="Table">
+    <ScrollBox className="table-scroll" label={t.markdown.table}>
       <table>{children}</table>
     </ScrollBox>
   );
@@ -437,7 +438,7 @@ export const markdownComponents: Components = {
       checked={checked === true}
       disabled
       readOnly
-      aria-label={checked ? "done" : "to do"}
+      aria-label={checked ? t.markdown.done : t.markdown.toDo}
     />
   ),
   h1: ({ children }) => <h4 className="markdown-h1">{children}</h4>,

@@ -1,4 +1,5 @@
 import type { Node, RootContent } from "mdast";
+import { t } from "../text/text.ts";
 import { blockSoFar, blockWith, type Carried, type CarriedList, carryOn } from "./carried.ts";
 import { type MarkdownBlock, type MarkdownDocument, numberFootnotes } from "./document.ts";
 import { createBlockParser } from "./parser.ts";
@@ -271,7 +272,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     }
     if (list) kept.push(list);
     carried = undefined;
-    const plain = (raw: string): Kept => plainBlock(raw, saidPlain ? undefined : "much came before it");
+    const plain = (raw: string): Kept => plainBlock(raw, saidPlain ? undefined : t.markdown.late);
     const cut = plainEnd(text, tailStart);
     if (cut < text.length) {
       kept.push(plain(text.slice(tailStart, cut)));
@@ -295,7 +296,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     if (shift < 0) {
       open = [
         {
-          block: { kind: "plain", raw: tail, reason: "the Markdown parser gave up" },
+          block: { kind: "plain", raw: tail, reason: t.markdown.gaveUp },
           raw: tail,
           labels: NONE,
           key: "",

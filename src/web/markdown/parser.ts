@@ -1,5 +1,6 @@
 import type { Node, RootContent } from "mdast";
 import { fromMarkdown } from "mdast-util-from-markdown";
+import { t } from "../text/text.ts";
 import type { MarkdownBlock, Piece } from "./document.ts";
 import type { References } from "./references.ts";
 import { FENCE, MAX_DEPTH } from "./source.ts";
@@ -64,7 +65,7 @@ export function createBlockParser(references: References): BlockParser {
 
   function blockOf(nodes: readonly RootContent[], raw: string): MarkdownBlock {
     const facts = inspect(nodes);
-    if (facts.depth > MAX_DEPTH) return { kind: "plain", raw, reason: "nested deeper than 100 levels" };
+    if (facts.depth > MAX_DEPTH) return { kind: "plain", raw, reason: t.markdown.deep };
     const only = nodes.length === 1 ? nodes[0] : undefined;
     if (only?.type === "code" && FENCE.test(raw.split("\n", 1)[0] ?? "")) {
       return { kind: "code", language: only.lang ?? "", code: only.value, open: false };
@@ -84,8 +85,7 @@ export function createBlockParser(references: References): BlockParser {
       if (head)
         return { kind: "table", head: piece([head]), align: only.align ?? null, pages: paginate(rows) };
     }
-    if (facts.nodes > MAX_NODES)
-      return { kind: "plain", raw, reason: "more than 8,000 elements in one block" };
+    if (facts.nodes > MAX_NODES) return { kind: "plain", raw, reason: t.markdown.manyElements };
     return { kind: "nodes", piece: piece(nodes, facts) };
   }
 

@@ -1,3 +1,4 @@
+import { t } from "../text/text.ts";
 import { cutBefore } from "../ui/cut-short.ts";
 
 /** An open block beyond this many characters is parsed again only when it has grown by an eighth. */
@@ -146,7 +147,7 @@ export function findRisk(tail: string): Risk | undefined {
       const reason =
         riskOf(line, delimiters, length, tail.slice(previous, end)) ??
         riskOfLines(markers, lines, nested) ??
-        (effort + delimiters ** 2 > MAX_EFFORT ? "thousands of marks without a blank line" : undefined);
+        (effort + delimiters ** 2 > MAX_EFFORT ? t.markdown.marks : undefined);
       if (reason) return { start: chunk, end, fence, reason };
     }
     previousBlank = blank;
@@ -160,19 +161,19 @@ export function findRisk(tail: string): Risk | undefined {
 const LONG_ADDRESS = /\][(:][\s>]*<[^<>\n]{2000,}>/;
 
 function riskOf(line: string, delimiters: number, length: number, lines: string): string | undefined {
-  if (delimiters > MAX_DELIMITERS) return "more than 1,000 marks in one paragraph";
-  if (length > 2 * PATIENT) return "a paragraph of more than 16,000 characters";
+  if (delimiters > MAX_DELIMITERS) return t.markdown.manyMarks;
+  if (length > 2 * PATIENT) return t.markdown.longParagraph;
   if (line.length > MAX_RUN && line.split(/[ \t]/).some((word) => word.length >= MAX_RUN))
-    return "a word of more than 2,000 characters";
+    return t.markdown.longWord;
   // It may hold blanks, and each link that refers to it is another look at all of it.
-  if (line.length > MAX_RUN && LONG_ADDRESS.test(lines)) return "an address of more than 2,000 characters";
-  return /^\s{200}/.test(line) ? "nested deeper than 100 levels" : undefined;
+  if (line.length > MAX_RUN && LONG_ADDRESS.test(lines)) return t.markdown.longAddress;
+  return /^\s{200}/.test(line) ? t.markdown.deep : undefined;
 }
 
 function riskOfLines(markers: number, lines: number, nested: number): string | undefined {
-  if (markers > MAX_DEPTH) return "nested deeper than 100 levels";
-  if (lines > MAX_LINES) return "a paragraph of more than 2,000 lines";
-  return nested > MAX_NESTED ? "more than 1,000 quotes and lists within others" : undefined;
+  if (markers > MAX_DEPTH) return t.markdown.deep;
+  if (lines > MAX_LINES) return t.markdown.manyLines;
+  return nested > MAX_NESTED ? t.markdown.nested : undefined;
 }
 
 /** What the marks of emphasis in some text cost the parser, in elements. */

@@ -1,12 +1,13 @@
 import type { ApiFailure } from "../api/requests.ts";
+import { t } from "./text.ts";
 
 /** One sentence for a person. */
 export function failureText(failure: ApiFailure): string {
   switch (failure.code) {
     case "unauthorized":
-      return "This browser is not signed in to Verbatim's daemon.";
+      return t.failure.unauthorized;
     case "offline":
-      return "The daemon does not answer.";
+      return t.failure.offline;
     case "refused": {
       const message = sentence(failure.message);
       return failure.remedy === undefined ? message : `${message} ${failure.remedy}`;

@@ -1,7 +1,14 @@
-/** Numbers and times as the page writes them: short in the line, exact in the title. */
-export { counted, exactNumber, shortNumber, shortTokens } from "../ui/size.ts";
+import { shortNumber } from "../ui/size.ts";
+import type { TimeUnit } from "./en/page.ts";
+import { t } from "./text.ts";
 
-const UNITS: [milliseconds: number, letter: string][] = [
+/** Numbers and times as the page writes them: short in the line, exact in the title. */
+export { exactNumber, shortNumber } from "../ui/size.ts";
+
+/** `1 token`, `8.2k tokens`. */
+export const shortTokens = (count: number): string => t.count.shortTokens(count, shortNumber(count));
+
+const UNITS: [milliseconds: number, letter: TimeUnit][] = [
   [86_400_000 * 365, "y"],
   [86_400_000, "d"],
   [3_600_000, "h"],
@@ -11,8 +18,8 @@ const UNITS: [milliseconds: number, letter: string][] = [
 /** `4 s`, `12 min`, `3 h`, `5 d`: the largest whole unit. */
 export function shortDuration(milliseconds: number): string {
   for (const [unit, letter] of UNITS)
-    if (milliseconds >= unit) return `${Math.floor(milliseconds / unit)} ${letter}`;
-  return "0 s";
+    if (milliseconds >= unit) return t.time.unit(Math.floor(milliseconds / unit), letter);
+  return t.time.unit(0, "s");
 }
 const two = (value: number): string => String(value).padStart(2, "0");
 /** `14:03:22`, by the reader's clock. */
@@ -28,8 +35,8 @@ export function dayName(at: number): string {
 export const WEEK = 7 * 86_400_000;
 /** `now`, `12 min ago`, of what is older than a week its day; what lies ahead (another clock) is now. */
 export function ago(at: number, now: number): string {
-  if (now - at < 5_000) return "now";
-  return now - at < WEEK ? `${shortDuration(now - at)} ago` : dayName(at);
+  if (now - at < 5_000) return t.time.now;
+  return now - at < WEEK ? t.time.ago(shortDuration(now - at)) : dayName(at);
 }
 /** `2026-09-14 14:03:22`, by the reader's clock. */
 export const exactTime = (at: number): string => `${dayName(at)} ${clockTime(at)}`;

@@ -2,11 +2,10 @@ import { type ReactNode, type RefObject, useId, useRef, useState } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { RequestOption } from "../../model/request.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import { ExactText } from "../ui/ExactText.tsx";
 import { visible } from "../ui/hidden-text.tsx";
-import { counted } from "../ui/size.ts";
-import { nameOfRequest, namesTool } from "./describe-part.ts";
+import { nameOfRequest, namesTool, optionLabel } from "./describe-part.ts";
 import { Expiry } from "./Expiry.tsx";
 import type { Answering } from "./use-answer.ts";
 import { useMeantClicks } from "./use-meant-click.ts";
@@ -53,7 +52,7 @@ export function ApprovalForm({
   return (
     <section className="request" aria-label={nameOfRequest(request)}>
       <p className={`request-title${subject === undefined ? "" : " is-short"}`}>
-        <span className="needs-you">{en.waiting.name}</span>{" "}
+        <span className="needs-you">{t.waiting.name}</span>{" "}
         {namesTool(request) && (
           <span className="request-tool">{visible(request.tool_name ?? "", "name")} </span>
         )}
@@ -61,16 +60,16 @@ export function ApprovalForm({
       </p>
       {subject !== undefined && (
         <>
-          <ExactText text={subject} label="Exactly what runs" box={box} />
+          <ExactText text={subject} label={t.request.exact} box={box} />
           <p className="request-facts">
-            {`${counted(lines, "line")}, ${counted(subject.length, "character")}`}
+            {`${t.count.lines(lines)}, ${t.count.characters(subject.length)}`}
             {request.expires_at !== undefined && " · "}
             <Expiry expires_at={request.expires_at} />
             {hadBelow && (
               <span className={rowsBelow > 0 ? undefined : "request-below-gone"}>
                 {" · "}
                 <button type="button" className="request-below" id={below} onClick={() => toEnd(box)}>
-                  {`${counted(rowsBelow, "more row", "more rows")} below`}
+                  {t.request.rowsBelow(rowsBelow)}
                 </button>
               </span>
             )}
@@ -83,7 +82,7 @@ export function ApprovalForm({
         </p>
       )}
       {send === undefined ? (
-        <p className="note">{en.request.elsewhere}</p>
+        <p className="note">{t.request.elsewhere}</p>
       ) : (
         <div ref={place} className="request-answers">
           {request.options.map((option) => (
@@ -100,7 +99,7 @@ export function ApprovalForm({
               }}
               {...(option.kind === undefined ? {} : { "data-answer": option.kind })}
             >
-              {visible(option.label, "prose")}
+              {visible(optionLabel(option.label), "prose")}
               <AnswerKey option={option} options={request.options} />
             </button>
           ))}
@@ -108,8 +107,8 @@ export function ApprovalForm({
             <input
               type="text"
               className="answer-text"
-              aria-label={en.request.reason}
-              placeholder={en.request.reason}
+              aria-label={t.request.reason}
+              placeholder={t.request.reason}
               value={draft.text}
               disabled={busy}
               onChange={(event) => setDraft({ ...draft, text: event.target.value })}
@@ -119,7 +118,7 @@ export function ApprovalForm({
       )}
       {problem !== undefined && (
         <p className="request-problem" role="alert">
-          Not answered. {visible(problem, "prose")}
+          {t.request.notAnswered} {visible(problem, "prose")}
         </p>
       )}
     </section>

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import type { TranscriptHost } from "./host.ts";
 
 /** Shows what the model call that made a part was given. */
@@ -12,7 +12,7 @@ export function ContextButton({ part_id, host }: { part_id: string; host: Transc
       aria-haspopup="dialog"
       onClick={() => host.showContext?.(part_id)}
     >
-      {en.context.ofPart}
+      {t.context.ofPart}
     </button>
   );
 }

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { t } from "../text/text.ts";
 import { duration } from "../ui/duration.ts";
 import { useNow } from "../ui/use-now.ts";
 
@@ -9,7 +10,7 @@ export function Expiry({ expires_at }: { expires_at: number | undefined }): Reac
   const left = expires_at - now;
   return (
     <span className="request-expiry">
-      {left > 0 ? `expires in ${duration(Math.ceil(left / 1_000) * 1_000)}` : "has expired"}
+      {left > 0 ? t.request.expires(duration(Math.ceil(left / 1_000) * 1_000)) : t.request.expired}
     </span>
   );
 }

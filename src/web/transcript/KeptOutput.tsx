@@ -2,6 +2,7 @@ import { type ReactNode, useState } from "react";
 import { keptOutputOf, ownOutput } from "../../model/parts/kept-output.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { Output, type OutputProps } from "../code/Output.tsx";
+import { t } from "../text/text.ts";
 import { reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { byteSize } from "../ui/size.ts";
@@ -39,7 +40,7 @@ export function KeptOutput({
     <>
       <dl className="card-facts">
         <div>
-          <dt>whole output</dt>
+          <dt>{t.kept.whole}</dt>
           <dd>
             {visible(kept.path, "name")}
             {size}
@@ -47,14 +48,9 @@ export function KeptOutput({
         </div>
       </dl>
       {opened === undefined ? (
-        <Output {...seen} text={ownOutput(result)} whose=" that the agent saw" />
+        <Output {...seen} text={ownOutput(result)} isSeen />
       ) : (
-        <Output
-          key={from}
-          text={opened.text}
-          label={isPiece ? "piece of the whole output" : "whole output"}
-          unfolded
-        />
+        <Output key={from} text={opened.text} label={isPiece ? t.kept.piece : t.kept.whole} unfolded />
       )}
       {outputs !== undefined && (
         <div className="output-actions">
@@ -64,7 +60,7 @@ export function KeptOutput({
             disabled={isLoading}
             onClick={() => (opened === undefined ? void open([0]) : outputs.close(result.id))}
           >
-            {opened !== undefined ? "Show what the agent saw" : `Open whole output${size}`}
+            {opened !== undefined ? t.kept.showSeen : t.kept.open(size)}
           </button>
           {starts.length > 1 && (
             <button
@@ -73,7 +69,7 @@ export function KeptOutput({
               disabled={isLoading}
               onClick={() => void open(starts.slice(0, -1))}
             >
-              Show what comes before
+              {t.kept.before}
             </button>
           )}
           {next !== undefined && (
@@ -83,19 +79,17 @@ export function KeptOutput({
               disabled={isLoading}
               onClick={() => void open([...starts, next])}
             >
-              Show what follows
+              {t.kept.after}
             </button>
           )}
           {isPiece && (
             <span className="note">
-              from {byteSize(from)}
-              {next === undefined ? " to its end" : ` to ${byteSize(next)}`}
-              {all === "" ? "" : ` of ${all}`}
+              {t.kept.range(byteSize(from), next === undefined ? undefined : byteSize(next), all)}
             </span>
           )}
           {failure !== undefined && (
             <span className="note" role="alert">
-              Not opened: {visible(failure, "prose")}
+              {t.kept.notOpened} {visible(failure, "prose")}
             </span>
           )}
         </div>

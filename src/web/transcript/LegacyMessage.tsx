@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { Markdown } from "../markdown/Markdown.tsx";
+import { t } from "../text/text.ts";
 import { shortNumber } from "../ui/size.ts";
 import { Disclosure } from "./Disclosure.tsx";
 import { fieldText } from "./field-text.ts";
@@ -28,9 +29,9 @@ export function LegacyMessage({
           className="thinking"
           summary={
             <span className="line">
-              <span className="line-subject">Thinking of the whole message</span>{" "}
+              <span className="line-subject">{t.part.thinkingOfMessage}</span>{" "}
               <span className="line-figures">
-                {shortNumber(part.truncated?.thinking ?? part.thinking.length)} characters
+                {t.count.shortCharacters(shortNumber(part.truncated?.thinking ?? part.thinking.length))}
               </span>
             </span>
           }

@@ -1,8 +1,8 @@
 import { memo, type ReactNode, useState } from "react";
-import { labelOf } from "../../model/parts/part-kinds.ts";
 import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript/transcript.ts";
+import { t } from "../text/text.ts";
 import { visible } from "../ui/hidden-text.tsx";
-import { exactNumber } from "../ui/size.ts";
+import { kindName } from "./describe-part.ts";
 import type { TranscriptHost, TurnWindow } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 import { isoTime, LoadedRow } from "./PartRow.tsx";
@@ -42,8 +42,8 @@ export const MarkerGroup = memo(
     );
     if (first === undefined || last === undefined) return null;
     const shown = markers.slice(from, to);
-    const kind = labelOf(first);
-    const count = first.kind === "hook" ? `${markers.length} hooks` : `${markers.length} retries`;
+    const kind = kindName(first);
+    const count = first.kind === "hook" ? t.marker.hooks(markers.length) : t.marker.retries(markers.length);
     return (
       <article
         className={`part-group${top === undefined ? "" : " part-row-placed"}`}
@@ -79,15 +79,17 @@ export const MarkerGroup = memo(
             >
               <span className="marker-title">
                 {count}
-                {first.kind === "retry" && <>, last: {visible(last.title, "prose")}</>}
+                {first.kind === "retry" && (
+                  <>
+                    {t.marker.last} {visible(last.title, "prose")}
+                  </>
+                )}
               </span>
             </button>
           </div>
         </div>
         {open && from > 0 && (
-          <More onClick={() => setShown({ from: from - LOT, to })}>
-            Show {LOT} of {exactNumber(from)} before
-          </More>
+          <More onClick={() => setShown({ from: from - LOT, to })}>{t.marker.before(LOT, from)}</More>
         )}
         {open &&
           shown.map((marker) => (
@@ -103,7 +105,7 @@ export const MarkerGroup = memo(
           ))}
         {open && to < markers.length && (
           <More onClick={() => setShown({ from, to: to + LOT })}>
-            Show {Math.min(LOT, markers.length - to)} of {exactNumber(markers.length - to)} more
+            {t.marker.more(Math.min(LOT, markers.length - to), markers.length - to)}
           </More>
         )}
       </article>

@@ -3,6 +3,7 @@ import { isUuid } from "../../model/is-uuid.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { CodeBlock } from "../code/CodeBlock.tsx";
 import { Markdown } from "../markdown/Markdown.tsx";
+import { t } from "../text/text.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { StatusBadge } from "../ui/StatusBadge.tsx";
 import { Disclosure } from "./Disclosure.tsx";
@@ -42,7 +43,7 @@ export function MarkerView({
   if (elsewhere !== undefined) {
     return (
       <div className={className}>
-        {line} <a href={host.runHref(elsewhere)}>Show it</a>
+        {line} <a href={host.runHref(elsewhere)}>{t.marker.show}</a>
         {part.text !== undefined && <p className="note">{visible(part.text, "prose")}</p>}
       </div>
     );
@@ -55,7 +56,7 @@ export function MarkerView({
         </WholeText>
       )}
       {part.data !== undefined && (
-        <CodeBlock code={JSON.stringify(part.data, null, 2) ?? ""} language="json" title="data" />
+        <CodeBlock code={JSON.stringify(part.data, null, 2) ?? ""} language="json" title={t.marker.data} />
       )}
     </Disclosure>
   );

@@ -2,11 +2,11 @@ import { type ReactNode, useEffect, useState } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { MediaPart } from "../../model/messages/part.ts";
 import { CodeBlock } from "../code/CodeBlock.tsx";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import { reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { RemoteImage } from "../ui/SafeLink.tsx";
-import { byteSize, exactNumber } from "../ui/size.ts";
+import { byteSize } from "../ui/size.ts";
 import type { Attachment, TranscriptHost } from "./host.ts";
 
 /** Beyond these an image is decoded only when somebody asks: a few bytes can declare what fills a machine's memory. */
@@ -18,9 +18,9 @@ export function MediaView({ media, host }: { media: MediaPart; host: TranscriptH
   switch (media.type) {
     case "image_url":
       return media.url.startsWith("attachment:") ? (
-        <LocalImage reference={media.url} name="image" host={host} />
+        <LocalImage reference={media.url} name={t.media.image} host={host} />
       ) : (
-        <RemoteImage src={media.url} alt="image" />
+        <RemoteImage src={media.url} alt={t.media.image} />
       );
     case "image_file":
       return (
@@ -50,11 +50,7 @@ export function MediaView({ media, host }: { media: MediaPart; host: TranscriptH
     }
     case "unknown":
       return (
-        <CodeBlock
-          code={JSON.stringify(media.raw, null, 2) ?? ""}
-          language="json"
-          title="unknown attachment"
-        />
+        <CodeBlock code={JSON.stringify(media.raw, null, 2) ?? ""} language="json" title={t.media.unknown} />
       );
     default:
       return media satisfies never;
@@ -90,15 +86,19 @@ function FileLine({
             );
           }}
         >
-          Get file
+          {t.media.get}
         </button>
       )}
       {address !== undefined && (
         <a className="action" href={address} download={visibleText(name, "name").replace(/[/\\]/g, "_")}>
-          Save file
+          {t.media.save}
         </a>
       )}
-      {failure !== undefined && <span className="note">Not loaded: {visible(failure, "prose")}</span>}
+      {failure !== undefined && (
+        <span className="note">
+          {t.common.notLoadedFor} {visible(failure, "prose")}
+        </span>
+      )}
     </p>
   );
 }
@@ -131,17 +131,21 @@ function LocalImage({
       mounted = false;
     };
   }, [reference, loadAttachment]);
-  if (!loadAttachment) return <FileLine name={name} detail={["not in this document"]} />;
+  if (!loadAttachment) return <FileLine name={name} detail={[t.media.notHere]} />;
   if (failure !== undefined)
-    return <p className="note">The image could not be loaded: {visible(failure, "prose")}</p>;
-  if (!image?.address.startsWith("blob:")) return <p className="note image-waiting">Loading the image…</p>;
+    return (
+      <p className="note">
+        {t.media.failed} {visible(failure, "prose")}
+      </p>
+    );
+  if (!image?.address.startsWith("blob:")) return <p className="note image-waiting">{t.media.loading}</p>;
   const excess = excessOf(image);
   if (excess !== undefined && !wanted) {
     return (
       <p className="note">
-        The image is not shown by itself: {excess}.{" "}
+        {t.media.notShown(excess)}{" "}
         <button type="button" className="action" onClick={() => setWanted(true)}>
-          Show image
+          {t.media.show}
         </button>
       </p>
     );
@@ -151,15 +155,15 @@ function LocalImage({
       className="transcript-image"
       src={image.address}
       alt={visibleText(name, "name")}
-      onError={() => setFailure(en.part.noImage)}
+      onError={() => setFailure(t.part.noImage)}
     />
   );
 }
 
 /** Why an image is not decoded before somebody asks; `undefined`: it is. */
 function excessOf({ byte_size, pixels }: Attachment): string | undefined {
-  if (byte_size > MAX_BYTES) return `it has ${byteSize(byte_size)}`;
-  if (pixels === undefined) return "how many pixels it has cannot be told";
-  if (pixels > MAX_PIXELS) return `it has ${exactNumber(Math.round(pixels / 1e6))} megapixels`;
+  if (byte_size > MAX_BYTES) return t.media.has(byteSize(byte_size));
+  if (pixels === undefined) return t.media.unknownPixels;
+  if (pixels > MAX_PIXELS) return t.media.megapixels(Math.round(pixels / 1e6));
   return undefined;
 }

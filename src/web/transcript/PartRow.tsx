@@ -1,13 +1,13 @@
 import { type CSSProperties, memo, type ReactNode, useContext, useMemo, useState } from "react";
-import { labelOf } from "../../model/parts/part-kinds.ts";
 import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript/transcript.ts";
+import { t } from "../text/text.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { ErrorBoundary, reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { StatusBadge } from "../ui/StatusBadge.tsx";
 import { SearchText } from "../ui/search-match.ts";
 import { partText } from "./copying.ts";
-import { nameOfRequest, textOf } from "./describe-part.ts";
+import { kindName, nameOfRequest, textOf } from "./describe-part.ts";
 import type { TranscriptHost, TurnWindow } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 import { PartView } from "./PartView.tsx";
@@ -56,7 +56,7 @@ export const PartRow = memo(function PartRow({
       >
         <div className="part-gutter" />
         <div className="part-body">
-          <span className="placeholder">not loaded yet</span>
+          <span className="placeholder">{t.part.notLoadedYet}</span>
         </div>
       </div>
     );
@@ -107,7 +107,7 @@ export const LoadedRow = memo(function LoadedRow({
   const { openedAtOnce = 0 } = host;
   const [rawSince, setRawSince] = useState<number>();
   const raw = rawSince === openedAtOnce;
-  const kind = labelOf(part);
+  const kind = kindName(part);
   const folded = useQuietParts(quiet, host, isQuietTarget);
   const { name, subject } = useMemo(() => namesOf(part, result, host.cwd), [part, result, host.cwd]);
   return (
@@ -132,10 +132,7 @@ export const LoadedRow = memo(function LoadedRow({
         <h3 className="part-kind" aria-label={name}>
           {kind}
         </h3>
-        <span
-          className="part-step"
-          {...(part.step === undefined ? {} : { title: `Step ${part.step} of its turn` })}
-        >
+        <span className="part-step" {...(part.step === undefined ? {} : { title: t.part.step(part.step) })}>
           {part.step}
         </span>
         {folded.mark}
@@ -146,8 +143,8 @@ export const LoadedRow = memo(function LoadedRow({
           of={part}
           fallback={(error) => (
             <p className="note">
-              <StatusBadge status="failed" /> This part cannot be shown: {visible(reasonOf(error), "prose")}.
-              Its record is under Raw.
+              <StatusBadge status="failed" /> {t.part.broken} {visible(reasonOf(error), "prose")}.{" "}
+              {t.part.brokenRaw}
             </p>
           )}
         >
@@ -160,18 +157,18 @@ export const LoadedRow = memo(function LoadedRow({
         {raw && result !== undefined && <RawView key={result.id} part={result} host={host} />}
       </div>
       <div className="part-actions">
-        <CopyButton text={() => partText(part, result, host)} name={`Copy ${subject}`} />
-        <a className="action" href={host.partHref(part.id)} aria-label={`Link to ${subject}`}>
+        <CopyButton text={() => partText(part, result, host)} name={t.common.copyOf(subject)} />
+        <a className="action" href={host.partHref(part.id)} aria-label={t.part.linkTo(subject)}>
           #
         </a>
         <button
           type="button"
           className="action"
           aria-expanded={raw}
-          aria-label={`Raw record of ${subject}`}
+          aria-label={t.part.rawOf(subject)}
           onClick={() => setRawSince(raw ? undefined : openedAtOnce)}
         >
-          Raw
+          {t.part.raw}
         </button>
       </div>
     </article>
@@ -184,8 +181,8 @@ function namesOf(
   result: TranscriptPartOf<"tool_result"> | undefined,
   cwd: string | undefined,
 ): { name: string; subject: string } {
-  const kind = labelOf(part);
-  const plain = { name: kind, subject: `this ${kind}` };
+  const kind = kindName(part);
+  const plain = { name: kind, subject: t.part.this(kind) };
   if (part.type === "request") return { ...plain, name: nameOfRequest(part.request) };
   if (part.type !== "tool_call") return plain;
   try {
@@ -208,10 +205,10 @@ function Revised({ at, host }: { at: number | undefined; host: TranscriptHost })
   if (at === undefined) return null;
   return (
     <p className="note">
-      Changed after the turn's end
+      {t.part.changedLate}
       {at > 0 && (
         <>
-          , at{" "}
+          {t.part.at}{" "}
           <time dateTime={isoTime(at)} title={isoTime(at)}>
             {host.formatTime(at)}
           </time>
@@ -242,7 +239,7 @@ function Retractable({
         aria-expanded={open}
         onClick={() => setOpen(!open)}
       >
-        <span className="marker-kind">withdrawn</span>{" "}
+        <span className="marker-kind">{t.part.withdrawn}</span>{" "}
         <span className="marker-title">{visible(beginning || part.retracted, "prose")}</span>
       </button>
       {open && <div className="retracted-content">{children}</div>}

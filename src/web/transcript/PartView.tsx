@@ -3,6 +3,7 @@ import { splitDirectives } from "../../model/parts/directives.ts";
 import { growthOf } from "../../model/transcript/growth.ts";
 import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { Markdown } from "../markdown/Markdown.tsx";
+import { t } from "../text/text.ts";
 import { DirectiveRow } from "./DirectiveRow.tsx";
 import { fieldText } from "./field-text.ts";
 import type { TranscriptHost } from "./host.ts";
@@ -70,7 +71,9 @@ export function PartView({ part, result, host, isTarget }: PartViewProps): React
       return (
         <div className="prompt-inside">
           {part.queued && (
-            <p className="note">{part.origin === undefined ? "Typed" : "Arrived"} while the agent worked</p>
+            <p className="note">
+              {part.origin === undefined ? t.part.typedWhileWorking : t.part.arrivedWhileWorking}
+            </p>
           )}
           <PromptContent part={part} host={host} />
         </div>

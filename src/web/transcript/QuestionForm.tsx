@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from "react";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import { composing } from "../ui/composing.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { nameOfRequest } from "./describe-part.ts";
@@ -53,7 +53,7 @@ export function QuestionForm({
     >
       <fieldset className="request-options" disabled={send === undefined || busy}>
         <legend className="request-title">
-          <span className="needs-you">{en.waiting.name}</span> {visible(request.title, "prose")}
+          <span className="needs-you">{t.waiting.name}</span> {visible(request.title, "prose")}
         </legend>
         {request.subject !== undefined && <p className="request-said">{visible(request.subject, "prose")}</p>}
         {request.options.map((option) => (
@@ -76,15 +76,15 @@ export function QuestionForm({
           <textarea
             className="answer-text"
             rows={2}
-            aria-label={request.options.length > 0 ? "In your own words" : "Your answer"}
-            placeholder={request.options.length > 0 ? "In your own words" : "Your answer"}
+            aria-label={request.options.length > 0 ? t.request.ownWords : t.request.yourAnswer}
+            placeholder={request.options.length > 0 ? t.request.ownWords : t.request.yourAnswer}
             value={draft.text}
             onChange={(event) => setDraft({ ...draft, text: event.target.value })}
           />
         )}
       </fieldset>
       {send === undefined ? (
-        <p className="note">{en.request.elsewhere}</p>
+        <p className="note">{t.request.elsewhere}</p>
       ) : (
         <div ref={place} className="request-answers">
           <button
@@ -96,15 +96,15 @@ export function QuestionForm({
               if (!isMeant(event)) event.preventDefault();
             }}
           >
-            Answer
+            {t.request.answer}
             <span className="key" aria-hidden="true">
               Ctrl+Enter
             </span>
           </button>
-          {multiple && <span className="request-facts">Several may be chosen.</span>}
+          {multiple && <span className="request-facts">{t.request.several}</span>}
           {!multiple && draft.option_ids.length > 0 && (
             <button type="button" className="action" onClick={() => setDraft({ ...draft, option_ids: [] })}>
-              Choose none
+              {t.request.chooseNone}
             </button>
           )}
           <Expiry expires_at={request.expires_at} />
@@ -112,7 +112,7 @@ export function QuestionForm({
       )}
       {problem !== undefined && (
         <p className="request-problem" role="alert">
-          Not answered. {visible(problem, "prose")}
+          {t.request.notAnswered} {visible(problem, "prose")}
         </p>
       )}
     </form>

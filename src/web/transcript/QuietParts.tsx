@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
 import type { TranscriptPart } from "../../model/transcript/transcript.ts";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import { duration } from "../ui/duration.ts";
 import type { TranscriptHost } from "./host.ts";
 import { PartView } from "./PartView.tsx";
@@ -26,7 +26,7 @@ export function useQuietParts(
   const hooks = parts.length - thoughts.length;
   const name = [
     ...(thoughts.length > 0 ? [thoughtName(thoughts)] : []),
-    ...(hooks > 0 ? [en.turn.hooks(hooks)] : []),
+    ...(hooks > 0 ? [t.turn.hooks(hooks)] : []),
   ].join(", ");
   return {
     mark: (
@@ -64,7 +64,7 @@ function thoughtName(thoughts: readonly TranscriptPart[]): string {
     0,
   );
   const [first] = thoughts;
-  const why = first?.type === "thinking" && first.hidden !== undefined ? en.part.hidden[first.hidden] : "";
-  const count = thoughts.length > 1 ? `${thoughts.length} thoughts` : en.part.thought;
+  const why = first?.type === "thinking" && first.hidden !== undefined ? t.part.hidden[first.hidden] : "";
+  const count = thoughts.length > 1 ? t.part.thoughts(thoughts.length) : t.part.thought;
   return [spent >= 50 ? `${count} ${duration(spent)}` : count, why].filter((word) => word !== "").join(", ");
 }

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { sourceText } from "../../model/transcript/source-text.ts";
 import type { Source, TranscriptPart } from "../../model/transcript/transcript.ts";
 import { CodeBlock } from "../code/CodeBlock.tsx";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import { reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { byteSize } from "../ui/size.ts";
@@ -36,9 +36,7 @@ export function RawView({ part, host }: { part: TranscriptPart; host: Transcript
       {source !== undefined && (
         <p className="raw-place">
           <Place source={source} />
-          {record?.archived && (
-            <span className="subject-more"> (from the archive: the agent's file is gone)</span>
-          )}{" "}
+          {record?.archived && <span className="subject-more"> {t.raw.archived}</span>}{" "}
           {part.step !== undefined && part.type !== "tool_result" && (
             <ContextButton part_id={part.id} host={host} />
           )}
@@ -46,22 +44,20 @@ export function RawView({ part, host }: { part: TranscriptPart; host: Transcript
       )}
       {failure !== undefined && (
         <p className="note" role="alert">
-          The record could not be read: {visible(failure, "prose")}
+          {t.raw.failed} {visible(failure, "prose")}
         </p>
       )}
       {record !== undefined && (
         <>
-          <JsonBlock text={record.text} title="record" />
-          {record.truncated !== undefined && (
-            <p className="note">Cut here: the record has {byteSize(record.truncated)}.</p>
-          )}
+          <JsonBlock text={record.text} title={t.raw.record} />
+          {record.truncated !== undefined && <p className="note">{t.raw.cut(byteSize(record.truncated))}</p>}
         </>
       )}
       {record === undefined && (failure !== undefined || loadRaw === undefined) && (
-        <CodeBlock code={JSON.stringify(part, null, 2)} language="json" title={en.part.parsed} />
+        <CodeBlock code={JSON.stringify(part, null, 2)} language="json" title={t.part.parsed} />
       )}
       {record === undefined && failure === undefined && loadRaw !== undefined && (
-        <p className="note">Reading the record…</p>
+        <p className="note">{t.raw.reading}</p>
       )}
     </div>
   );
@@ -72,8 +68,8 @@ function Place({ source }: { source: Source | RawRecord }): ReactNode {
   return (
     <>
       {visible(source.file, "name")}
-      {source.line > 0 && `:${source.line}`} <span className="subject-more">byte</span>{" "}
-      {source.byte.toLocaleString("en")} <span className="subject-more">length</span>{" "}
+      {source.line > 0 && `:${source.line}`} <span className="subject-more">{t.raw.byte}</span>{" "}
+      {source.byte.toLocaleString("en")} <span className="subject-more">{t.raw.length}</span>{" "}
       {byteSize(source.length)}
     </>
   );

@@ -1,12 +1,12 @@
 import type { ReactNode } from "react";
 import type { Answer, Request, RequestOption } from "../../model/request.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import { ExactText } from "../ui/ExactText.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { ApprovalForm } from "./ApprovalForm.tsx";
 import { Disclosure } from "./Disclosure.tsx";
-import { namesTool } from "./describe-part.ts";
+import { namesTool, optionLabel } from "./describe-part.ts";
 import type { SettledRequest, TranscriptHost } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 import { QuestionForm } from "./QuestionForm.tsx";
@@ -61,13 +61,13 @@ function Settled({
         </span>
       }
     >
-      {request.subject !== undefined && <ExactText text={request.subject} label="What was asked for" />}
+      {request.subject !== undefined && <ExactText text={request.subject} label={t.request.askedFor} />}
       {request.kind === "question" && request.options.length > 0 && (
         <ul className="card-list">
           {request.options.map((option) => (
             <li key={option.id} {...(chosen.has(option.id) ? { className: "chosen" } : {})}>
-              {visible(option.label, "prose")}
-              {chosen.has(option.id) && <span className="subject-more"> (chosen)</span>}
+              {visible(optionLabel(option.label), "prose")}
+              {chosen.has(option.id) && <span className="subject-more"> {t.request.chosen}</span>}
             </li>
           ))}
         </ul>
@@ -85,9 +85,9 @@ function outcomeText(request: Request, { outcome, answer }: SettledRequest): Rea
     case "answered":
       return answeredText(request, answer);
     case "expired":
-      return request.kind === "approval" ? en.request.deniedTimeOut : en.request.timedOut;
+      return request.kind === "approval" ? t.request.deniedTimeOut : t.request.timedOut;
     case "cancelled":
-      return en.request.cancelled;
+      return t.request.cancelled;
   }
   return outcome satisfies never;
 }
@@ -97,25 +97,28 @@ function chosenText({ kind, label }: RequestOption): string {
   switch (kind) {
     case "allow_once":
     case "allow_always":
-      return outcomeOf(label, "Allow", "Allowed");
+      return t.request.outcome(true, label);
     case "reject_once":
     case "reject_always":
       // Older daemons wrote "Do not allow".
-      return outcomeOf(label.replace(/^Do not allow\b/, en.request.deny), en.request.deny, en.request.denied);
+      return t.request.outcome(false, label.replace(/^Do not allow\b/, "Deny"));
     case undefined:
-      return label;
+      return optionLabel(label);
   }
   return kind satisfies never;
 }
-
-const outcomeOf = (label: string, asked: string, done: string): string =>
-  label === asked || label.startsWith(`${asked} `) ? done + label.slice(asked.length) : `${done} (${label})`;
 
 function answeredText(request: Request, answer: Answer | undefined): ReactNode {
   const chosen = request.options.filter(({ id }) => answer?.option_ids.includes(id));
   const words = chosen.map(chosenText);
   if (answer?.text !== undefined && answer.text.trim() !== "") words.push(`“${answer.text.trim()}”`);
   const all = words.join(", ");
-  if (all === "") return "Answered";
-  return request.kind === "approval" ? visible(all, "prose") : <>Answered: {visible(all, "prose")}</>;
+  if (all === "") return t.request.answered;
+  return request.kind === "approval" ? (
+    visible(all, "prose")
+  ) : (
+    <>
+      {t.request.answeredWith} {visible(all, "prose")}
+    </>
+  );
 }

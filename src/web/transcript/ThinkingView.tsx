@@ -2,7 +2,7 @@ import { type ReactNode, useMemo } from "react";
 import { growthOf } from "../../model/transcript/growth.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { Markdown } from "../markdown/Markdown.tsx";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import { cutShort } from "../ui/cut-short.ts";
 import { duration } from "../ui/duration.ts";
 import { visible } from "../ui/hidden-text.tsx";
@@ -13,12 +13,6 @@ import { fieldText } from "./field-text.ts";
 import type { TranscriptHost } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 import { WholeText } from "./WholeText.tsx";
-
-const HIDDEN: Record<NonNullable<TranscriptPartOf<"thinking">["hidden"]>, string> = {
-  encrypted: en.part.encrypted,
-  redacted: en.part.redacted,
-  empty: en.part.notRecorded,
-};
 
 /** Characters in which the first line is looked for. */
 const BEGINNING = 2_000;
@@ -44,7 +38,11 @@ export function ThinkingView({
     [open, text, Math.min(part.thinking.length, BEGINNING)],
   );
   if (part.thinking === "" && part.hidden !== undefined) {
-    return <p className="thinking thinking-hidden">Thinking {HIDDEN[part.hidden]}</p>;
+    return (
+      <p className="thinking thinking-hidden">
+        {t.part.thinking} ({t.part.hidden[part.hidden]})
+      </p>
+    );
   }
   const length = part.truncated?.thinking ?? part.thinking.length;
   const end = part.ended_at ?? (part.open ? now : undefined);
@@ -57,8 +55,8 @@ export function ThinkingView({
       className="thinking"
       summary={
         <span className="line">
-          <span className="line-subject">{visible(beginning, "prose") || "Thinking"}</span>{" "}
-          <span className="line-figures">{shortNumber(length)} characters</span>{" "}
+          <span className="line-subject">{visible(beginning, "prose") || t.part.thinking}</span>{" "}
+          <span className="line-figures">{t.count.shortCharacters(shortNumber(length))}</span>{" "}
           <span className="line-time">{time}</span>
         </span>
       }

@@ -3,7 +3,7 @@ import { visibleText } from "../../hidden-text/hidden-text.ts";
 import { type CallOutcome, permissionWords } from "../../model/parts/outcome.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { Output, type OutputProps } from "../code/Output.tsx";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import { duration } from "../ui/duration.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { type BadgeStatus, StatusBadge } from "../ui/StatusBadge.tsx";
@@ -126,20 +126,20 @@ function Whole({
       {hasInput &&
         (shown.input && cutInput === undefined ? (
           <details className="card-section">
-            <summary>{en.call.rawInput}</summary>
+            <summary>{t.call.rawInput}</summary>
             <WholeArguments call={call} host={host} />
           </details>
         ) : (
           <div className="card-section">
-            <h4>input</h4>
+            <h4>{t.call.input}</h4>
             <WholeArguments call={call} host={host} />
           </div>
         ))}
       {!shown.output && output !== "" && (
         <div className="card-section">
-          <h4>{result === undefined ? "output so far" : "output"}</h4>
+          <h4>{result === undefined ? t.call.outputSoFar : t.call.output}</h4>
           {result === undefined ? (
-            <Output {...fieldText(call, "progress", host)} text={output} label="output" />
+            <Output {...fieldText(call, "progress", host)} text={output} label={t.call.output} />
           ) : (
             <KeptOutput result={result} seen={outputOf(result, host)} host={host} />
           )}
@@ -147,12 +147,12 @@ function Whole({
       )}
       {error !== undefined && (
         <div className="card-section">
-          <h4>error</h4>
-          <Output text={error} label="error" failed />
+          <h4>{t.call.error}</h4>
+          <Output text={error} label={t.call.error} failed />
         </div>
       )}
       {result !== undefined && output === "" && result.parts.length === 0 && error === undefined && (
-        <p className="note">No output.</p>
+        <p className="note">{t.call.noOutput}</p>
       )}
       {reason !== undefined && <p className="note">{visible(reason, "prose")}</p>}
       {result?.permission !== undefined && (
@@ -173,7 +173,7 @@ function outputOf(result: Result, host: TranscriptHost): OutputProps {
   const { output_end } = result;
   return {
     ...fieldText(result, "output_text", host),
-    label: "output",
+    label: t.call.output,
     failed: result.is_error,
     ...(output_end === undefined ? {} : { end: output_end }),
   };
@@ -190,7 +190,7 @@ export function nameOfCall(
   const about = oneLine(title, 120);
   return {
     subject: visibleText(about === "" ? label : `${label}: ${about}`, "name"),
-    state: word ?? (badge === "ok" ? undefined : badge),
+    state: word ?? (badge === "ok" ? undefined : t.call.states[badge]),
   };
 }
 
@@ -209,9 +209,9 @@ function CallBadge({
     case "refused":
     case "stopped":
     case "unknown":
-      return <span className="stopped">{en.call.badge(outcome ?? { kind: badge })}</span>;
+      return <span className="stopped">{t.call.badge(outcome ?? { kind: badge })}</span>;
     case "open":
-      return <span className="waiting-badge">{badge}</span>;
+      return <span className="waiting-badge">{t.call.states[badge]}</span>;
     default:
       return <StatusBadge status={badge} />;
   }
@@ -227,9 +227,9 @@ function statusOf(
   const { state } = call;
   switch (state.status) {
     case "pending":
-      return { badge: "running", word: "waiting" };
+      return { badge: "running", word: t.waiting.badge };
     case "running":
-      return mayWait ? { badge: "open", word: en.call.mayWait } : { badge: "running" };
+      return mayWait ? { badge: "open", word: t.call.mayWait } : { badge: "running" };
     case "completed":
       return { badge: result?.is_error ? "failed" : "ok" };
     case "error":
@@ -239,7 +239,7 @@ function statusOf(
       if (outcome !== undefined) {
         // The badge has said the rest.
         const saysMore = outcome.by !== undefined || outcome.kind === "unknown";
-        return { badge: outcome.kind, ...(saysMore && { word: en.call.outcome(outcome) }), outcome };
+        return { badge: outcome.kind, ...(saysMore && { word: t.call.outcome(outcome) }), outcome };
       }
       const said = `${state.reason ?? ""} ${result?.output_text.slice(0, 400) ?? ""}`;
       return { badge: isRefusal(said) ? "refused" : "stopped" };
@@ -337,9 +337,9 @@ export function OrphanResult({
       summary={
         <span className="line">
           <CallBadge badge={badge} outcome={part.outcome} />{" "}
-          <span className="line-label">{visible(part.tool_name ?? "result", "name")}</span>{" "}
+          <span className="line-label">{visible(part.tool_name ?? t.call.result, "name")}</span>{" "}
           <span className="line-subject">{visible(oneLine(first), "code")}</span>{" "}
-          <span className="line-figures">result without a call</span>
+          <span className="line-figures">{t.call.noCall}</span>
           <span className="line-time" />
         </span>
       }
@@ -349,7 +349,9 @@ export function OrphanResult({
         {part.parts.map((media, index) => (
           <MediaView key={index} media={media} host={host} />
         ))}
-        {part.ui_extra !== undefined && <JsonBlock text={JSON.stringify(part.ui_extra)} title="details" />}
+        {part.ui_extra !== undefined && (
+          <JsonBlock text={JSON.stringify(part.ui_extra)} title={t.call.details} />
+        )}
       </div>
     </Disclosure>
   );

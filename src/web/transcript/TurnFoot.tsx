@@ -2,11 +2,12 @@ import { memo, type ReactNode } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import { tokensIn } from "../../model/tokens.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript/transcript.ts";
-import { en } from "../text/en.ts";
+import { shortTokens } from "../text/format.ts";
+import { t } from "../text/text.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { cutShort } from "../ui/cut-short.ts";
 import { duration } from "../ui/duration.ts";
-import { shortNumber, shortTokens } from "../ui/size.ts";
+import { shortNumber } from "../ui/size.ts";
 import { turnText } from "./copying.ts";
 import type { TranscriptHost, TurnTranscriptProps } from "./host.ts";
 import { price } from "./price.ts";
@@ -35,25 +36,25 @@ export const TurnFoot = memo(function TurnFoot({
     started_at === undefined || ended_at === undefined || ended_at - started_at < 500
       ? undefined
       : duration(ended_at - started_at),
-    turn.steps > 1 ? `${turn.steps} steps` : undefined,
-    usage && `${shortTokens(tokensIn(usage))} in, ${shortNumber(usage.output)} out`,
+    turn.steps > 1 ? t.count.steps(turn.steps) : undefined,
+    usage && t.turn.tokens(shortTokens(tokensIn(usage)), shortNumber(usage.output)),
     usage?.cost === undefined
       ? host.is_managed && usage !== undefined
-        ? en.turn.costUnknown
+        ? t.turn.costUnknown
         : undefined
       : price(usage.cost),
   ].filter((word) => word !== undefined);
   const said = words.join(" · ");
   const { thoughts, hooks } = host.everyRecord ? NONE_QUIET : quietCounts(turn, partAt);
   const folded = [
-    ...(thoughts > 0 ? [en.turn.thoughts(thoughts)] : []),
-    ...(hooks > 0 ? [en.turn.hooks(hooks)] : []),
+    ...(thoughts > 0 ? [t.turn.thoughts(thoughts)] : []),
+    ...(hooks > 0 ? [t.turn.hooks(hooks)] : []),
   ].join(" · ");
   return (
     <div className="turn-foot">
       {said !== "" && (
         <p title={said}>
-          <span className="unseen">This turn: </span>
+          <span className="unseen">{t.turn.facts} </span>
           {host.showFigures === undefined ? (
             said
           ) : (
@@ -75,7 +76,7 @@ export const TurnFoot = memo(function TurnFoot({
           <button
             type="button"
             className="action turn-folded"
-            title={en.turn.showEvery}
+            title={t.turn.showEvery}
             onClick={host.showEveryRecord}
           >
             {folded}
@@ -85,21 +86,22 @@ export const TurnFoot = memo(function TurnFoot({
         <button
           type="button"
           className="action"
-          aria-label={en.changes.ofTurn(turn.index + 1)}
+          aria-label={t.changes.ofTurn(turn.index + 1)}
           aria-haspopup="dialog"
           onClick={() => host.showChanges?.(turn.index + 1)}
         >
-          {en.changes.button}
+          {t.changes.button}
         </button>
       )}
       <CopyButton
         text={() => turnText(turn, partAt, host)}
         label={
           <>
-            Copy<span className="turn-foot-more"> turn</span>
+            {t.common.copy}
+            <span className="turn-foot-more"> {t.turn.copyMore}</span>
           </>
         }
-        name={`Copy turn ${turn.index + 1}`}
+        name={t.turn.copy(turn.index + 1)}
       />
     </div>
   );
@@ -135,7 +137,7 @@ const OF_A_STEP: ReadonlySet<TranscriptPart["type"]> = new Set([
 export function endingOf(turn: Turn, partAt: TurnTranscriptProps["partAt"]): string | undefined {
   const { status } = turn;
   if (status === "running") return undefined;
-  if (status === "interrupted") return "stopped";
+  if (status === "interrupted") return t.badge.stopped;
   let step: TranscriptPartOf<"step_finish"> | undefined;
   let isAfterTools = true;
   let isError = false;
@@ -149,7 +151,7 @@ export function endingOf(turn: Turn, partAt: TurnTranscriptProps["partAt"]): str
     if (part.type === "marker" && part.kind === "error") isError = true;
   }
   if (status === "failed" && step?.reason !== "error")
-    return isError || step?.reason === "stop" ? stopWords("error", undefined) : en.turn.cutOff;
+    return isError || step?.reason === "stop" ? stopWords("error", undefined) : t.turn.cutOff;
   if (step?.reason === undefined || (step.reason === "tool_use" && !isAfterTools)) return undefined;
   return stopWords(step.reason, step.reason_raw);
 }
@@ -160,17 +162,15 @@ function stopWords(
 ): string {
   switch (reason) {
     case "stop":
-      return "end of turn";
+      return t.turn.ended;
     case "length":
-      return "output limit reached";
+      return t.turn.limit;
     case "tool_use":
-      return en.turn.afterTools;
+      return t.turn.afterTools;
     case "error":
-      return raw === undefined
-        ? "ended in an error"
-        : `ended in an error (${visibleText(cutShort(raw, 60), "name")})`;
+      return t.turn.failed(raw === undefined ? undefined : visibleText(cutShort(raw, 60), "name"));
     case "aborted":
-      return "stopped";
+      return t.badge.stopped;
   }
   return reason satisfies never;
 }

@@ -1,9 +1,9 @@
 import { memo, type ReactNode, useMemo } from "react";
-import { isRow, labelOf } from "../../model/parts/part-kinds.ts";
+import { isRow } from "../../model/parts/part-kinds.ts";
 import { textPattern } from "../../model/text-pattern.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript/transcript.ts";
-import { en } from "../text/en.ts";
 import { plainMarkdown } from "../text/plain-markdown.ts";
+import { t } from "../text/text.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { cutShort } from "../ui/cut-short.ts";
 import { duration } from "../ui/duration.ts";
@@ -12,7 +12,7 @@ import { StateBadge } from "../ui/StatusBadge.tsx";
 import { SearchText, useIsSearchMatch } from "../ui/search-match.ts";
 import { useNow } from "../ui/use-now.ts";
 import { partText } from "./copying.ts";
-import { promptText, untitled } from "./describe-part.ts";
+import { kindName, promptText, untitled } from "./describe-part.ts";
 import type { TranscriptHost, TurnTranscriptProps, TurnWindow } from "./host.ts";
 import { MarkerGroup } from "./MarkerGroup.tsx";
 import { continuesGroup, groupFrom } from "./marker-groups.ts";
@@ -122,10 +122,10 @@ function NewDivider({ top }: { top: number | undefined }): ReactNode {
     <div
       className={`new-divider${top === undefined ? "" : " new-divider-placed"}`}
       role="separator"
-      aria-label={en.read.divider}
+      aria-label={t.read.divider}
       {...(top === undefined ? {} : { style: { top } })}
     >
-      <span aria-hidden="true">{en.read.divider}</span>
+      <span aria-hidden="true">{t.read.divider}</span>
     </div>
   );
 }
@@ -202,7 +202,7 @@ const TurnHeading = memo(function TurnHeading({
   const at = prompt?.at ?? turn.started_at;
   const words =
     text.trim() === ""
-      ? (turn.title ?? (attached > 0 ? "Attachment" : untitled(turn)))
+      ? (turn.title ?? (attached > 0 ? t.part.attachment : untitled(turn)))
       : plainMarkdown(cutShort(text, SHORT + 200));
   return (
     <header
@@ -220,8 +220,8 @@ const TurnHeading = memo(function TurnHeading({
             {host.formatTime(at)}
           </time>
         )}
-        <span className="part-kind">{prompt === undefined ? "prompt" : labelOf(prompt)}</span>
-        <span className="part-step" title={`Turn ${turn.index + 1}`}>
+        <span className="part-kind">{prompt === undefined ? t.part.kinds.prompt : kindName(prompt)}</span>
+        <span className="part-step" title={t.turn.number(turn.index + 1)}>
           {turn.index + 1}
         </span>
       </div>
@@ -231,13 +231,15 @@ const TurnHeading = memo(function TurnHeading({
         </h2>
         {open && prompt !== undefined && (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
-          <section className="turn-whole" aria-label="The whole prompt" tabIndex={0}>
+          <section className="turn-whole" aria-label={t.turn.wholePrompt} tabIndex={0}>
             <PromptContent part={prompt} host={host} />
           </section>
         )}
         {raw && prompt !== undefined && <RawView part={prompt} host={host} />}
         {turn.retracted !== undefined && (
-          <p className="note">Withdrawn: {visible(turn.retracted, "prose")}</p>
+          <p className="note">
+            {t.turn.withdrawn} {visible(turn.retracted, "prose")}
+          </p>
         )}
       </div>
       <div className="turn-facts">
@@ -248,36 +250,36 @@ const TurnHeading = memo(function TurnHeading({
             aria-expanded={open}
             onClick={() => setOpen(!open)}
           >
-            {open ? "Show less" : "Show all"}
-            {attached > 0 && !open && <span className="turn-attached">, {attached} attached</span>}
+            {open ? t.common.showLess : t.common.showAll}
+            {attached > 0 && !open && <span className="turn-attached">{t.turn.attached(attached)}</span>}
           </button>
         )}
         <TurnState turn={turn} isWaiting={host.waiting === true} />
       </div>
       {prompt !== undefined && (
         <div className="part-actions">
-          <CopyButton text={() => partText(prompt, undefined, host)} name="Copy prompt" />
-          <a className="action" href={host.partHref(prompt.id)} aria-label="Link to this turn">
+          <CopyButton text={() => partText(prompt, undefined, host)} name={t.turn.copyPrompt} />
+          <a className="action" href={host.partHref(prompt.id)} aria-label={t.turn.link}>
             #
           </a>
           <button
             type="button"
             className="action"
             aria-expanded={raw}
-            aria-label="Raw record of this prompt"
+            aria-label={t.turn.rawPrompt}
             onClick={() => setRaw(!raw)}
           >
-            Raw
+            {t.part.raw}
           </button>
           {host.goOnFrom !== undefined && (
             <button
               type="button"
               className="action"
               aria-haspopup="dialog"
-              title="A new session from here, or back to here"
+              title={t.turn.branchTitle}
               onClick={() => host.goOnFrom?.(prompt.id)}
             >
-              {en.turn.branch}
+              {t.turn.branch}
             </button>
           )}
         </div>

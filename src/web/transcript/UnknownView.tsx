@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { CodeBlock } from "../code/CodeBlock.tsx";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { Disclosure } from "./Disclosure.tsx";
 import type { TranscriptHost } from "./host.ts";
@@ -19,8 +19,7 @@ export function UnknownView({
   isTarget: boolean;
 }): ReactNode {
   const [open, setOpen] = useOpenState(host, part.id, isTarget);
-  const title =
-    part.title ?? (part.error === undefined ? en.part.unknown : "A record that could not be read");
+  const title = part.title ?? (part.error === undefined ? t.part.unknown : t.part.unreadable);
   return (
     <Disclosure
       open={open}
@@ -38,12 +37,12 @@ export function UnknownView({
       }
     >
       {typeof part.raw === "string" && isLineOfJson(part.raw) ? (
-        <JsonBlock text={part.raw} title="record" />
+        <JsonBlock text={part.raw} title={t.raw.record} />
       ) : (
         <CodeBlock
           code={typeof part.raw === "string" ? part.raw : (JSON.stringify(part.raw, null, 2) ?? "")}
           language="json"
-          title="record"
+          title={t.raw.record}
         />
       )}
     </Disclosure>

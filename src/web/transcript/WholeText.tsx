@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { t } from "../text/text.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { byteSize } from "../ui/size.ts";
 import { type CutText, useWhole } from "../ui/use-whole.ts";
@@ -15,14 +16,14 @@ export function WholeText({
       {cut !== undefined &&
         (load ? (
           <button type="button" className="show-all" disabled={isLoading} onClick={load}>
-            Load the rest ({byteSize(cut)} in all)
+            {t.output.rest(byteSize(cut))}
           </button>
         ) : (
-          <p className="note">Cut here, {byteSize(cut)} in all.</p>
+          <p className="note">{t.output.cutHere(byteSize(cut))}</p>
         ))}
       {failure !== undefined && (
         <p className="note" role="alert">
-          Not loaded: {visible(failure, "prose")}
+          {t.common.notLoadedFor} {visible(failure, "prose")}
         </p>
       )}
     </>

@@ -1,6 +1,7 @@
 import { callText, indent, type PlainForm, plainText, turnHead } from "../../model/parts/plain-text.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript/transcript.ts";
 import { terminalText } from "../code/ansi.ts";
+import { t } from "../text/text.ts";
 import { textOf } from "./describe-part.ts";
 import { wholeOf } from "./field-text.ts";
 import type { TranscriptHost, TurnTranscriptProps } from "./host.ts";
@@ -35,7 +36,7 @@ export async function turnText(
   const load = async (index: number): Promise<TranscriptPart> => {
     if (partAt(index) === undefined) await host.loadParts?.(index, index + 1);
     const part = partAt(index);
-    if (part === undefined) throw new Error("A part of the turn could not be loaded.");
+    if (part === undefined) throw new Error(t.turn.partNotLoaded);
     return part;
   };
   const textAt = async (index: number): Promise<string | undefined> => {

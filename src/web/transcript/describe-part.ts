@@ -1,14 +1,28 @@
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { Part } from "../../model/messages/part.ts";
-import { type PartText, textsOf } from "../../model/parts/part-kinds.ts";
+import { labelOf, type PartText, textsOf } from "../../model/parts/part-kinds.ts";
 import type { Request } from "../../model/request.ts";
 import type { TranscriptPart, Turn } from "../../model/transcript/transcript.ts";
 import { terminalText } from "../code/ansi.ts";
+import { t } from "../text/text.ts";
 import { oneLine } from "./tool-cards/card.ts";
+
+/** What a part's kind is called, in its gutter. */
+export function kindName(part: TranscriptPart): string {
+  const label = labelOf(part);
+  const names: Readonly<Record<string, string>> = t.part.kinds;
+  return Object.hasOwn(names, label) ? (names[label] ?? label) : label;
+}
+
+/** An answer's label in the reader's language, where it is one of the usual ones. */
+export function optionLabel(label: string): string {
+  const names: Readonly<Record<string, string>> = t.request.labels;
+  return Object.hasOwn(names, label) ? (names[label] ?? label) : label;
+}
 
 /** What a turn is called that no prompt names. */
 export function untitled({ index }: Turn): string {
-  return index === 0 ? "Before the first prompt" : "Turn without a prompt";
+  return index === 0 ? t.turn.beforeFirst : t.turn.untitled;
 }
 
 /** A part's own text, nothing of the page's. */
@@ -47,5 +61,5 @@ export function namesTool({ tool_name, title }: Request): boolean {
 export function nameOfRequest(request: Request): string {
   const { kind, tool_name = "", title } = request;
   const tool = namesTool(request) ? `${visibleText(tool_name, "name")} ` : "";
-  return `${kind === "approval" ? "Approval" : "Question"}: ${tool}${visibleText(oneLine(title, 120), "prose")}`;
+  return t.request.named(kind, `${tool}${visibleText(oneLine(title, 120), "prose")}`);
 }

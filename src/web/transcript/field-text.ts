@@ -1,9 +1,7 @@
 import type { TranscriptPart } from "../../model/transcript/transcript.ts";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import type { CutText } from "../ui/use-whole.ts";
 import type { TranscriptHost } from "./host.ts";
-
-const CHANGED = en.part.changed;
 
 /** A text of a part by the path that `truncated` gives it: `thinking`, `state.error`, `parts.0` for a prompt's first piece. */
 export function fieldText(part: TranscriptPart, field: string, { loadWhole }: TranscriptHost): CutText {
@@ -16,7 +14,7 @@ export function fieldText(part: TranscriptPart, field: string, { loadWhole }: Tr
       : {
           loadWhole: async () => {
             const whole = textAt(await loadWhole(part.id), field);
-            if (whole === undefined) throw new Error(CHANGED);
+            if (whole === undefined) throw new Error(t.part.changed);
             return whole;
           },
         }),
@@ -44,7 +42,7 @@ export async function wholeOf<Part extends TranscriptPart>(
 ): Promise<Part> {
   if (part.truncated === undefined || loadWhole === undefined) return part;
   const whole = await loadWhole(part.id);
-  if (!isLike(whole, part)) throw new Error(CHANGED);
+  if (!isLike(whole, part)) throw new Error(t.part.changed);
   return whole;
 }
 

@@ -1,11 +1,13 @@
 import { type ReactNode, useEffect, useState } from "react";
+import { t } from "../text/text.ts";
 
-const UNDER_WAY = "Copying";
+/** How far a copy is. */
+type Progress = "copying" | "copied" | "notCopied" | "notLoaded";
 
 /** Copies text that is produced only when asked for. Says that it does and, for two seconds, what became of it. */
 export function CopyButton({
   text,
-  label = "Copy",
+  label = t.common.copy,
   name,
 }: {
   text: () => string | Promise<string>;
@@ -13,35 +15,36 @@ export function CopyButton({
   /** Says what it copies where the label and the place do not; begins with the label. */
   name?: string;
 }): ReactNode {
-  const [said, setSaid] = useState<string>();
+  const [said, setSaid] = useState<Progress>();
   useEffect(() => {
-    if (said === undefined || said === UNDER_WAY) return;
+    if (said === undefined || said === "copying") return;
     const timer = setTimeout(() => setSaid(undefined), 2_000);
     return () => clearTimeout(timer);
   }, [said]);
   const copy = async (): Promise<void> => {
-    if (said === UNDER_WAY) return;
-    setSaid(UNDER_WAY);
+    if (said === "copying") return;
+    setSaid("copying");
     const loaded = (async () => text())();
     setSaid(
-      await write(loaded).then(
-        () => "Copied",
+      await write(loaded).then<Progress, Progress>(
+        () => "copied",
         () =>
-          loaded.then(
-            () => "Not copied",
-            () => "Not loaded",
+          loaded.then<Progress, Progress>(
+            () => "notCopied",
+            () => "notLoaded",
           ),
       ),
     );
   };
+  const told = said && t.common[said];
   return (
     <button
       type="button"
       className="action"
-      {...(name === undefined ? {} : { "aria-label": said ?? name, title: name })}
+      {...(name === undefined ? {} : { "aria-label": told ?? name, title: name })}
       onClick={() => void copy()}
     >
-      <span aria-live="polite">{said ?? label}</span>
+      <span aria-live="polite">{told ?? label}</span>
     </button>
   );
 }

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef } from "react";
+import { t } from "../text/text.ts";
 
 /** A dialog that is open while it exists. Esc and its Close button end it. */
 export function Dialog({
@@ -39,7 +40,7 @@ export function Dialog({
       <h2 id={heading}>{title}</h2>
       {children}
       <button type="button" className="button" onClick={() => dialog.current?.close()}>
-        Close
+        {t.common.close}
       </button>
     </dialog>
   );

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from "react";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import "./figures.css";
 
 /** Rows that are shown before somebody asks for all. */
@@ -46,7 +46,7 @@ export function FigureTable({
       </table>
       {rows.length > shown.length && (
         <button type="button" className="button" onClick={() => setAll(true)}>
-          {en.figures.allRows(rows.length)}
+          {t.figures.allRows(rows.length)}
         </button>
       )}
     </div>

@@ -1,6 +1,6 @@
 import { type ComponentProps, createContext, type ReactNode, useContext, useState } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 import { cutShort } from "./cut-short.ts";
 import { visible } from "./hidden-text.tsx";
 import { hostInWords, judgeUrl, type Verdict } from "./safe-url.ts";
@@ -103,7 +103,7 @@ export function SafeLink({
   const { judged, title } = lookAt(href);
   if (nested) return <span>{wordsOf(text, judged) ?? children}</span>;
   const said = judged.kind === "link" ? hostInWords(text, judged.host) : undefined;
-  const reason = said === "other" ? en.link.otherHost : "its words are very long";
+  const reason = said === "other" ? t.link.otherHost : t.link.longText;
   const verdict: Verdict =
     judged.kind === "link" && (said === "other" || said === "long")
       ? { ...judged, kind: "confirm", reason }
@@ -115,7 +115,7 @@ export function SafeLink({
   switch (verdict.kind) {
     case "text":
       return (
-        <span className="blocked-link" title={`Not a link: ${title}`}>
+        <span className="blocked-link" title={t.link.notLink(title)}>
           {inner}
         </span>
       );
@@ -184,11 +184,12 @@ export function RemoteImage({ src, alt }: { src: string; alt: string }): ReactNo
     verdict.kind === "link" || verdict.kind === "confirm"
       ? verdict.host
       : src.startsWith("data:")
-        ? "embedded"
-        : "no address";
+        ? t.link.embedded
+        : t.link.noAddress;
   const words = (
     <>
-      <span className="remote-image-kind">image</span> {visible(alt || "without description", "prose")}{" "}
+      <span className="remote-image-kind">{t.link.image}</span>{" "}
+      {visible(alt || t.link.noDescription, "prose")}{" "}
       <span className="link-host">{visible(place, "name")}</span>
     </>
   );
@@ -199,7 +200,7 @@ export function RemoteImage({ src, alt }: { src: string; alt: string }): ReactNo
         type="button"
         className="link-button"
         aria-expanded={asked}
-        title="Not loaded. Shows the address."
+        title={t.link.notLoaded}
         onClick={() => setAsked(!asked)}
       >
         {words}

@@ -1,9 +1,7 @@
 import type { ReactNode } from "react";
-import { en } from "../text/en.ts";
+import { t } from "../text/text.ts";
 
 export type BadgeStatus = "running" | "ok" | "failed";
-
-const WORDS: Record<BadgeStatus, string> = { running: "[RUNNING]", ok: "[OK]", failed: "[FAILED]" };
 
 /** The only three badges there are. What more there is to say (stopped, not allowed) stands beside it, in words. */
 export function StatusBadge({
@@ -15,7 +13,7 @@ export function StatusBadge({
 }): ReactNode {
   return (
     <span className={`status-badge status-${status}`} title={title}>
-      {WORDS[status]}
+      [{t.badge[status]}]
     </span>
   );
 }
@@ -38,20 +36,20 @@ export function StateBadge({
   if (isWaiting)
     return (
       <span className="waiting-badge" title={reason}>
-        {en.waiting.badge}
+        {t.waiting.badge}
       </span>
     );
   if (status === "failed" && hasNoEnd)
     return (
       <span className="status-badge status-failed" title={reason}>
-        {en.sessions.noEnd}
+        {t.sessions.noEnd}
       </span>
     );
   if (status !== "interrupted")
     return <StatusBadge status={status === "completed" ? "ok" : status} title={reason} />;
   return (
-    <span className="stopped" title={reason ?? "Stopped before its end"}>
-      stopped
+    <span className="stopped" title={reason ?? t.badge.stoppedTitle}>
+      {t.badge.stopped}
     </span>
   );
 }

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { findHidden, type HiddenPiece, type TextKind } from "../../hidden-text/hidden-text.ts";
+import { t } from "../text/text.ts";
 
 type Piece = { text: string } | Omit<HiddenPiece, "hidden">;
 
@@ -19,7 +20,7 @@ export function fewMarks(pieces: readonly Piece[], most = MAX_MARKS): readonly P
         .slice(at)
         .map((piece) => ("text" in piece ? piece.text : `[${piece.label}]`))
         .join(""),
-      title: "from here on, what is hidden is written out",
+      title: t.link.hiddenFromHere,
     },
   ];
 }

@@ -1,3 +1,4 @@
+import { t } from "../text/text.ts";
 import { isLocalService, secretsIn, type UrlSecrets } from "./url-secrets.ts";
 
 /**
@@ -30,7 +31,7 @@ export function judgeUrl(address: string): Verdict {
   let reason = "";
   if (/^\/\/[^/\\]/.test(source)) {
     source = `https:${source}`;
-    reason = "the address names no protocol";
+    reason = t.url.noProtocol;
   }
   const scheme = /^([a-z]+):/i.exec(source)?.[1]?.toLowerCase();
   if (scheme === undefined) return { kind: "text" };
@@ -40,7 +41,7 @@ export function judgeUrl(address: string): Verdict {
     if (!recipient || recipient.length > MAX_HOST_LENGTH) return { kind: "text" };
     // What begins a line of its own is another header in some programs.
     return /\?|%0[ad]/i.test(source)
-      ? { kind: "confirm", href: source, host: recipient, reason: "it fills in the message" }
+      ? { kind: "confirm", href: source, host: recipient, reason: t.url.fillsMessage }
       : { kind: "link", href: source, host: recipient };
   }
   if (scheme !== "http" && scheme !== "https") return { kind: "text" };
@@ -54,19 +55,13 @@ export function judgeUrl(address: string): Verdict {
   const secrets = secretsOf(source, url);
   // `user:password@` is told as what it is, unless its name pretends to be a host.
   if (!reason) reason = localService(url);
-  if (!reason && secrets?.kind === "credentials" && !url.username.includes(".")) reason = BURDENS.credentials;
+  if (!reason && secrets?.kind === "credentials" && !url.username.includes(".")) reason = t.url.credentials;
   if (!reason) reason = suspicion(source, url);
-  if (!reason && secrets !== undefined) reason = BURDENS[secrets.kind];
+  if (!reason && secrets !== undefined) reason = t.url[secrets.kind];
   const host = url.host;
   if (!reason) return { kind: "link", href: url.href, host };
   return { kind: "confirm", href: url.href, host, reason, ...(secrets && { secrets }) };
 }
-
-const BURDENS = {
-  credentials: "it carries a user name and password",
-  token: "it carries what looks like a token",
-  encoded: "it carries a long encoded value",
-} as const satisfies Record<UrlSecrets["kind"], string>;
 
 /** Of the address as it was written and as it will be opened: a browser writes some characters otherwise. */
 function secretsOf(source: string, url: URL): UrlSecrets | undefined {
@@ -78,33 +73,30 @@ function secretsOf(source: string, url: URL): UrlSecrets | undefined {
 function localService({ hostname }: URL): string {
   switch (isLocalService(hostname)) {
     case "metadata":
-      return "it leads to a cloud's metadata service";
+      return t.url.metadata;
     case "link-local":
-      return "it leads to a link-local address";
+      return t.url.linkLocal;
     case undefined:
       return "";
   }
 }
 
 function suspicion(source: string, url: URL): string {
-  if (HIDDEN.test(source)) return "the address holds invisible characters";
-  if (!/^https?:\/\/[^/\\]/i.test(source) || source.includes("\\"))
-    return "the address is written to mislead";
-  if (url.username || url.password) return "what stands before @ is not the host";
-  if (/(^|\.)xn--/.test(url.hostname)) return "the host has letters that may imitate others";
-  if (url.hostname.endsWith(".")) return "the host ends in a dot";
+  if (HIDDEN.test(source)) return t.url.invisible;
+  if (!/^https?:\/\/[^/\\]/i.test(source) || source.includes("\\")) return t.url.misleading;
+  if (url.username || url.password) return t.url.notHost;
+  if (/(^|\.)xn--/.test(url.hostname)) return t.url.lookalike;
+  if (url.hostname.endsWith(".")) return t.url.dot;
   if (
     KNOWN_ENDING.test(
       `${url.hostname.slice(0, url.hostname.lastIndexOf(".")).split(".").slice(0, -1).join(".")}.`,
     )
   )
-    return "the host begins like another one";
-  if (/^\/[^/]*\.(?:com|org|net|io|dev|app|ai)(?:\/|$)/i.test(url.pathname))
-    return "the path looks like a host";
-  if (/(?:https?:|%3a)\/\//i.test(url.search) || /@/.test(url.search + url.hash))
-    return "it hands on another address";
-  if (url.search.length > 80 && /[A-Za-z0-9+/_%=-]{48,}/.test(url.search)) return "it carries much data";
-  if (source.length > LONG) return "the address is very long";
+    return t.url.beginsLike;
+  if (/^\/[^/]*\.(?:com|org|net|io|dev|app|ai)(?:\/|$)/i.test(url.pathname)) return t.url.pathLikeHost;
+  if (/(?:https?:|%3a)\/\//i.test(url.search) || /@/.test(url.search + url.hash)) return t.url.redirect;
+  if (url.search.length > 80 && /[A-Za-z0-9+/_%=-]{48,}/.test(url.search)) return t.url.muchData;
+  if (source.length > LONG) return t.url.long;
   return "";
 }
 

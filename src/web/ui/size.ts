@@ -13,10 +13,6 @@ export function shortNumber(value: number): string {
   return unit === "K" ? `${number}k` : `${number}${unit}`;
 }
 
-/** `1 token`, `8.2k tokens`. */
-export const shortTokens = (count: number): string =>
-  `${shortNumber(count)} ${count === 1 ? "token" : "tokens"}`;
-
 function scaled(value: number): [number: string, unit: string] {
   if (value < 1_000) return [String(Math.round(value)), ""];
   const [divisor, unit] =

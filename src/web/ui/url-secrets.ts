@@ -1,3 +1,5 @@
+import { t } from "../text/text.ts";
+
 /** Finds secrets and risky hosts in a URL. A URL that has one asks before it opens, and the secret is masked. */
 
 /** Names of parameters whose value lets its bearer in. */
@@ -77,7 +79,7 @@ function maskOf(secret: string): string {
   const issuer = /^(?:gh[opsur]_|github_pat_|glpat-|sk[-_]|xox[abeoprs]-|AKIA|ASIA|AIza|npm_|hf_)/.exec(
     secret,
   )?.[0];
-  return `${issuer ?? ""}•••(${secret.length} characters)`;
+  return `${issuer ?? ""}•••${t.url.secret(secret.length)}`;
 }
 
 /** What a piece of an address looks like. */

@@ -25,7 +25,7 @@ describe("an image in the record", () => {
     ["bytes", { byte_size: 5 * MB + 1, pixels: 100 }, "it has 5.2 MB"],
     ["pixels", { byte_size: 100, pixels: 25_000_001 }, "it has 25 megapixels"],
     ["pixels, by far", { byte_size: 100, pixels: 2 ** 48 }, "it has 281,474,977 megapixels"],
-    ["nobody knows how many pixels", { byte_size: 100 }, "how many pixels it has cannot be told"],
+    ["nobody knows how many pixels", { byte_size: 100 }, "its number of pixels is unknown"],
   ])("of too many %s is shown when somebody asks", async (_of, attachment, words) => {
     show(attachment);
     expect(await screen.findByText(new RegExp(words))).toBeTruthy();

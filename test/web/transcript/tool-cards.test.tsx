@@ -484,7 +484,7 @@ describe("an open card", () => {
     unmount();
     render(turn(hostOf()));
     await openCard();
-    expect(screen.getByText("Cut here, 1.2 MB in all.")).toBeTruthy();
+    expect(screen.getByText("Truncated here, 1.2 MB in all.")).toBeTruthy();
   });
 
   it.each([

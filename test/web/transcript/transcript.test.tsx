@@ -590,7 +590,7 @@ describe("a prompt that was cut on its way", () => {
 
   it("says so inside its turn, where nobody can load it, too", () => {
     show([text("a"), { ...cut, queued: true }]);
-    expect(screen.getByText("Cut here, 100 KB in all.")).toBeTruthy();
+    expect(screen.getByText("Truncated here, 100 KB in all.")).toBeTruthy();
   });
 
   it("says why the rest could not be loaded, and where the daemon has another part by now", async () => {
@@ -1101,7 +1101,7 @@ describe("markers", () => {
       const { rerender } = render(<TurnTranscript {...turn} />);
       const shown = () => screen.getAllByRole("article", { name: "hook" }).map(({ id }) => id);
       const idsOf = (from: number, to: number) => many.slice(from, to).map(({ id }) => `part-${id}`);
-      await userEvent.click(screen.getByRole("button", { name: "1000 hooks" }));
+      await userEvent.click(screen.getByRole("button", { name: "1,000 hooks" }));
       expect(shown()).toEqual(idsOf(0, 100));
       await userEvent.click(screen.getByRole("button", { name: "Show 100 of 900 more" }));
       expect(shown()).toEqual(idsOf(0, 200));

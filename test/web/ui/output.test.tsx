@@ -128,14 +128,14 @@ describe("an output that was cut on its way", () => {
 
   it("whose end is not here shows no line as the last one", () => {
     render(<Output text={`${lines(50).join("\n")}\ncut in the mi`} truncated={80_000} label="output" />);
-    expect(inBox()).toEqual([lines(16).join("\n"), "Show 35 more lines", "cut, 80 KB in all"]);
+    expect(inBox()).toEqual([lines(16).join("\n"), "Show 35 more lines", "truncated, 80 KB in all"]);
     fireEvent.click(button("Show 35 more lines"));
-    expect(inBox()).toEqual([`${lines(50).join("\n")}\ncut in the mi`, "cut, 80 KB in all"]);
+    expect(inBox()).toEqual([`${lines(50).join("\n")}\ncut in the mi`, "truncated, 80 KB in all"]);
   });
 
   it("says how long it is", () => {
     const { container } = render(<Output text="abc" truncated={12_000} label="output" />);
-    expect(container.querySelector(".note")?.textContent).toBe("cut, 12 KB in all");
+    expect(container.querySelector(".note")?.textContent).toBe("truncated, 12 KB in all");
     expect(hasButton(/Show all/)).toBe(false);
   });
 

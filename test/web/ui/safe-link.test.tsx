@@ -123,7 +123,7 @@ describe("a link that misleads", () => {
     expect(anchor.title).toBe(masked);
     expect(container.textContent).not.toContain("abcdef");
     expect(container.querySelector(".link-target")?.textContent).toBe(
-      `it carries what looks like a token: ${masked}`,
+      `it contains what looks like a token: ${masked}`,
     );
     expect(html(<RemoteImage src={address} alt="" />)).not.toContain("abcdef");
   });
@@ -131,7 +131,7 @@ describe("a link that misleads", () => {
   it("asks also where what its words name stands behind thousands of blanks", () => {
     const asked = link("https://evil.test/x", `${" ".repeat(2_100)}https://good.test`);
     expect(asked).toContain('<button type="button" class="link-button"');
-    expect(asked).toContain('title="its words are very long"');
+    expect(asked).toContain('title="its text is very long"');
     expect(asked).toContain('<span class="link-host">evil.test</span>');
   });
 

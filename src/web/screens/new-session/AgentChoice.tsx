@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
 import type { AgentsReply } from "../../../protocol.ts";
-import { en } from "../../text/en.ts";
+import { t } from "../../text/text.ts";
 
 type Agent = AgentsReply["agents"][number];
 
@@ -38,7 +38,7 @@ export function AgentChoice({ agents, chosen, invalid, onChoose }: Props): React
       {ready.length > 0 && lines(ready)}
       {lacking.length > 0 && (
         <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
-          <summary className="agents-lacking">{en.start.needSetup(lacking.length)}</summary>
+          <summary className="agents-lacking">{t.start.needSetup(lacking.length)}</summary>
           {lines(lacking)}
         </details>
       )}
@@ -76,7 +76,7 @@ function AgentLine({
 }
 
 function kindOf({ scripted, unavailable, kind }: Agent): string {
-  if (scripted) return en.start.scripted;
+  if (scripted) return t.start.scripted;
   if (unavailable) return unavailable.message;
-  return kind === "acp" ? "agent on this machine" : "Verbatim's own agent on this provider";
+  return kind === "acp" ? t.start.acp : t.start.ownAgent;
 }

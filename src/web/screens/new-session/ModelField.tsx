@@ -1,7 +1,7 @@
 import { type ReactNode, useId, useState } from "react";
 import type { AgentsReply } from "../../../protocol.ts";
-import { en } from "../../text/en.ts";
 import { shortNumber } from "../../text/format.ts";
+import { t } from "../../text/text.ts";
 
 type Agent = AgentsReply["agents"][number];
 
@@ -28,7 +28,7 @@ export function ModelField({
   if (agent.models.length === 0 && !agent.any_model) return null;
   return (
     <div className="field">
-      <label htmlFor={id}>{agent.scripted ? "Script" : "Model"}</label>
+      <label htmlFor={id}>{agent.scripted ? t.start.script : t.start.model}</label>
       {agent.models.length > 0 && (
         <select
           id={id}
@@ -44,7 +44,7 @@ export function ModelField({
           }}
         >
           {known === undefined && !free && (
-            <option value={value}>{value === "" ? "The agent's own choice" : value}</option>
+            <option value={value}>{value === "" ? t.start.ownChoice : value}</option>
           )}
           {agent.models.map((model) => (
             <option key={model.id} value={model.id}>
@@ -52,7 +52,7 @@ export function ModelField({
             </option>
           ))}
           {agent.any_model && (
-            <option value={OTHER}>{agent.scripted ? "Another script…" : "Another model…"}</option>
+            <option value={OTHER}>{agent.scripted ? t.start.otherScript : t.start.otherModel}</option>
           )}
         </select>
       )}
@@ -60,10 +60,10 @@ export function ModelField({
         <input
           {...(agent.models.length === 0
             ? { id }
-            : { "aria-label": agent.scripted ? "The script's file" : "The model's id" })}
+            : { "aria-label": agent.scripted ? t.start.scriptFile : t.start.modelId })}
           className="field-input field-mono"
           type="text"
-          placeholder={agent.scripted ? "file:/path.json" : "The model's id, as its provider writes it"}
+          placeholder={agent.scripted ? "file:/path.json" : t.start.modelHint}
           spellCheck={false}
           autoCapitalize="off"
           autoComplete="off"
@@ -84,14 +84,12 @@ export function ModelField({
 const OTHER = " other";
 
 function factsOf(agent: Agent, model: Agent["models"][number] | undefined, value: string): string {
-  if (agent.scripted) return en.start.plays;
+  if (agent.scripted) return t.start.plays;
   if (value === "") return "";
   const { context, price } = model ?? {};
   return [
-    context === undefined ? undefined : `${shortNumber(context)} tokens of context`,
-    price === undefined
-      ? en.start.costUnknown
-      : `$${price.input} for a million tokens in, $${price.output} for a million out`,
+    context === undefined ? undefined : t.start.context(shortNumber(context)),
+    price === undefined ? t.start.costUnknown : t.start.price(price.input, price.output),
   ]
     .filter((fact) => fact !== undefined)
     .join(" · ");

@@ -11,8 +11,8 @@ import { usePageTitle, useWaitingKey } from "../../app/waiting.ts";
 import { joined, type ReadImages } from "../../composer/images.ts";
 import { type Choice, emptyDraft, type KeptDraft, loadDraft, saveDraft } from "../../composer/kept-draft.ts";
 import { PromptInput } from "../../composer/PromptInput.tsx";
-import { en } from "../../text/en.ts";
 import { failureText } from "../../text/failure-text.ts";
+import { t } from "../../text/text.ts";
 import { AgentChoice } from "./AgentChoice.tsx";
 import { check, cwdFor, modelFor, type Problems, problemsOf, suggested } from "./form.ts";
 import { ModelField } from "./ModelField.tsx";
@@ -72,7 +72,7 @@ export function NewSessionScreen(): ReactNode {
   const prompt = useRef<HTMLTextAreaElement>(null);
   const form = useRef<HTMLFormElement>(null);
   const ids = { agents: useId(), cwd: useId(), cwdAbout: useId(), folders: useId(), promptAbout: useId() };
-  usePageTitle("New session · Verbatim");
+  usePageTitle(t.start.pageTitle);
 
   const look = useCallback(async () => {
     const answer = await api.agents();
@@ -201,8 +201,8 @@ export function NewSessionScreen(): ReactNode {
 
   const bindings: KeyBinding[] = [
     useWaitingKey(),
-    { keys: ["c"], does: "Write the prompt", run: () => prompt.current?.focus() },
-    { keys: ["u", "Escape"], does: en.start.back, run: () => navigate("/") },
+    { keys: ["c"], does: t.start.write, run: () => prompt.current?.focus() },
+    { keys: ["u", "Escape"], does: t.start.back, run: () => navigate("/") },
   ];
   useKeys(bindings);
 
@@ -213,21 +213,21 @@ export function NewSessionScreen(): ReactNode {
   return (
     <div className="new-session">
       <header className="bar">
-        <nav className="crumbs" aria-label="Path">
-          <a href="/">Sessions</a>
+        <nav className="crumbs" aria-label={t.common.path}>
+          <a href="/">{t.common.sessions}</a>
           <span aria-hidden="true">/</span>
         </nav>
-        <h1 className="brand">New session</h1>
+        <h1 className="brand">{t.common.newSession}</h1>
         <span className="bar-space" />
         <ConnectionState />
         <HelpAndSettings bindings={bindings} />
       </header>
-      <main className="new-session-body" tabIndex={-1} aria-label="New session">
+      <main className="new-session-body" tabIndex={-1} aria-label={t.common.newSession}>
         {unread !== undefined && reply === undefined && (
           <p className="notice notice-warning" role="alert">
             {unread}{" "}
             <button type="button" className="button" onClick={() => void look()}>
-              Try again
+              {t.common.tryAgain}
             </button>
           </p>
         )}
@@ -241,7 +241,7 @@ export function NewSessionScreen(): ReactNode {
             }}
           >
             <fieldset className="field agents" aria-describedby={ids.agents} disabled={isFixed}>
-              <legend>Agent</legend>
+              <legend>{t.start.agent}</legend>
               <AgentChoice
                 agents={reply.agents}
                 chosen={choice.agent}
@@ -257,7 +257,7 @@ export function NewSessionScreen(): ReactNode {
                 id={ids.agents}
                 role={problems.agent === undefined ? undefined : "alert"}
               >
-                {problems.agent ?? en.start.agent}
+                {problems.agent ?? t.start.agent}
               </p>
             </fieldset>
             {agent !== undefined && (
@@ -271,7 +271,7 @@ export function NewSessionScreen(): ReactNode {
               />
             )}
             <div className="field">
-              <label htmlFor={ids.cwd}>Folder</label>
+              <label htmlFor={ids.cwd}>{t.start.folderLabel}</label>
               <input
                 id={ids.cwd}
                 className="field-input field-mono"
@@ -296,16 +296,16 @@ export function NewSessionScreen(): ReactNode {
                 id={ids.cwdAbout}
                 role={problems.cwd === undefined ? undefined : "alert"}
               >
-                {problems.cwd ?? en.start.folder}
+                {problems.cwd ?? t.start.folder}
               </p>
             </div>
             <div className="field">
               <span className="field-label" aria-hidden="true">
-                Prompt
+                {t.composer.prompt}
               </span>
               <PromptInput
-                label="Prompt"
-                placeholder={en.start.task}
+                label={t.composer.prompt}
+                placeholder={t.start.task}
                 text={draft.text}
                 images={draft.images}
                 takesImages={agent?.takes_images ?? true}
@@ -321,10 +321,10 @@ export function NewSessionScreen(): ReactNode {
                 onSend={() => void start()}
                 onEscape={() => (asked ? wait(false) : prompt.current?.blur())}
               >
-                <span className="composer-hint">{en.start.keys}</span>
+                <span className="composer-hint">{t.start.keys}</span>
                 <span className="composer-send">
                   <button type="submit" className="button button-main" disabled={starting || reading > 0}>
-                    {starting ? "Starting" : "Start"}
+                    {starting ? t.start.starting : t.start.start}
                   </button>
                 </span>
               </PromptInput>
@@ -333,18 +333,15 @@ export function NewSessionScreen(): ReactNode {
                 id={ids.promptAbout}
                 role={problems.prompt === undefined ? undefined : "alert"}
               >
-                {problems.prompt ?? "What the agent is to do"}
+                {problems.prompt ?? t.start.promptAbout}
               </p>
               {draft.lost_images > 0 && draft.images.length === 0 && (
-                <p className="field-about">
-                  {draft.lost_images === 1 ? "An image was" : `${draft.lost_images} images were`} too large to
-                  be kept over the reload: add {draft.lost_images === 1 ? "it" : "them"} again.
-                </p>
+                <p className="field-about">{t.composer.lostImages(draft.lost_images)}</p>
               )}
             </div>
             {problems.form !== undefined && (
               <p className="field-problem" role="alert">
-                Not started. {problems.form}
+                {t.start.notStarted(problems.form)}
               </p>
             )}
           </form>

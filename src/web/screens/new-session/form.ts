@@ -1,8 +1,8 @@
 import type { AgentsReply } from "../../../protocol.ts";
 import type { ApiFailure } from "../../api/requests.ts";
 import type { Choice } from "../../composer/kept-draft.ts";
-import { en } from "../../text/en.ts";
 import { failureText, refusedField } from "../../text/failure-text.ts";
+import { t } from "../../text/text.ts";
 
 type Agent = AgentsReply["agents"][number];
 
@@ -45,16 +45,15 @@ export function check(
   prompt: { text: string; images: readonly string[] },
 ): Problems {
   const problems: Problems = {};
-  if (agent === undefined) problems.agent = en.start.chooseAgent;
+  if (agent === undefined) problems.agent = t.start.chooseAgent;
   else if (agent.unavailable) problems.agent = `${agent.unavailable.message} ${agent.unavailable.remedy}`;
   if (agent?.kind === "provider" && (choice.model ?? "").trim() === "")
-    problems.model = agent.scripted ? "Name a script." : "Name a model.";
+    problems.model = agent.scripted ? t.start.nameScript : t.start.nameModel;
   const cwd = (choice.cwd ?? "").trim();
-  if (!/^(?:\/|[A-Za-z]:[\\/])/.test(cwd))
-    problems.cwd = "Give the folder's whole path, from the root: /home/you/project.";
-  if (prompt.text.trim() === "" && prompt.images.length === 0) problems.prompt = en.start.enterPrompt;
+  if (!/^(?:\/|[A-Za-z]:[\\/])/.test(cwd)) problems.cwd = t.start.wholePath;
+  if (prompt.text.trim() === "" && prompt.images.length === 0) problems.prompt = t.start.enterPrompt;
   else if (prompt.images.length > 0 && agent !== undefined && !agent.takes_images)
-    problems.prompt = `${agent.title} takes no images: remove them.`;
+    problems.prompt = t.start.noImages(agent.title);
   return problems;
 }
 
@@ -62,7 +61,7 @@ export function check(
 export function problemsOf(failure: ApiFailure): Problems {
   const text = failureText(failure);
   if (failure.code !== "refused") {
-    return { form: failure.code === "offline" ? `${text} It is started as soon as it does.` : text };
+    return { form: failure.code === "offline" ? t.start.startsLater(text) : text };
   }
   const reason = `${failure.reason} ${refusedField(failure.message)}`;
   if (/cwd|folder/.test(reason)) return { cwd: text };

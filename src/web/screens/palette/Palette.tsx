@@ -4,7 +4,7 @@ import { type KeyBinding, keyLabel } from "../../app/keys.ts";
 import { openSession } from "../../app/open-session.ts";
 import { navigate } from "../../app/router.ts";
 import { useClient } from "../../app/store.ts";
-import { en } from "../../text/en.ts";
+import { t } from "../../text/text.ts";
 import { composing } from "../../ui/composing.ts";
 import { markedText } from "../../ui/marked-text.tsx";
 import {
@@ -104,7 +104,7 @@ export function Palette({ bindings, session_id, onClose }: Props): ReactNode {
     <dialog
       ref={dialog}
       className="palette"
-      aria-label={en.palette.title}
+      aria-label={t.palette.title}
       onClose={({ currentTarget }) => {
         // The event comes late: the dialog may have been opened again by then.
         if (!currentTarget.open) onClose();
@@ -118,12 +118,12 @@ export function Palette({ bindings, session_id, onClose }: Props): ReactNode {
           type="text"
           className="filter"
           role="combobox"
-          aria-label={en.palette.title}
+          aria-label={t.palette.title}
           aria-expanded="true"
           aria-controls={list}
           aria-autocomplete="list"
           aria-activedescendant={optionId(selected)}
-          placeholder={en.palette.placeholder}
+          placeholder={t.palette.placeholder}
           autoComplete="off"
           spellCheck={false}
           value={query}
@@ -133,7 +133,7 @@ export function Palette({ bindings, session_id, onClose }: Props): ReactNode {
           }}
           onKeyDown={press}
         />
-        <div id={list} role="listbox" aria-label={en.palette.title} className="palette-list">
+        <div id={list} role="listbox" aria-label={t.palette.title} className="palette-list">
           {groups.map((group, at) => (
             <Group
               key={group.id}

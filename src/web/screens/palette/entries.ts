@@ -5,9 +5,9 @@ import { chooseFiles } from "../../app/file-chooser.ts";
 import type { KeyBinding } from "../../app/keys.ts";
 import { searchHref, sessionHref } from "../../app/router.ts";
 import type { Settings } from "../../app/settings.ts";
-import { en } from "../../text/en.ts";
 import { ago, shortPath } from "../../text/format.ts";
 import { plainMarkdown } from "../../text/plain-markdown.ts";
+import { t } from "../../text/text.ts";
 import { sessionTitle } from "../sessions/session-list.ts";
 import { fit } from "./fuzzy.ts";
 
@@ -37,12 +37,6 @@ const MAX_ENTRIES = 8;
 /** All that the palette can find. */
 export type PaletteSources = Readonly<Record<"sessions" | "prompts" | "commands", readonly PaletteEntry[]>>;
 
-const TITLES: Readonly<Record<keyof PaletteSources, string>> = {
-  prompts: en.palette.prompts,
-  sessions: en.palette.sessions,
-  commands: en.palette.commands,
-};
-
 /**
  * What the palette lists for a query: groups in the order of their best entry, and last the search over everything. Without a
  * query: what each group has first.
@@ -59,18 +53,18 @@ export function paletteGroups(sources: PaletteSources, query: string): PaletteGr
       .slice(0, MAX_ENTRIES);
     const [best] = found;
     if (best === undefined) return [];
-    return [{ id, title: TITLES[id], entries: found.map(({ entry }) => entry), score: best.score }];
+    return [{ id, title: t.palette[id], entries: found.map(({ entry }) => entry), score: best.score }];
   });
   if (query.trim() !== "") groups.sort((a, b) => b.score - a.score);
   const search: PaletteEntry = {
     id: "search",
-    title: query.trim() === "" ? en.palette.searchAll : en.palette.searchFor(query.trim()),
+    title: query.trim() === "" ? t.palette.searchAll : t.palette.searchFor(query.trim()),
     details: "",
     action: { href: searchHref(query.trim()) },
   };
   return [
     ...groups.map(({ score: _, ...group }) => group),
-    { id: "search", title: en.search.title, entries: [{ ...search, ranges: [] }] },
+    { id: "search", title: t.search.title, entries: [{ ...search, ranges: [] }] },
   ];
 }
 
@@ -83,7 +77,7 @@ export function sessionEntries(rows: Iterable<SessionSummary>, now: number): Pal
       id: `session-${row.id}`,
       title: sessionTitle(row),
       details: [
-        ...(isWaiting(row) ? [en.waiting.badge] : []),
+        ...(isWaiting(row) ? [t.waiting.badge] : []),
         row.agent_name ?? row.agent,
         ...(row.cwd === undefined ? [] : [shortPath(row.cwd)]),
         ago(row.last_activity_at, now),
@@ -101,7 +95,7 @@ export function promptEntries(session_id: string, transcript: Transcript | undef
     entries.push({
       id: `turn-${turn.id}`,
       title: plainMarkdown(turn.title),
-      details: en.search.turn(index + 1),
+      details: t.search.turn(index + 1),
       action: { href: sessionHref(session_id, `turn-${turn.id}`) },
     });
   }
@@ -127,7 +121,7 @@ export function commandEntries(
           },
         ];
   };
-  const { settings: words } = en;
+  const { settings: words } = t;
   const entries: PaletteEntry[] = [
     ...bindings.map(({ keys: [key], does, run }) => ({
       id: `key ${does}`,
@@ -136,14 +130,14 @@ export function commandEntries(
       ...(key === undefined ? {} : { key }),
       action: { run },
     })),
-    { id: "open-file", title: en.opened.chooseFile, details: "", action: { run: () => chooseFiles("file") } },
+    { id: "open-file", title: t.opened.chooseFile, details: "", action: { run: () => chooseFiles("file") } },
     {
       id: "open-folder",
-      title: en.opened.chooseFolder,
+      title: t.opened.chooseFolder,
       details: "",
       action: { run: () => chooseFiles("folder") },
     },
-    { id: "list", title: en.palette.list, details: "", action: { href: "/" } },
+    { id: "list", title: t.palette.list, details: "", action: { href: "/" } },
     ...set(words.theme, words.system, { theme: "system" }),
     ...set(words.theme, words.dark, { theme: "dark" }),
     ...set(words.theme, words.light, { theme: "light" }),

@@ -4,8 +4,8 @@ import type { OpenRequest, SessionSummary } from "../../../model/session.ts";
 import type { TranscriptPartOf } from "../../../model/transcript/transcript.ts";
 import { apiOf } from "../../api/api.ts";
 import { useClient } from "../../app/store.ts";
-import { en } from "../../text/en.ts";
 import { failureText } from "../../text/failure-text.ts";
+import { t } from "../../text/text.ts";
 import type { AnswerDraft, TranscriptHost } from "../../transcript/host.ts";
 import { RequestView } from "../../transcript/RequestView.tsx";
 import "./requests.css";
@@ -38,7 +38,7 @@ export function OpenRequests({
     void api.openRequests(row.id, ended.signal).then((reply) => {
       if (ended.signal.aborted) return;
       setLoaded(
-        reply.ok ? reply.value : { requests: [], problem: en.terminal.notLoaded(failureText(reply.failure)) },
+        reply.ok ? reply.value : { requests: [], problem: t.terminal.notLoaded(failureText(reply.failure)) },
       );
     });
     return () => ended.abort();
@@ -49,7 +49,7 @@ export function OpenRequests({
     const now = ids.split(" ");
     const gone = before.current.split(" ").filter((id) => id !== "" && !now.includes(id));
     before.current = ids;
-    if (gone.some((id) => !answered.current.has(id))) onMessage?.(en.terminal.answeredThere);
+    if (gone.some((id) => !answered.current.has(id))) onMessage?.(t.terminal.answeredThere);
     else if (ids !== "") onMessage?.("");
   }, [ids, onMessage]);
 
@@ -74,7 +74,7 @@ export function OpenRequests({
   return (
     <section
       className="open-requests"
-      aria-label={inTerminal ? en.terminal.name : en.terminal.asked}
+      aria-label={inTerminal ? t.terminal.name : t.terminal.asked}
       data-in-terminal={inTerminal}
     >
       {loaded.problem !== undefined && (
@@ -93,7 +93,7 @@ export function OpenRequests({
           )
         );
       })}
-      {inTerminal && <p className="request-facts">{hidesDialog ? en.terminal.hidden : en.terminal.hint}</p>}
+      {inTerminal && <p className="request-facts">{hidesDialog ? t.terminal.hidden : t.terminal.hint}</p>}
     </section>
   );
 }

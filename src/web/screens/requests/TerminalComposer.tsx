@@ -3,8 +3,8 @@ import type { SessionSummary } from "../../../model/session.ts";
 import { apiOf } from "../../api/api.ts";
 import { newId } from "../../app/new-id.ts";
 import { useClient } from "../../app/store.ts";
-import { en } from "../../text/en.ts";
 import { failureText } from "../../text/failure-text.ts";
+import { t } from "../../text/text.ts";
 import { composing } from "../../ui/composing.ts";
 
 /** Sends prompts to an agent that runs in a terminal, and stops its turn. */
@@ -21,7 +21,7 @@ export function TerminalComposer({ row }: { row: SessionSummary }): ReactNode {
     const reply = await api.promptTerminal(row.id, { message_id: message.current, text });
     setSending(false);
     message.current = newId();
-    setProblem(reply.ok ? undefined : en.terminal.notSent(failureText(reply.failure)));
+    setProblem(reply.ok ? undefined : t.terminal.notSent(failureText(reply.failure)));
     if (reply.ok) setText("");
   };
   const stop = async (): Promise<void> => {
@@ -34,14 +34,14 @@ export function TerminalComposer({ row }: { row: SessionSummary }): ReactNode {
     void send();
   };
   return (
-    <section className="composer" aria-label={en.terminal.prompt}>
+    <section className="composer" aria-label={t.terminal.prompt}>
       <div className="prompt-input">
         <textarea
           className="prompt-text"
           rows={1}
-          aria-label={en.terminal.prompt}
+          aria-label={t.terminal.prompt}
           aria-describedby={hint}
-          placeholder={en.terminal.prompt}
+          placeholder={t.terminal.prompt}
           value={text}
           onChange={({ target }) => setText(target.value)}
           onKeyDown={onKey}
@@ -49,7 +49,7 @@ export function TerminalComposer({ row }: { row: SessionSummary }): ReactNode {
         <div className="terminal-buttons">
           {row.status === "running" && (
             <button type="button" className="button" onClick={() => void stop()}>
-              {en.terminal.stop}
+              {t.terminal.stop}
             </button>
           )}
           <button
@@ -58,12 +58,12 @@ export function TerminalComposer({ row }: { row: SessionSummary }): ReactNode {
             disabled={text.trim() === "" || isSending}
             onClick={() => void send()}
           >
-            {en.terminal.send}
+            {t.terminal.send}
           </button>
         </div>
       </div>
       <p className="composer-note" id={hint}>
-        {en.terminal.promptHint}
+        {t.terminal.promptHint}
       </p>
       <div role="alert">
         {problem !== undefined && <p className="composer-note composer-problem">{problem}</p>}

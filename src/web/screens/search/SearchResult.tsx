@@ -2,9 +2,9 @@ import type { ReactNode } from "react";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
 import type { SearchAllReply } from "../../../protocol.ts";
 import { sessionHref } from "../../app/router.ts";
-import { en } from "../../text/en.ts";
 import { exactTime } from "../../text/format.ts";
 import { plainMarkdown } from "../../text/plain-markdown.ts";
+import { t } from "../../text/text.ts";
 import { markedText } from "../../ui/marked-text.tsx";
 
 type Hit = SearchAllReply["hits"][number];
@@ -32,13 +32,13 @@ export function SearchResult({
   isSelected: boolean;
 }): ReactNode {
   const at = part.at ?? session.last_activity_at;
-  const title = session.title === undefined ? en.sessions.untitled : plainMarkdown(session.title);
+  const title = session.title === undefined ? t.sessions.untitled : plainMarkdown(session.title);
   const what = [
-    en.search.by[part.by],
+    t.search.by[part.by],
     part.kind,
     ...(part.tool === undefined ? [] : [part.tool]),
     ...(part.status === undefined || part.status === "ok" ? [] : [part.status]),
-    en.search.turn(part.turn + 1),
+    t.search.turn(part.turn + 1),
   ];
   return (
     <a id={id} role="option" aria-selected={isSelected} tabIndex={-1} className="search-result" href={href}>

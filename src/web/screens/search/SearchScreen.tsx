@@ -8,9 +8,9 @@ import { type KeyBinding, useKeys } from "../../app/keys.ts";
 import { navigate, searchHref } from "../../app/router.ts";
 import { useClient } from "../../app/store.ts";
 import { usePageTitle } from "../../app/waiting.ts";
-import { en } from "../../text/en.ts";
 import { failureText } from "../../text/failure-text.ts";
-import { counted, exactNumber } from "../../text/format.ts";
+import { exactNumber } from "../../text/format.ts";
+import { t } from "../../text/text.ts";
 import { composing } from "../../ui/composing.ts";
 import { hitHref, SearchResult } from "./SearchResult.tsx";
 import "./search.css";
@@ -34,7 +34,7 @@ export function SearchScreen({ text }: { text: string }): ReactNode {
   const [isLoading, setLoading] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   const list = useId();
-  usePageTitle(en.search.title);
+  usePageTitle(t.search.title);
 
   // The address changes under the screen when a reader goes back, or follows a link to another search.
   useEffect(() => setQuery(text), [text]);
@@ -104,19 +104,19 @@ export function SearchScreen({ text }: { text: string }): ReactNode {
   }
 
   const bindings: KeyBinding[] = [
-    { keys: ["/"], does: en.search.focus, run: () => input.current?.focus() },
-    { keys: ["u"], does: en.start.back, run: () => navigate("/") },
+    { keys: ["/"], does: t.search.focus, run: () => input.current?.focus() },
+    { keys: ["u"], does: t.start.back, run: () => navigate("/") },
   ];
   useKeys(bindings);
 
   return (
     <div className="search">
       <header className="bar">
-        <nav className="crumbs" aria-label="Path">
-          <a href="/">Sessions</a>
+        <nav className="crumbs" aria-label={t.common.path}>
+          <a href="/">{t.common.sessions}</a>
           <span aria-hidden="true">/</span>
         </nav>
-        <h1 className="brand">{en.search.title}</h1>
+        <h1 className="brand">{t.search.title}</h1>
         <span className="bar-space" />
         <ConnectionState />
         <HelpAndSettings bindings={bindings} />
@@ -127,12 +127,12 @@ export function SearchScreen({ text }: { text: string }): ReactNode {
           type="search"
           className="filter"
           role="combobox"
-          aria-label={en.search.title}
+          aria-label={t.search.title}
           aria-expanded={hits.length > 0}
           aria-controls={list}
           aria-autocomplete="list"
           {...(hits[selected] !== undefined && { "aria-activedescendant": optionId(selected) })}
-          placeholder={en.search.placeholder}
+          placeholder={t.search.placeholder}
           value={query}
           // The screen is for typing a search.
           // biome-ignore lint/a11y/noAutofocus: see above
@@ -143,8 +143,8 @@ export function SearchScreen({ text }: { text: string }): ReactNode {
         <p className="search-count" role="status">
           {failure ?? (results === undefined ? "" : summaryOf(results))}
         </p>
-        {query.trim() === "" && <p className="search-hint">{en.search.hint}</p>}
-        <div id={list} role="listbox" aria-label={en.search.results} className="search-results">
+        {query.trim() === "" && <p className="search-hint">{t.search.hint}</p>}
+        <div id={list} role="listbox" aria-label={t.search.results} className="search-results">
           {hits.map((hit, index) => (
             <SearchResult
               key={`${hit.session.id} ${hit.part.id}`}
@@ -157,7 +157,7 @@ export function SearchScreen({ text }: { text: string }): ReactNode {
         </div>
         {results?.page.next !== undefined && (
           <button type="button" className="button" disabled={isLoading} onClick={() => void loadMore()}>
-            {en.search.more}
+            {t.search.more}
           </button>
         )}
       </main>
@@ -179,12 +179,12 @@ function termsOf(text: string): string[] {
 
 /** How many matches there are, and what was not searched. */
 function summaryOf({ hits, page }: Results): string {
-  const found = hits.length === 0 ? en.search.none : counted(hits.length, "match", "matches");
-  const more = page.next === undefined ? "" : ` ${en.search.soFar}`;
+  const found = hits.length === 0 ? t.search.none : t.count.matches(hits.length);
+  const more = page.next === undefined ? "" : ` ${t.search.soFar}`;
   return [
     `${found}${more}`,
-    en.search.searched(exactNumber(page.searched), exactNumber(page.sessions)),
-    ...(page.not_indexed === 0 ? [] : [en.search.notIndexed(exactNumber(page.not_indexed))]),
-    ...(page.cut_parts === 0 ? [] : [en.search.cut(exactNumber(page.cut_parts))]),
+    t.search.searched(exactNumber(page.searched), exactNumber(page.sessions)),
+    ...(page.not_indexed === 0 ? [] : [t.search.notIndexed(exactNumber(page.not_indexed))]),
+    ...(page.cut_parts === 0 ? [] : [t.search.cut(exactNumber(page.cut_parts))]),
   ].join(" · ");
 }

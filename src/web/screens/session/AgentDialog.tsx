@@ -4,8 +4,8 @@ import type { AgentsReply } from "../../../protocol.ts";
 import { apiOf } from "../../api/api.ts";
 import type { ApiResult } from "../../api/requests.ts";
 import { useClient } from "../../app/store.ts";
-import { en } from "../../text/en.ts";
 import { failureText } from "../../text/failure-text.ts";
+import { t } from "../../text/text.ts";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { ModelField } from "../new-session/ModelField.tsx";
 
@@ -47,13 +47,13 @@ export function AgentDialog({
   const agent = agents?.find(({ id }) => id === (row.provider ?? row.agent));
   const canSwitch = agent !== undefined && control.can_switch_model;
   return (
-    <Dialog title={en.session.agentSettings} onClose={onClose}>
+    <Dialog title={t.session.agentSettings} onClose={onClose}>
       {canSwitch && (
         <form
           className="form"
           onSubmit={(event) => {
             event.preventDefault();
-            void change(() => api.setModel(row.id, model.trim()), `From the next call on: ${model.trim()}.`);
+            void change(() => api.setModel(row.id, model.trim()), t.agentDialog.changed(model.trim()));
           }}
         >
           <ModelField agent={agent} value={model} onChange={setModel} />
@@ -63,7 +63,7 @@ export function AgentDialog({
               className="button"
               disabled={busy || model.trim() === "" || model.trim() === row.model}
             >
-              {agent.scripted ? "Switch the script" : "Switch the model"}
+              {agent.scripted ? t.agentDialog.switchScript : t.agentDialog.switchModel}
             </button>
           </p>
         </form>
@@ -75,19 +75,15 @@ export function AgentDialog({
               type="button"
               className="button"
               disabled={busy || control.state !== "idle"}
-              onClick={() => void change(() => api.compact(row.id), en.session.compacting)}
+              onClick={() => void change(() => api.compact(row.id), t.session.compacting)}
             >
-              Compact
+              {t.agentDialog.compact}
             </button>
           </dt>
-          <dd>
-            {control.state === "idle"
-              ? "A summary takes the place of what came before, to make room. The transcript keeps all of it."
-              : "Possible once the agent has ended its turn."}
-          </dd>
+          <dd>{control.state === "idle" ? t.agentDialog.compactAbout : t.agentDialog.compactLater}</dd>
         </dl>
       )}
-      {!control.can_compact && agents !== undefined && !canSwitch && <p>{en.session.ownSettings}</p>}
+      {!control.can_compact && agents !== undefined && !canSwitch && <p>{t.session.ownSettings}</p>}
       {said !== undefined && (
         <p className={said.failed ? "dialog-problem" : "dialog-note"} role={said.failed ? "alert" : "status"}>
           {said.text}

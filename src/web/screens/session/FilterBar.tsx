@@ -7,8 +7,8 @@ import {
   type PartKindName,
   type PartStatusName,
 } from "../../../model/search/query.ts";
-import { en } from "../../text/en.ts";
 import { exactNumber } from "../../text/format.ts";
+import { t } from "../../text/text.ts";
 import type { SessionFilter } from "./use-filter.ts";
 
 /** Hides rows of a session by kind, status and tool, and says how many. */
@@ -29,7 +29,7 @@ export function FilterBar({
   return (
     <section
       className="find filter-bar"
-      aria-label={en.filter.name}
+      aria-label={t.filter.name}
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;
         event.preventDefault();
@@ -39,28 +39,28 @@ export function FilterBar({
     >
       <Chips<PartKindName>
         box={first}
-        legend={en.filter.kinds}
+        legend={t.filter.kinds}
         values={PART_KINDS}
-        labels={en.filter.kind}
+        labels={t.filter.kind}
         counts={counted?.counts.kinds}
         chosen={filter.kinds}
         onChange={(kinds) => set({ ...filter, kinds })}
       />
       <Chips<PartStatusName>
-        legend={en.filter.statuses}
+        legend={t.filter.statuses}
         values={PART_STATUSES}
-        labels={en.filter.status}
+        labels={t.filter.status}
         counts={counted?.counts.statuses}
         chosen={filter.statuses}
         onChange={(statuses) => set({ ...filter, statuses })}
       />
       {tools.length > 0 && (
         <select
-          aria-label={en.filter.tool}
+          aria-label={t.filter.tool}
           value={filter.tools?.[0] ?? ""}
           onChange={({ target: { value } }) => set(withTool(filter, value))}
         >
-          <option value="">{en.filter.anyTool}</option>
+          <option value="">{t.filter.anyTool}</option>
           {tools.map(([tool, count]) => (
             <option key={tool} value={tool}>
               {`${visibleText(tool, "name")} (${exactNumber(count)})`}
@@ -71,15 +71,15 @@ export function FilterBar({
       <span className="find-count" role="status">
         {failure ??
           (counted === undefined
-            ? en.filter.counting
-            : en.filter.sum(
+            ? t.filter.counting
+            : t.filter.sum(
                 exactNumber(counted.shown),
                 exactNumber(counted.total - counted.shown),
                 exactNumber(counted.total),
               ))}
       </span>
       <button type="button" className="button" onClick={onClose}>
-        {en.filter.close}
+        {t.filter.close}
       </button>
     </section>
   );

@@ -8,7 +8,7 @@ import type { OpenSession } from "../../app/open-session.ts";
 import { useClient } from "../../app/store.ts";
 import { terminalText } from "../../code/ansi.ts";
 import { failureText } from "../../text/failure-text.ts";
-import { counted, exactNumber } from "../../text/format.ts";
+import { t } from "../../text/text.ts";
 import type { Outputs } from "../../transcript/host.ts";
 import { composing } from "../../ui/composing.ts";
 import { type Marks, markText, revealWithin } from "./find-marks.ts";
@@ -239,24 +239,21 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
   };
   const { in_files, partly } = reply !== undefined && "hits" in reply ? reply : { in_files: 0, partly: 0 };
   const files = [
-    ...(in_files === 0 ? [] : [counted(in_files, "unopened output file")]),
-    ...(partly === 0 ? [] : [`the rest of ${counted(partly, "opened output file")}`]),
+    ...(in_files === 0 ? [] : [t.find.unopened(in_files)]),
+    ...(partly === 0 ? [] : [t.find.partly(partly)]),
   ];
-  const unsearched = files.length === 0 ? undefined : `${files.join(" and ")} not searched`;
+  const unsearched = files.length === 0 ? undefined : t.find.notSearched(files);
   const count = ((): string => {
     if (text === "") return "";
-    if (reply === undefined) return "searching";
+    if (reply === undefined) return t.find.searching;
     if ("failure" in reply) return reply.failure;
-    if (reply.total === 0) return unsearched === undefined ? "no match" : `no match (${unsearched})`;
-    const match =
-      stop !== undefined && stop.count > 1
-        ? `, match ${exactNumber(stop.at + 1)} of ${exactNumber(stop.count)}`
-        : "";
-    const shown = reply.total > hits.length ? ` (first ${exactNumber(hits.length)})` : "";
-    const total = exactNumber(reply.total);
+    if (reply.total === 0) return t.find.none(unsearched);
+    const match = stop !== undefined && stop.count > 1 ? t.find.match(stop.at + 1, stop.count) : "";
+    const shown = reply.total > hits.length ? t.find.first(hits.length) : "";
+
     return at === undefined
-      ? `${total} ${reply.total === 1 ? "part" : "parts"}${shown}`
-      : `part ${exactNumber(at + 1)} of ${total}${shown}${match}`;
+      ? t.find.parts(reply.total) + shown
+      : t.find.part(at + 1, reply.total) + shown + match;
   })();
 
   return (
@@ -266,8 +263,8 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
         ref={input}
         type="search"
         className="filter"
-        placeholder="Find in this session"
-        aria-label="Find in this session"
+        placeholder={t.find.name}
+        aria-label={t.find.name}
         value={text}
         // The reader opened the bar to type into it; a link that opens it leads to a part.
         // biome-ignore lint/a11y/noAutofocus: see above
@@ -287,14 +284,14 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
       <span className="find-count" role="status" title={unsearched}>
         {count}
       </span>
-      <button type="button" className="button" onClick={() => void step(-1)} aria-label="Previous match">
+      <button type="button" className="button" onClick={() => void step(-1)} aria-label={t.find.previous}>
         ↑
       </button>
-      <button type="button" className="button" onClick={() => void step(1)} aria-label="Next match">
+      <button type="button" className="button" onClick={() => void step(1)} aria-label={t.find.next}>
         ↓
       </button>
       <button type="button" className="button" onClick={onClose}>
-        Close
+        {t.common.close}
       </button>
     </div>
   );

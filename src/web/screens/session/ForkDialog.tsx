@@ -9,8 +9,8 @@ import { navigate, sessionHref } from "../../app/router.ts";
 import { useClient } from "../../app/store.ts";
 import { draftOf } from "../../composer/draft.ts";
 import { type PastPrompt, pastPrompt } from "../../composer/past-prompt.ts";
-import { en } from "../../text/en.ts";
 import { failureText } from "../../text/failure-text.ts";
+import { t } from "../../text/text.ts";
 import { promptText } from "../../transcript/describe-part.ts";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
@@ -56,10 +56,7 @@ export function GoOnDialog({
     };
   }, [coming]);
   const disabled = busy || past?.ok === false;
-  const said =
-    past?.ok === false
-      ? `The prompt could not be loaded. ${failureText(past.failure)} Close this and try again.`
-      : problem;
+  const said = past?.ok === false ? t.fork.notLoaded(failureText(past.failure)) : problem;
 
   /** Begins, and puts the prompt into the draft of the session that goes on. */
   const goOn = async (session_id: string, begin: () => Promise<ApiResult<unknown>>): Promise<void> => {
@@ -96,17 +93,17 @@ export function GoOnDialog({
   const rewind = () => goOn(row.id, () => api.rewind(row.id, prompt_id));
 
   return (
-    <Dialog title="From this prompt" onClose={onClose}>
+    <Dialog title={t.fork.title} onClose={onClose}>
       <blockquote className="dialog-quote">{visible(beginningOf(session, prompt_id), "prose")}</blockquote>
       {past?.ok && past.value.lost > 0 && <p className="dialog-note">{lostText(past.value)}</p>}
       <dl className="dialog-choices">
         <div>
           <dt>
             <button type="button" className="button" disabled={disabled} onClick={() => void fork()}>
-              New session from here
+              {t.fork.newSession}
             </button>
           </dt>
-          <dd>{en.session.copies}</dd>
+          <dd>{t.session.copies}</dd>
         </div>
         <div>
           <dt>
@@ -116,10 +113,10 @@ export function GoOnDialog({
               disabled={disabled || working}
               onClick={() => void rewind()}
             >
-              Rewind to here
+              {t.fork.rewind}
             </button>
           </dt>
-          <dd>{working ? "Once the agent has ended its turn, or was stopped." : en.session.forgets}</dd>
+          <dd>{working ? t.fork.later : t.session.forgets}</dd>
         </div>
       </dl>
       {said !== undefined && (
@@ -140,11 +137,5 @@ function beginningOf(session: OpenSession, prompt_id: string): string {
 }
 
 function lostText({ attached, lost }: PastPrompt): string {
-  const which =
-    attached === 1
-      ? "Its attachment does"
-      : lost === attached
-        ? `Its ${attached} attachments do`
-        : `${lost} of its ${attached} attachments ${lost === 1 ? "does" : "do"}`;
-  return `${which} not come with it: a draft takes only pictures, and only where the model does. Add ${lost === 1 ? "it" : "them"} again.`;
+  return t.fork.lost(lost, attached);
 }

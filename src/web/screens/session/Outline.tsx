@@ -2,8 +2,9 @@ import { type ReactNode, useLayoutEffect, useRef } from "react";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
 import type { Transcript } from "../../../model/transcript/transcript-state.ts";
 import { sessionHref } from "../../app/router.ts";
-import { counted, exactTime } from "../../text/format.ts";
+import { exactTime } from "../../text/format.ts";
 import { plainMarkdown } from "../../text/plain-markdown.ts";
+import { t } from "../../text/text.ts";
 import { untitled } from "../../transcript/describe-part.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { StateBadge } from "../../ui/StatusBadge.tsx";
@@ -33,9 +34,9 @@ export function Outline({ transcript, current, isWaiting, onGo }: Props): ReactN
   const { from } = rows;
   const to = Math.min(turns.length, rows.to);
   return (
-    <nav className="outline" aria-label="Turns">
+    <nav className="outline" aria-label={t.session.turns}>
       <h2 className="side-title">
-        Turns <span className="side-count">{turns.length}</span>
+        {t.session.turns} <span className="side-count">{turns.length}</span>
       </h2>
       <div ref={box} className="outline-box">
         <ol className="outline-list" style={{ height: turns.length * ROW }}>
@@ -55,9 +56,9 @@ export function Outline({ transcript, current, isWaiting, onGo }: Props): ReactN
                   aria-current={turn.index === current ? "location" : undefined}
                   title={`${visibleText(plainMarkdown(turn.title ?? untitled(turn)), "prose")}\n${[
                     turn.started_at === undefined ? undefined : exactTime(turn.started_at),
-                    counted(turn.steps, "step"),
-                    counted(turn.tool_calls, "tool call"),
-                    counted(turn.errors, "error"),
+                    t.count.steps(turn.steps),
+                    t.count.toolCalls(turn.tool_calls),
+                    t.count.errors(turn.errors),
                   ]
                     .filter((line) => line !== undefined)
                     .join(", ")}`}
@@ -72,7 +73,7 @@ export function Outline({ transcript, current, isWaiting, onGo }: Props): ReactN
                     {visible(plainMarkdown(turn.title ?? untitled(turn)), "prose")}
                   </span>
                   {turn.errors > 0 && turn.status !== "failed" && (
-                    <span className="outline-errors" title={counted(turn.errors, "error")}>
+                    <span className="outline-errors" title={t.count.errors(turn.errors)}>
                       {turn.errors}
                     </span>
                   )}

@@ -5,17 +5,9 @@ import { isWaiting, type SessionSummary } from "../../../model/session.ts";
 import { tokensIn, tokensOf } from "../../../model/tokens.ts";
 import { ConnectionState } from "../../app/ConnectionState.tsx";
 import { sessionHref } from "../../app/router.ts";
-import { en } from "../../text/en.ts";
-import {
-  counted,
-  dayName,
-  exactNumber,
-  exactTime,
-  shortNumber,
-  shortPath,
-  shortTokens,
-} from "../../text/format.ts";
+import { dayName, exactNumber, exactTime, shortNumber, shortPath, shortTokens } from "../../text/format.ts";
 import { statusRuleText } from "../../text/status-rule.ts";
+import { t } from "../../text/text.ts";
 import { price } from "../../transcript/price.ts";
 import { duration } from "../../ui/duration.ts";
 import { visible } from "../../ui/hidden-text.tsx";
@@ -42,16 +34,16 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
     ...(row.model === undefined ? [] : [{ key: "model", text: row.model }]),
     ...(row.provider === undefined || row.provider === row.agent
       ? []
-      : [{ key: "provider", text: `on ${row.provider}` }]),
+      : [{ key: "provider", text: t.facts.provider(row.provider) }]),
     ...(row.cwd === undefined ? [] : [{ key: "folder", text: shortPath(row.cwd), title: row.cwd }]),
-    ...(row.git_branch === undefined ? [] : [{ key: "branch", text: row.git_branch, title: "Branch" }]),
+    ...(row.git_branch === undefined ? [] : [{ key: "branch", text: row.git_branch, title: t.facts.branch }]),
     ...(row.forked_from === undefined
       ? []
       : [
           {
             key: "origin",
-            text: row.forked_from.rewind === true ? "goes on after a rewind" : "continues another session",
-            title: `What came before is in session ${row.forked_from.session_id}`,
+            text: row.forked_from.rewind === true ? t.facts.rewound : t.facts.continues,
+            title: t.facts.before(row.forked_from.session_id),
             href: sessionHref(row.forked_from.session_id),
           },
         ]),
@@ -60,21 +52,21 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
       : [
           {
             key: "continuation",
-            text: en.session.continuedIn(row.continued_in.session_id.slice(0, 8)),
+            text: t.session.continuedIn(row.continued_in.session_id.slice(0, 8)),
             ...(row.continued_in.at_byte !== undefined && {
-              title: en.session.abandoned(exactNumber(row.continued_in.at_byte)),
+              title: t.session.abandoned(exactNumber(row.continued_in.at_byte)),
             }),
             href: sessionHref(row.continued_in.session_id),
           },
         ]),
     ...daysOf(row),
     ...statusRuleFact(row),
-    { key: "turns", text: counted(row.turns, "turn") },
-    { key: "steps", text: counted(row.steps, "step") },
-    { key: "calls", text: counted(row.tool_calls, "tool call") },
+    { key: "turns", text: t.count.turns(row.turns) },
+    { key: "steps", text: t.count.steps(row.steps) },
+    { key: "calls", text: t.count.toolCalls(row.tool_calls) },
     ...(row.errors === 0
       ? []
-      : [{ key: "errors", text: counted(row.errors, "error"), className: "fact-errors" }]),
+      : [{ key: "errors", text: t.count.errors(row.errors), className: "fact-errors" }]),
     ...(usage === undefined
       ? []
       : [
@@ -89,10 +81,8 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
       : [
           {
             key: "agent-cost",
-            text: `${price(row.agent_cost.usd)} by its agent`,
-            title: `What the agent itself says that the whole session has cost, in US dollars${
-              row.agent_cost.partial === true ? "; it knows no price for one of its models" : ""
-            }`,
+            text: t.facts.agentCost(price(row.agent_cost.usd)),
+            title: t.facts.agentCostAbout(row.agent_cost.partial === true),
           },
         ]),
     ...(usage?.cost !== undefined
@@ -100,18 +90,18 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
           {
             key: "cost",
             text: price(usage.cost),
-            title: "So far, in US dollars; at list prices where the provider does not say it",
+            title: t.facts.costAbout,
           },
         ]
       : row.control !== undefined && usage !== undefined && row.scripted !== true
-        ? [{ key: "cost", text: en.session.costUnknown, title: en.session.noPrice }]
+        ? [{ key: "cost", text: t.session.costUnknown, title: t.session.noPrice }]
         : []),
     ...(context === undefined
       ? []
       : [
           {
             key: "context",
-            text: `context ${shortNumber(context.tokens)}${shareOf(context)}`,
+            text: t.facts.context(shortNumber(context.tokens) + shareOf(context)),
           },
         ]),
   ];
@@ -125,7 +115,7 @@ function statusRuleFact(row: SessionSummary): Fact[] {
   if (title === undefined || rule === undefined) return [];
   // The record tells the state, or as good as tells it: the badge says so on hover.
   if (rule === "record" || rule === "gone" || rule === "answered") return [];
-  return [{ key: "status-rule", text: en.statusRule.short[rule], title }];
+  return [{ key: "status-rule", text: t.statusRule.short[rule], title }];
 }
 
 /** The days on which a session began and was written last: its parts tell the hours. None where its clock makes no sense. */
@@ -144,18 +134,18 @@ function daysOf({ started_at = Number.NaN, last_activity_at }: SessionSummary): 
 /** ` of 200k (12%)`, where there is a limit that tokens can be a share of. */
 function shareOf({ tokens, limit = 0 }: NonNullable<Props["context"]>): string {
   const percent = Math.round(100 * (tokens / limit));
-  return limit > 0 && Number.isFinite(percent) ? ` of ${shortNumber(limit)} (${percent}%)` : "";
+  return limit > 0 && Number.isFinite(percent) ? t.facts.share(shortNumber(limit), percent) : "";
 }
 
 /** `57,318 in (56,020 read from cache, 1,280 written to cache), 660 out` */
 function tokensInFull(usage: NonNullable<SessionSummary["usage"]>): string {
   const { cache_read, cache_write, output } = usage;
   const cached = [
-    ...(cache_read === undefined ? [] : [`${exactNumber(cache_read)} read from cache`]),
-    ...(cache_write === undefined ? [] : [`${exactNumber(cache_write)} written to cache`]),
+    ...(cache_read === undefined ? [] : [t.facts.cacheRead(exactNumber(cache_read))]),
+    ...(cache_write === undefined ? [] : [t.facts.cacheWrite(exactNumber(cache_write))]),
   ];
-  const of = cached.length === 0 ? "" : ` (${cached.join(", ")})`;
-  return `${exactNumber(tokensIn(usage))} in${of}, ${exactNumber(output)} out`;
+
+  return t.facts.tokens(exactNumber(tokensIn(usage)), cached, exactNumber(output));
 }
 
 interface Props {
@@ -189,7 +179,7 @@ export function SessionHeader({ row, since, context, synced, besideOf, children 
                   above.tool_call_id === undefined ? "" : `call-${above.tool_call_id}`,
                 )
           }
-          aria-label={above === undefined ? "All sessions" : "Up to the call that started this run"}
+          aria-label={above === undefined ? t.common.allSessions : t.session.upToCall}
         >
           ‹
         </a>
@@ -203,13 +193,13 @@ export function SessionHeader({ row, since, context, synced, besideOf, children 
           hasNoEnd={row.status_rule?.rule === "silence"}
           reason={statusRuleText(row)}
         />
-        {row.scripted && <span className="session-mark">{en.session.scripted}</span>}
-        {isOpenedSession(row.id) && <span className="session-mark">{en.opened.mark}</span>}
-        {row.sample && <span className="session-mark">sample</span>}
-        {row.archived && <span className="session-mark">archived</span>}
+        {row.scripted && <span className="session-mark">{t.session.scripted}</span>}
+        {isOpenedSession(row.id) && <span className="session-mark">{t.opened.mark}</span>}
+        {row.sample && <span className="session-mark">{t.sessions.sample}</span>}
+        {row.archived && <span className="session-mark">{t.sessions.archived}</span>}
       </div>
       <div className="session-tools">{children}</div>
-      <ul className="facts" aria-label="Facts">
+      <ul className="facts" aria-label={t.facts.name}>
         {factsOf(row, context).map(({ key, text, title: whole, className, href }) => (
           <li
             key={key}
@@ -221,12 +211,12 @@ export function SessionHeader({ row, since, context, synced, besideOf, children 
         ))}
         {since !== undefined && (
           <li>
-            this turn <Elapsed since={since} />
+            {t.facts.thisTurn} <Elapsed since={since} />
           </li>
         )}
         <li className="fact-connection">
           <ConnectionState />
-          {!synced && <span className="connection">{en.session.syncing}</span>}
+          {!synced && <span className="connection">{t.session.syncing}</span>}
         </li>
       </ul>
     </header>

@@ -29,9 +29,8 @@ import { keepOpenedRows, useClient, useConnection, useRow, useSetting } from "..
 import { usePageTitle, useWaitingKey } from "../../app/waiting.ts";
 import { Composer } from "../../composer/Composer.tsx";
 import { useStop } from "../../composer/use-stop.ts";
-import { en } from "../../text/en.ts";
 import { failureText } from "../../text/failure-text.ts";
-import { counted } from "../../text/format.ts";
+import { t } from "../../text/text.ts";
 import { OpenRequests } from "../requests/OpenRequests.tsx";
 import { TerminalComposer } from "../requests/TerminalComposer.tsx";
 import { sessionTitle } from "../sessions/session-list.ts";
@@ -44,7 +43,7 @@ import { Outline } from "./Outline.tsx";
 import { locateError } from "./problems.ts";
 import { RunsPanel, useRuns } from "./runs/RunsPanel.tsx";
 import { SessionFacts, SessionHeader } from "./SessionHeader.tsx";
-import { ANSWER_KEYS, scrollKeys } from "./session-keys.ts";
+import { answerKeys, scrollKeys } from "./session-keys.ts";
 import { type ScrollerHandle, TranscriptScroller } from "./TranscriptScroller.tsx";
 import { useAddressFollowed } from "./use-address.ts";
 import { useFilter } from "./use-filter.ts";
@@ -59,9 +58,6 @@ const InspectDialog = lazy(async () => ({
 }));
 
 const LanesPanel = lazy(async () => ({ default: (await import("./lanes/LanesPanel.tsx")).LanesPanel }));
-
-/** What the pane beside a session is called. */
-const BESIDE = en.session.split;
 
 interface Props {
   session_id: string;
@@ -126,29 +122,28 @@ export function SessionPane(props: Props): ReactNode {
     return () => ended.abort();
   }, [client, session_id, isOpened, known]);
 
-  const missing = isOpened ? en.opened.gone : "No such session";
-  const why = isMissing ? missing : "This session cannot be shown";
-  usePageTitle(!ready && refused && besideOf === undefined ? `${why} · Verbatim` : undefined);
+  const missing = isOpened ? t.opened.gone : t.session.noSuch;
+  const why = isMissing ? missing : t.session.broken;
+  usePageTitle(!ready && refused && besideOf === undefined ? t.app.titled(why) : undefined);
   if (ready) return <ReadyPane key={session_id} {...props} session={session} />;
   const [title, text] = refused
     ? isMissing
-      ? [
-          why,
-          isOpened
-            ? en.opened.goneText
-            : "The daemon knows no session at this address: it was on another machine, or never reached this archive.",
-        ]
+      ? [why, isOpened ? t.opened.goneText : t.session.noSuchText]
       : [why, refused.message]
     : connection.status === "lost"
       ? lostWords(connection)
-      : ["Reading the session", ""];
+      : [t.session.reading, ""];
   const [Body, Heading] = besideOf === undefined ? (["main", "h1"] as const) : (["section", "h2"] as const);
   return (
-    <Body className="blank" aria-busy={!refused} aria-label={besideOf && BESIDE}>
+    <Body className="blank" aria-busy={!refused} aria-label={besideOf && t.session.split}>
       <Heading>{title}</Heading>
       {text !== "" && <p>{text}</p>}
       <p>
-        {besideOf === undefined ? <a href="/">All sessions</a> : <a href={sessionHref(besideOf)}>Close</a>}
+        {besideOf === undefined ? (
+          <a href="/">{t.common.allSessions}</a>
+        ) : (
+          <a href={sessionHref(besideOf)}>{t.common.close}</a>
+        )}
       </p>
     </Body>
   );
@@ -310,7 +305,7 @@ function ReadyPane({
   useEffect(() => (main ? keepWhenLeaving(() => ({ place: placeNow() })) : undefined), [main, placeNow]);
 
   const state = row === undefined ? "" : titleState(row);
-  usePageTitle(main && row !== undefined ? `${state}${sessionTitle(row)} · Verbatim` : undefined);
+  usePageTitle(main && row !== undefined ? t.app.titled(`${state}${sessionTitle(row)}`) : undefined);
 
   const onPlace = useCallback(
     (place: Parameters<typeof keepPlace>[0], turn: number) => {
@@ -347,13 +342,13 @@ function ReadyPane({
     const onwards = await locateError(session, api, from, by);
     const around_from = by === 1 ? 0 : (transcript?.parts.length ?? 0) - 1;
     const found = onwards ?? (await locateError(session, api, around_from, by));
-    if (found === undefined) setMessage("No error in this transcript.");
+    if (found === undefined) setMessage(t.session.noError);
     else {
-      const around = by === 1 ? en.session.wrappedFirst : en.session.wrappedLast;
+      const around = by === 1 ? t.session.wrappedFirst : t.session.wrappedLast;
       const id = await goTo(found, false, stays);
       const name = stays && id !== undefined ? (rowOf(id)?.getAttribute("aria-label") ?? "") : "";
       setLanded(({ count }) => ({ name, count: count + 1 }));
-      if (onwards === undefined) setMessage(found === marked ? en.session.onlyError : around);
+      if (onwards === undefined) setMessage(found === marked ? t.session.onlyError : around);
     }
   };
   const openFind = (): void => {
@@ -376,12 +371,12 @@ function ReadyPane({
   const { firstNew, isAbove } = useReadState(session, scroller);
   const mark = async (patch: ReadStatePatch): Promise<boolean> => {
     const kept = await markRead(client, session_id, patch);
-    setMessage(kept ? "" : en.attention.notSaved);
+    setMessage(kept ? "" : t.attention.notSaved);
     return kept;
   };
 
   const terminalRequests = (row?.requests ?? []).filter(({ in_terminal }) => in_terminal === true);
-  const nextWaiting = useWaitingKey((found) => setMessage(found ? "" : en.waiting.none));
+  const nextWaiting = useWaitingKey((found) => setMessage(found ? "" : t.waiting.none));
   const closeFind = (): void => {
     setFinding(false);
     // What the address wanted marked is not wanted any more, on a reload either.
@@ -395,11 +390,11 @@ function ReadyPane({
   };
 
   const marks: KeyBinding[] = [
-    { keys: ["f"], does: en.filter.key, run: rowFilter.open },
+    { keys: ["f"], does: t.filter.key, run: rowFilter.open },
     {
       keys: ["v"],
-      does: en.read.toFirst,
-      run: () => (firstNew === undefined ? setMessage(en.read.nothingNew) : void goTo(firstNew, false)),
+      does: t.read.toFirst,
+      run: () => (firstNew === undefined ? setMessage(t.read.nothingNew) : void goTo(firstNew, false)),
     },
     // Nothing is kept of an opened file, so it cannot be marked.
     ...(isOpenedSession(session_id)
@@ -407,37 +402,37 @@ function ReadyPane({
       : [
           {
             keys: ["m"],
-            does: en.read.markUnread,
+            does: t.read.markUnread,
             run: () => void mark({ unread: true }).then((kept) => kept && navigate("/")),
           },
           {
             keys: ["P"],
-            does: row?.pinned ? en.read.unpin : en.read.pin,
+            does: row?.pinned ? t.read.unpin : t.read.pin,
             run: () => void mark({ pinned: row?.pinned !== true }),
           },
         ]),
   ];
   const bindings: KeyBinding[] = [
-    { keys: ["/", "Ctrl+f"], does: "Find in this session", run: openFind },
+    { keys: ["/", "Ctrl+f"], does: t.find.name, run: openFind },
     ...scrollKeys(scroller),
-    { keys: ["]", "n"], does: "Next prompt", run: () => stepTurn(1) },
-    { keys: ["[", "p"], does: "Previous prompt", run: () => stepTurn(-1) },
-    { keys: ["e"], does: "Next error", run: () => void stepError(1) },
-    { keys: ["E"], does: "Previous error", run: () => void stepError(-1) },
+    { keys: ["]", "n"], does: t.session.keys.nextPrompt, run: () => stepTurn(1) },
+    { keys: ["[", "p"], does: t.session.keys.previousPrompt, run: () => stepTurn(-1) },
+    { keys: ["e"], does: t.session.nextError, run: () => void stepError(1) },
+    { keys: ["E"], does: t.session.keys.previousError, run: () => void stepError(-1) },
     {
       keys: ["x"],
-      does: en.session.allKeys,
+      does: t.session.allKeys,
       run: () => changeAllOpen(),
     },
-    { keys: ["d"], does: en.changes.key, run: () => inspect({ view: "changes" }) },
-    { keys: ["i"], does: en.context.key, run: () => inspect({ view: "context", which: callHere() }) },
-    { keys: ["F"], does: en.figures.key, run: () => inspect({ view: "figures" }) },
-    { keys: ["T"], does: en.lanes.key, run: () => setLanes(!lanes) },
-    { keys: ["C"], does: en.compare.key, run: () => inspect({ view: "compare" }) },
-    { keys: ["o"], does: en.session.outline, run: () => toggleSide() },
+    { keys: ["d"], does: t.changes.key, run: () => inspect({ view: "changes" }) },
+    { keys: ["i"], does: t.context.key, run: () => inspect({ view: "context", which: callHere() }) },
+    { keys: ["F"], does: t.figures.key, run: () => inspect({ view: "figures" }) },
+    { keys: ["T"], does: t.lanes.key, run: () => setLanes(!lanes) },
+    { keys: ["C"], does: t.compare.key, run: () => inspect({ view: "compare" }) },
+    { keys: ["o"], does: t.session.outline, run: () => toggleSide() },
     {
       keys: ["u"],
-      does: en.session.up,
+      does: t.session.up,
       run: () =>
         navigate(
           row?.parent === undefined
@@ -449,7 +444,7 @@ function ReadyPane({
         ),
     },
     nextWaiting,
-    ...(control !== undefined || terminalRequests.length > 0 ? ANSWER_KEYS : []),
+    ...(control !== undefined || terminalRequests.length > 0 ? answerKeys() : []),
     ...(control === undefined
       ? []
       : [
@@ -458,20 +453,20 @@ function ReadyPane({
             ? [
                 {
                   keys: ["Alt+Enter"],
-                  does: "Steer the agent now, while one writes",
+                  does: t.session.keys.steer,
                   keyOnly: true,
                   run: () => {},
                 },
               ]
             : []),
-          { keys: ["c"], does: en.composer.message, run: () => composer.current?.focus() },
-          { keys: ["a"], does: en.session.agentSettings, run: () => setAgentOpen(true) },
+          { keys: ["c"], does: t.composer.message, run: () => composer.current?.focus() },
+          { keys: ["a"], does: t.session.agentSettings, run: () => setAgentOpen(true) },
         ]),
-    { keys: ["s"], does: "New session", run: () => navigate(NEW_SESSION) },
+    { keys: ["s"], does: t.common.newSession, run: () => navigate(NEW_SESSION) },
     {
       keys: ["Escape"],
       keyOnly: true,
-      does: working ? en.session.closeThenStop : en.session.closeKeys,
+      does: working ? t.session.closeThenStop : t.session.closeKeys,
       run: () => {
         setMessage("");
         if (finding) closeFind();
@@ -503,7 +498,7 @@ function ReadyPane({
 
   const changeAllOpen = (): void => setAllOpen(allOpen === undefined ? true : allOpen ? false : undefined);
   const allOpenWord =
-    allOpen === undefined ? en.session.expandAll : allOpen ? en.session.collapseAll : en.session.reset;
+    allOpen === undefined ? t.session.expandAll : allOpen ? t.session.collapseAll : t.session.reset;
 
   if (transcript === undefined || row === undefined) return null;
   const empty = transcript.parts.length === 0;
@@ -512,7 +507,11 @@ function ReadyPane({
   // A page has one main part, and one banner, which a section's header is not.
   const [Pane, Body] = main ? (["div", "main"] as const) : (["section", "div"] as const);
   return (
-    <Pane ref={pane} className={main ? "pane" : "pane pane-beside"} aria-label={main ? undefined : BESIDE}>
+    <Pane
+      ref={pane}
+      className={main ? "pane" : "pane pane-beside"}
+      aria-label={main ? undefined : t.session.split}
+    >
       <SessionHeader
         row={row}
         since={since}
@@ -521,7 +520,7 @@ function ReadyPane({
         besideOf={besideOf}
       >
         <button type="button" className="button" aria-expanded={finding} onClick={openFind}>
-          Find
+          {t.find.button}
         </button>
         {main && (
           <button
@@ -530,7 +529,7 @@ function ReadyPane({
             aria-expanded={rowFilter.isOpen}
             onClick={rowFilter.isOpen ? rowFilter.close : rowFilter.open}
           >
-            {en.filter.button}
+            {t.filter.button}
           </button>
         )}
         {main && (
@@ -540,7 +539,7 @@ function ReadyPane({
             aria-haspopup="dialog"
             onClick={() => inspect({ view: "changes", which: callHere() })}
           >
-            {en.inspect.button}
+            {t.inspect.button}
           </button>
         )}
         {main && (
@@ -550,7 +549,7 @@ function ReadyPane({
             aria-expanded={lanes}
             onClick={() => setLanes(!lanes)}
           >
-            {en.lanes.name}
+            {t.lanes.name}
           </button>
         )}
         {control !== undefined && (
@@ -560,7 +559,7 @@ function ReadyPane({
             aria-haspopup="dialog"
             onClick={() => setAgentOpen(true)}
           >
-            Agent
+            {t.session.agent}
           </button>
         )}
         <button
@@ -569,7 +568,7 @@ function ReadyPane({
           onClick={() => void stepError(1, true)}
           disabled={row.errors === 0}
         >
-          Next error
+          {t.session.nextError}
         </button>
         {main && (
           <button type="button" className="button if-wide" onClick={changeAllOpen}>
@@ -582,16 +581,16 @@ function ReadyPane({
           aria-expanded={sheet || (wide && !overlaid)}
           onClick={toggleSide}
         >
-          Turns
-          {runs.length > 0 && <span className="if-wide">, {counted(runs.length, "run")}</span>}
+          {t.session.turns}
+          {runs.length > 0 && <span className="if-wide">{t.session.andRuns(runs.length)}</span>}
         </button>
         {besideOf !== undefined && (
           <>
             <a className="button" href={sessionHref(session_id)}>
-              {en.session.openFull}
+              {t.session.openFull}
             </a>
             <a className="button" href={sessionHref(besideOf)}>
-              Close
+              {t.common.close}
             </a>
           </>
         )}
@@ -606,21 +605,21 @@ function ReadyPane({
                   {allOpenWord}
                 </button>{" "}
                 <button type="button" className="button" onClick={rowFilter.open}>
-                  {en.filter.button}
+                  {t.filter.button}
                 </button>{" "}
                 <button
                   type="button"
                   className="button"
                   onClick={() => inspect({ view: "changes", which: callHere() })}
                 >
-                  {en.inspect.button}
+                  {t.inspect.button}
                 </button>{" "}
                 <button type="button" className="button" onClick={() => setLanes(!lanes)}>
-                  {en.lanes.name}
+                  {t.lanes.name}
                 </button>{" "}
                 {control !== undefined && (
                   <button type="button" className="button" onClick={() => setAgentOpen(true)}>
-                    Agent
+                    {t.session.agent}
                   </button>
                 )}
               </p>
@@ -662,18 +661,18 @@ function ReadyPane({
               ? message
               : failure === undefined
                 ? ""
-                : `Some parts could not be loaded. ${failureText(failure)}`}
+                : t.session.partsNotLoaded(failureText(failure))}
           </p>
         )}
       </div>
       {refused && (
         <p className="notice notice-warning" role="status">
           {refused.code === "no_channel" && isOpenedSession(session_id)
-            ? en.opened.goneText
+            ? t.opened.goneText
             : refused.code === "no_channel"
-              ? "The daemon no longer has this session: it was started without the session's folder, or the file went before it was kept."
+              ? t.session.noLonger
               : refused.message}{" "}
-          What this page had loaded is shown.
+          {t.session.shownAsLoaded}
         </p>
       )}
       <p className="unseen" role="status">
@@ -694,7 +693,7 @@ function ReadyPane({
         {(main || sheet) && (
           <aside
             className={`side${wide ? "" : " side-hidden"}${sheet ? " side-sheet" : ""}`}
-            aria-label={en.session.outline}
+            aria-label={t.session.outline}
           >
             <Outline transcript={transcript} current={current} isWaiting={isWaiting(row)} onGo={goTurn} />
             <RunsPanel session_id={session_id} beside={beside} />
@@ -703,25 +702,25 @@ function ReadyPane({
         <Body className="pane-main">
           {empty && (
             <div className="blank">
-              <h2>Nothing yet</h2>
+              <h2>{t.session.nothingYet}</h2>
               <p>
                 {row.status === "running"
-                  ? "The session has begun; its first part appears here."
+                  ? t.session.begun
                   : control !== undefined
-                    ? "Write the first prompt below."
-                    : "This session ended before anything was written."}
+                    ? t.session.writeFirst
+                    : t.session.endedEmpty}
               </p>
             </div>
           )}
           {firstNew !== undefined && isAbove && (
             <button type="button" className="above" onClick={() => void goTo(firstNew, false)}>
-              {en.read.above}
+              {t.read.above}
             </button>
           )}
           <TranscriptScroller
             session={session}
             host={host}
-            label={main ? "Transcript" : `Transcript of the run ${sessionTitle(row)}`}
+            label={main ? t.session.transcript : t.session.transcriptOf(sessionTitle(row))}
             initial={initial}
             isWaiting={row?.requests !== undefined && row.requests.length > 0}
             targetPartId={target}

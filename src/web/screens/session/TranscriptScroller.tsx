@@ -16,6 +16,7 @@ import type { TranscriptPart } from "../../../model/transcript/transcript.ts";
 import type { Transcript } from "../../../model/transcript/transcript-state.ts";
 import type { OpenSession } from "../../app/open-session.ts";
 import type { Reading } from "../../app/scroll-position.ts";
+import { t } from "../../text/text.ts";
 import type { TranscriptHost, TurnWindow } from "../../transcript/host.ts";
 import { TurnTranscript } from "../../transcript/TurnTranscript.tsx";
 import {
@@ -635,10 +636,12 @@ export const TranscriptScroller = memo(function TranscriptScroller({
             handle.current?.toEnd();
           }}
         >
-          {below.rows > 0 ? `${below.rows} new below` : hasChanged ? "Changed below" : "To the end"}
-          {below.errors > 0 && (
-            <span className="below-errors">{`, ${below.errors} ${below.errors === 1 ? "error" : "errors"}`}</span>
-          )}
+          {below.rows > 0
+            ? t.session.newBelow(below.rows)
+            : hasChanged
+              ? t.session.changedBelow
+              : t.session.toEnd}
+          {below.errors > 0 && <span className="below-errors">{t.session.andErrors(below.errors)}</span>}
         </button>
       )}
     </div>

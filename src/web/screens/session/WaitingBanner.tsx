@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import { useClient } from "../../app/store.ts";
 import { ancestorsOf, useWaiting, type Waiting } from "../../app/waiting.ts";
-import { en } from "../../text/en.ts";
 import { exactTime, shortDuration } from "../../text/format.ts";
+import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { sessionTitle } from "../sessions/session-list.ts";
@@ -24,13 +24,13 @@ export function WaitingBanner({ session_id }: { session_id: string }): ReactNode
   if (shown.length === 0) return null;
   const more = shown.length - SHOWN;
   return (
-    <section className="waiting-banner" aria-label={en.waiting.name}>
+    <section className="waiting-banner" aria-label={t.waiting.name}>
       {shown.slice(0, SHOWN).map((one) => (
         <p key={one.key} className="notice">
-          <span className="needs-you">{en.waiting.name}</span>{" "}
+          <span className="needs-you">{t.waiting.name}</span>{" "}
           {one.row.id === session_id ? (
             <>
-              {visible(one.title, "prose")} · {en.waiting.elsewhere}
+              {visible(one.title, "prose")} · {t.waiting.elsewhere}
             </>
           ) : (
             <>
@@ -40,7 +40,7 @@ export function WaitingBanner({ session_id }: { session_id: string }): ReactNode
           <Since since={one.since} />
         </p>
       ))}
-      {more > 0 && <p className="notice">{en.waiting.more(more)}</p>}
+      {more > 0 && <p className="notice">{t.waiting.more(more)}</p>}
     </section>
   );
 }
@@ -49,7 +49,7 @@ function Since({ since }: Pick<Waiting, "since">): ReactNode {
   const now = useNow(1_000);
   return (
     <time className="waiting-since" dateTime={new Date(since).toISOString()} title={exactTime(since)}>
-      {en.waiting.since(shortDuration(Math.max(0, now - since)))}
+      {t.waiting.since(shortDuration(Math.max(0, now - since)))}
     </time>
   );
 }

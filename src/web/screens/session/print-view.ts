@@ -2,7 +2,7 @@ import { type RefObject, useEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import type { Turn } from "../../../model/transcript/transcript.ts";
 import type { OpenSession } from "../../app/open-session.ts";
-import { exactNumber } from "../../text/format.ts";
+import { t } from "../../text/text.ts";
 import type { Layout, VisibleTurn } from "./layout.ts";
 
 /** Rows that one print or copy holds: all of them are on the page at once. */
@@ -26,7 +26,7 @@ export function printed(
   isHere: (index: number) => boolean,
   inView: number,
 ): Printed {
-  const taken = takeRows(turns, isHere, inView, { one: "print", done: "printed" });
+  const taken = takeRows(turns, isHere, inView, "print");
   return {
     ...taken,
     turns: taken.turns.map(({ turn, top, rows }) => ({
@@ -37,12 +37,12 @@ export function printed(
   };
 }
 
-/** Those of some rows that are here, from one of them on where they are too many. `words` say what takes them. */
+/** Those of some rows that are here, from one of them on where they are too many. `takenBy`: for the message. */
 export function takeRows(
   turns: readonly VisibleTurn[],
   isHere: (index: number) => boolean,
   start: number,
-  words: { one: "print" | "copy"; done: "printed" | "copied" },
+  takenBy: "print" | "copy",
 ): Bounded & { readonly turns: readonly VisibleTurn[] } {
   const all = turns.flatMap(({ rows }) => rows.map(({ index }) => index));
   const here = all.filter(isHere);
@@ -57,10 +57,8 @@ export function takeRows(
   const away = all.filter((index) => !isHere(index));
   const [from, to] = [away[0], away.at(-1)];
   const why = [
-    away.length > 0 &&
-      `${exactNumber(away.length)} had not been loaded yet; another ${words.one} has more of them`,
-    here.length > shown.size &&
-      `${exactNumber(here.length - shown.size)} are more than the ${exactNumber(MOST)} of one ${words.one}`,
+    away.length > 0 && t[takenBy].notLoaded(away.length),
+    here.length > shown.size && t[takenBy].tooMany(here.length - shown.size, MOST),
   ].filter((word) => word !== false);
   return {
     turns: turns.flatMap((turn) => {
@@ -70,7 +68,7 @@ export function takeRows(
     ...(why.length === 0
       ? {}
       : {
-          leftOut: `${exactNumber(all.length - shown.size)} of ${exactNumber(all.length)} parts are not ${words.done}: ${why.join(", ")}.`,
+          leftOut: t[takenBy].leftOut(all.length - shown.size, all.length, why),
         }),
     ...(from === undefined || to === undefined
       ? {}

@@ -35,7 +35,7 @@ export function useCopied(
           layout.visible(layout.topOf(first), layout.topOf(last)),
           (index) => session.partAt(index) !== undefined,
           first,
-          { one: "copy", done: "copied" },
+          "copy",
         );
         flushSync(() => {
           setBetween(turns);

@@ -5,6 +5,7 @@ import type { OpenSession } from "../../app/open-session.ts";
 import { placeFrom } from "../../app/scroll-position.ts";
 import { useClient } from "../../app/store.ts";
 import { failureText } from "../../text/failure-text.ts";
+import { t } from "../../text/text.ts";
 import type { FindStart } from "./Find.tsx";
 import type { ScrollerHandle } from "./TranscriptScroller.tsx";
 
@@ -83,11 +84,7 @@ export function useAddressFollowed(options: Followed): void {
       const found = await api.locate(session.id, { [kind]: id } as { part: string });
       if (followed.current !== own) return undefined;
       if (found.ok) return await goTo(found.value.index, true);
-      onMessage(
-        found.failure.code === "refused"
-          ? `This session has no ${kind} ${id}: the link is of another version of it.`
-          : failureText(found.failure),
-      );
+      onMessage(found.failure.code === "refused" ? t.session.noPart(kind, id) : failureText(found.failure));
       return undefined;
     };
     void lead().then((row_id) => {

@@ -11,6 +11,7 @@ import { useClient, useRow, useSetting } from "../../app/store.ts";
 import { ancestorsOf, useWaiting } from "../../app/waiting.ts";
 import { failureText } from "../../text/failure-text.ts";
 import { clockTime, shortDuration } from "../../text/format.ts";
+import { t } from "../../text/text.ts";
 import type { AnswerDraft, Attachment, Outputs, TranscriptHost } from "../../transcript/host.ts";
 import type { Inspected } from "./inspect/inspected.ts";
 
@@ -181,7 +182,7 @@ export function useReadingHost(
         const known = attachments.current.get(reference);
         if (known !== undefined) return known;
         const [, part_id, n] = /^attachment:(.+):(\d+)$/.exec(reference) ?? [];
-        if (part_id === undefined) return Promise.reject(new Error(`${reference} is no attachment.`));
+        if (part_id === undefined) return Promise.reject(new Error(t.media.noAttachment(reference)));
         const attachment = api.attachment(session_id, part_id, Number(n)).then((reply) => {
           if (reply.ok) return attachmentOf(reply.value);
           attachments.current.delete(reference);

@@ -5,11 +5,11 @@ import { sessionHref } from "../../app/router.ts";
 import { clockTime } from "../../text/format.ts";
 import type { TranscriptHost } from "../../transcript/host.ts";
 import { OpenRequests } from "../requests/OpenRequests.tsx";
-import { ANSWER_KEYS } from "../session/session-keys.ts";
+import { answerKeys } from "../session/session-keys.ts";
 
 /** Answers what a session asks without leaving the list. */
 export function AnswerPanel({ row, open }: { row: SessionSummary; open: readonly OpenRequest[] }): ReactNode {
-  useKeys(ANSWER_KEYS);
+  useKeys(answerKeys());
   return <OpenRequests row={row} open={open} host={HOST} />;
 }
 

@@ -1,8 +1,8 @@
 import { lazy, type ReactNode, Suspense, useMemo, useRef, useState } from "react";
 import { markRead, readToEnd } from "../../app/read-state.ts";
 import { useClient, useSetting } from "../../app/store.ts";
-import { en } from "../../text/en.ts";
 import { exactNumber, exactTime, shortDuration, shortPath } from "../../text/format.ts";
+import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import {
   ATTENTION_KINDS,
@@ -50,7 +50,7 @@ export function AttentionList({ version, now }: { version: number; now: number }
   return (
     <section
       className="attention"
-      aria-label={en.attention.name}
+      aria-label={t.attention.name}
       onPointerEnter={() => setHeld(true)}
       onPointerLeave={({ currentTarget }) => setHeld(currentTarget.contains(document.activeElement))}
       onFocus={() => setHeld(true)}
@@ -60,13 +60,13 @@ export function AttentionList({ version, now }: { version: number; now: number }
     >
       <h2 className="attention-head">
         <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span> {en.attention.name}{" "}
+          <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span> {t.attention.name}{" "}
           <span className="attention-counts">{summaryOf(counts)}</span>
         </button>
       </h2>
       {isLost && (
         <p className="notice notice-warning" role="alert">
-          {en.attention.notSaved}
+          {t.attention.notSaved}
         </p>
       )}
       {isOpen && (
@@ -80,7 +80,7 @@ export function AttentionList({ version, now }: { version: number; now: number }
                 aria-expanded={showsRunning}
                 onClick={() => setShowsRunning(!showsRunning)}
               >
-                {showsRunning ? en.attention.hideRunning : en.attention.showRunning(running.length)}
+                {showsRunning ? t.attention.hideRunning : t.attention.showRunning(running.length)}
               </button>
             </li>
           )}
@@ -109,7 +109,7 @@ function AttentionLine({
   const age = shortDuration(Math.max(0, now - since));
   return (
     <li className={`attention-item attention-${kind}${isGone ? " is-gone" : ""}`}>
-      <span className="attention-kind">{en.attention.kinds[kind]}</span>{" "}
+      <span className="attention-kind">{t.attention.kinds[kind]}</span>{" "}
       <a href={href} className="attention-reason">
         {visible(reason, "prose")}
       </a>{" "}
@@ -118,31 +118,31 @@ function AttentionLine({
         {row.cwd === undefined ? "" : visible(shortPath(row.cwd), "name")}
       </span>{" "}
       <time className="attention-since" dateTime={new Date(since).toISOString()} title={exactTime(since)}>
-        {kind === "running" ? en.attention.active(age) : age}
+        {kind === "running" ? t.attention.active(age) : age}
         {expires_at !== undefined &&
-          ` · ${en.attention.expires(shortDuration(Math.max(0, expires_at - now)))}`}
+          ` · ${t.attention.expires(shortDuration(Math.max(0, expires_at - now)))}`}
       </time>{" "}
       {request_id !== undefined && (
         <button
           type="button"
           className="button attention-done"
           aria-expanded={answers}
-          aria-label={en.attention.answerTo(reason)}
+          aria-label={t.attention.answerTo(reason)}
           disabled={isGone}
           onClick={() => setAnswers(!answers)}
         >
-          {en.attention.answer}
+          {t.attention.answer}
         </button>
       )}
       {(kind === "failed" || kind === "finished") && (
         <button
           type="button"
           className="button attention-done"
-          aria-label={en.attention.doneWith(sessionTitle(row))}
+          aria-label={t.attention.doneWith(sessionTitle(row))}
           disabled={isGone}
           onClick={() => void onDone(item)}
         >
-          {en.attention.done}
+          {t.attention.done}
         </button>
       )}
       {answers && (
@@ -163,5 +163,5 @@ function countKinds(items: readonly AttentionItem[]): ReadonlyMap<AttentionKind,
 const summaryOf = (counts: ReadonlyMap<AttentionKind, number>): string =>
   ATTENTION_KINDS.flatMap((kind) => {
     const count = counts.get(kind);
-    return count === undefined ? [] : [`${exactNumber(count)} ${en.attention.counted[kind]}`];
+    return count === undefined ? [] : [`${exactNumber(count)} ${t.attention.counted[kind]}`];
   }).join(" · ");

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { StatusReply } from "../../../protocol.ts";
-import { exactNumber } from "../../text/format.ts";
+import { t } from "../../text/text.ts";
 import { byteSize } from "../../ui/size.ts";
 
 const line = ({ level, text, remedy }: StatusReply["notices"][number]): ReactNode => (
@@ -19,14 +19,14 @@ export function Notices({ status }: { status: StatusReply | undefined }): ReactN
       {status?.notices.map((notice) => !(folds && notice.unread) && line(notice))}
       {folds && (
         <details className="notice">
-          <summary>{places.length} places cannot be read</summary>
+          <summary>{t.sessions.unreadable(places.length)}</summary>
           {places.map(line)}
         </details>
       )}
       {index?.done === false && (
         <p className="notice notice-info">
           <label>
-            {`Indexing ${exactNumber(index.files_done)} of ${exactNumber(index.files_found)} files, ${byteSize(index.bytes_done)} of ${byteSize(index.bytes_found)} `}
+            {`${t.sessions.indexingFiles(index.files_done, index.files_found, byteSize(index.bytes_done), byteSize(index.bytes_found))} `}
             <progress value={index.bytes_done} max={Math.max(1, index.bytes_found)} />
           </label>
         </p>

@@ -4,18 +4,10 @@ import { isUnread, isWaiting } from "../../../model/session.ts";
 import { tokensOf } from "../../../model/tokens.ts";
 import { sessionHref } from "../../app/router.ts";
 import { waitsOf } from "../../app/waiting.ts";
-import { en } from "../../text/en.ts";
-import {
-  ago,
-  counted,
-  exactNumber,
-  exactTime,
-  shortDuration,
-  shortNumber,
-  shortPath,
-} from "../../text/format.ts";
+import { ago, exactNumber, exactTime, shortDuration, shortNumber, shortPath } from "../../text/format.ts";
 import { plainMarkdown } from "../../text/plain-markdown.ts";
 import { statusRuleText } from "../../text/status-rule.ts";
+import { t } from "../../text/text.ts";
 import { activityOf } from "../../transcript/activity.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { StateBadge } from "../../ui/StatusBadge.tsx";
@@ -28,14 +20,25 @@ interface Props {
   onToggle(id: string): void;
 }
 
-function Figure({ name, value, short }: { name: string; value: number; short?: string }): ReactNode {
+const FIGURES = { turn: "turns", tool: "toolCalls", error: "errors", token: "tokens" } as const;
+
+function Figure({
+  name,
+  value,
+  short,
+}: {
+  name: keyof typeof FIGURES;
+  value: number;
+  short?: string;
+}): ReactNode {
+  const text = t.count[FIGURES[name]](value);
   return (
     <span
-      className={`figure figure-${name.split(" ")[0]}${name === "error" && value > 0 ? " has-errors" : ""}`}
-      title={counted(value, name)}
+      className={`figure figure-${name}${name === "error" && value > 0 ? " has-errors" : ""}`}
+      title={text}
     >
       <span aria-hidden="true">{value === 0 ? "·" : (short ?? exactNumber(value))}</span>
-      <span className="unseen">{counted(value, name)}</span>
+      <span className="unseen">{text}</span>
     </span>
   );
 }
@@ -77,28 +80,28 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
           </span>{" "}
           {isUnread(row) && !asks && (
             <span className="session-new">
-              {row.new_parts === undefined ? en.read.unread : en.read.counted(exactNumber(row.new_parts))}
+              {row.new_parts === undefined ? t.read.unread : t.read.counted(exactNumber(row.new_parts))}
             </span>
           )}{" "}
           {row.scripted && depth === 0 && (
-            <span className="session-mark" title={en.sessions.scripted}>
-              scripted
+            <span className="session-mark" title={t.sessions.scripted}>
+              {t.sessions.scriptedMark}
             </span>
           )}{" "}
-          {row.sample && depth === 0 && <span className="session-mark">sample</span>}{" "}
+          {row.sample && depth === 0 && <span className="session-mark">{t.sessions.sample}</span>}{" "}
           {row.archived && (
-            <span className="session-mark" title="The agent's file is gone; this is Verbatim's copy">
-              archived
+            <span className="session-mark" title={t.sessions.archivedTitle}>
+              {t.sessions.archived}
             </span>
           )}{" "}
           {unlinked && (
-            <span className="session-mark" title="A sub-agent's run whose parent is not in the list">
-              run
+            <span className="session-mark" title={t.sessions.runTitle}>
+              {t.sessions.run}
             </span>
           )}{" "}
           {waits !== undefined ? (
             <>
-              <span className="needs-you">{en.waiting.self}</span>{" "}
+              <span className="needs-you">{t.waiting.self}</span>{" "}
               <span className="session-about session-asks">
                 {visible(waits.title, "prose")}
                 <WaitingSince since={waits.since} now={now} />
@@ -106,7 +109,7 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
             </>
           ) : below !== undefined ? (
             <>
-              <span className="needs-you">{en.waiting.below}</span>{" "}
+              <span className="needs-you">{t.waiting.below}</span>{" "}
               <span className="session-about session-asks">
                 {sessionTitle(below.row)}: {visible(below.title, "prose")}
                 <WaitingSince since={below.since} now={now} />
@@ -124,14 +127,14 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
         </span>{" "}
         <span
           className="session-agent"
-          title={row.agent_version && `Version ${visibleText(row.agent_version, "name")}`}
+          title={row.agent_version && t.sessions.version(visibleText(row.agent_version, "name"))}
         >
           {visible(row.agent_name ?? row.agent, "name")}
         </span>{" "}
         <span className="session-model" title={row.model && visibleText(row.model, "name")}>
           {visible(row.model ?? "", "name")}
         </span>{" "}
-        <Figure name="turn" value={row.turns} /> <Figure name="tool call" value={row.tool_calls} />{" "}
+        <Figure name="turn" value={row.turns} /> <Figure name="tool" value={row.tool_calls} />{" "}
         <Figure name="error" value={row.errors} />{" "}
         <Figure name="token" value={tokens} short={shortNumber(tokens)} />{" "}
         <time
@@ -147,7 +150,7 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
           type="button"
           className="session-runs"
           aria-expanded={expanded}
-          aria-label={`${counted(runs, "run")} of ${title}`}
+          aria-label={t.sessions.runsOf(runs, title)}
           onClick={() => onToggle(row.id)}
         >
           {`${expanded ? "▾" : "▸"} ${exactNumber(runs)}`}

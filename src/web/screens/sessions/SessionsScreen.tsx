@@ -29,8 +29,8 @@ import {
 } from "../../app/router.ts";
 import { type Client, useClient, useConnection, useSetting } from "../../app/store.ts";
 import { usePageTitle, useWaitingKey } from "../../app/waiting.ts";
-import { en } from "../../text/en.ts";
-import { counted, exactNumber } from "../../text/format.ts";
+import { exactNumber } from "../../text/format.ts";
+import { t } from "../../text/text.ts";
 import { composing } from "../../ui/composing.ts";
 import { ErrorBoundary, reasonOf } from "../../ui/ErrorBoundary.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
@@ -121,14 +121,6 @@ function placed(items: readonly ListItem[], height: number) {
 
 const USAGE = usageHref({ by: "day", days: USAGE_DAYS });
 
-const LABELS: Record<StateFilter, string> = {
-  waiting: en.waiting.name,
-  running: "Running",
-  failed: "Failed",
-  interrupted: "Stopped",
-  completed: "Done",
-};
-
 /** Every session of this machine, grouped, filtered as one types, live. `filter`: what the address says. */
 export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
   const client = useClient();
@@ -162,7 +154,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
   );
   const running = whole.by.running.size;
 
-  usePageTitle(running > 0 ? `Verbatim: ${running} running` : "Verbatim: sessions");
+  usePageTitle(t.sessions.pageTitle(running));
   useEffect(() => {
     left.text = text;
     left.states = states;
@@ -287,28 +279,38 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
   };
 
   const bindings: KeyBinding[] = [
-    { keys: ["n", "s"], does: "New session", run: () => navigate(NEW_SESSION) },
+    { keys: ["n", "s"], does: t.common.newSession, run: () => navigate(NEW_SESSION) },
     useWaitingKey(),
-    { keys: ["j", "ArrowDown"], does: "Next session", keyOnly: true, run: () => move(1) },
-    { keys: ["k", "ArrowUp"], does: "Previous session", keyOnly: true, run: () => move(-1) },
-    { keys: ["g", "Home"], does: "First session", keyOnly: true, run: () => move("first") },
-    { keys: ["G", "End"], does: "Last session", keyOnly: true, run: () => move("last") },
+    { keys: ["j", "ArrowDown"], does: t.sessions.keys.next, keyOnly: true, run: () => move(1) },
+    { keys: ["k", "ArrowUp"], does: t.sessions.keys.previous, keyOnly: true, run: () => move(-1) },
+    { keys: ["g", "Home"], does: t.sessions.keys.first, keyOnly: true, run: () => move("first") },
+    { keys: ["G", "End"], does: t.sessions.keys.last, keyOnly: true, run: () => move("last") },
     {
       keys: ["o"],
-      does: "Open the session (as Enter)",
+      does: t.sessions.keys.open,
       keyOnly: true,
       run: () => {
         const id = focused();
         if (id !== undefined) navigate(sessionHref(id));
       },
     },
-    { keys: ["l", "ArrowRight"], does: "Show its runs", keyOnly: true, run: () => toggle(focused(), true) },
-    { keys: ["h", "ArrowLeft"], does: "Hide its runs", keyOnly: true, run: () => toggle(focused(), false) },
-    { keys: ["m"], does: en.read.toggle, keyOnly: true, run: () => mark("read") },
-    { keys: ["P"], does: en.read.togglePin, keyOnly: true, run: () => mark("pin") },
+    {
+      keys: ["l", "ArrowRight"],
+      does: t.sessions.keys.showRuns,
+      keyOnly: true,
+      run: () => toggle(focused(), true),
+    },
+    {
+      keys: ["h", "ArrowLeft"],
+      does: t.sessions.keys.hideRuns,
+      keyOnly: true,
+      run: () => toggle(focused(), false),
+    },
+    { keys: ["m"], does: t.read.toggle, keyOnly: true, run: () => mark("read") },
+    { keys: ["P"], does: t.read.togglePin, keyOnly: true, run: () => mark("pin") },
     {
       keys: ["/", "Ctrl+f"],
-      does: "Filter",
+      does: t.sessions.keys.filter,
       run: () => {
         search.current?.focus();
         search.current?.select();
@@ -316,7 +318,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
     },
     {
       keys: ["t"],
-      does: "Group by project or by time",
+      does: t.sessions.keys.group,
       run: () => setGroupBy(groupBy === "project" ? "time" : "project"),
     },
   ];
@@ -340,7 +342,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
       <header className="bar">
         <h1 className="brand">Verbatim</h1>
         <a className="button button-main" href={NEW_SESSION}>
-          New session
+          {t.common.newSession}
         </a>
         {/* biome-ignore lint/a11y/useSemanticElements: not every document knows the element `search` yet */}
         <div role="search" className="filters">
@@ -348,8 +350,8 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
             ref={search}
             type="search"
             className="filter"
-            placeholder="Filter by title, prompt, folder, agent, model"
-            aria-label="Filter sessions"
+            placeholder={t.sessions.filterHint}
+            aria-label={t.sessions.filter}
             value={text}
             onChange={(event) => setFilter({ text: event.target.value, states })}
             onKeyDown={(event) => {
@@ -367,13 +369,11 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
             {!loaded
               ? ""
               : filtering
-                ? `${exactNumber(listed)} of ${counted(whole.all.size, "session")}`
-                : `${counted(whole.all.size, "session")}, ${running} running${
-                    needsYou > 0 ? `, ${en.waiting.counted(needsYou)}` : ""
-                  }`}
+                ? t.sessions.listed(listed, whole.all.size)
+                : t.sessions.summary(whole.all.size, running, needsYou)}
           </p>
           <fieldset className="chips">
-            <legend className="unseen">States</legend>
+            <legend className="unseen">{t.sessions.statesName}</legend>
             {STATES.map((state) => (
               <button
                 key={state}
@@ -386,12 +386,13 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
                   setFilter({ text, states: after });
                 }}
               >
-                {LABELS[state]} <span className="chip-count">{exactNumber(by[state].size)}</span>
+                {state === "waiting" ? t.waiting.name : t.sessions.states[state]}{" "}
+                <span className="chip-count">{exactNumber(by[state].size)}</span>
               </button>
             ))}
           </fieldset>
           <fieldset className="chips">
-            <legend className="unseen">Group by</legend>
+            <legend className="unseen">{t.sessions.groupBy}</legend>
             {(["project", "time"] as const).map((way) => (
               <button
                 key={way}
@@ -400,21 +401,21 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
                 aria-pressed={groupBy === way}
                 onClick={() => setGroupBy(way)}
               >
-                {way === "project" ? "Project" : "Time"}
+                {t.sessions.ways[way]}
               </button>
             ))}
           </fieldset>
         </div>
         <ConnectionState />
         <a className="button usage-link" href={USAGE}>
-          {en.usage.title}
+          {t.usage.title}
         </a>
         <HelpAndSettings bindings={bindings} />
       </header>
       <Notices status={status} />
       {notSaved && (
         <p className="notice notice-warning" role="alert">
-          {en.attention.notSaved}
+          {t.attention.notSaved}
         </p>
       )}
       <AttentionList version={version} now={now} />
@@ -422,7 +423,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
         className="sessions-list"
         ref={scroller}
         tabIndex={-1}
-        aria-label="Sessions"
+        aria-label={t.common.sessions}
         onFocus={() => {
           left.focused = focused() ?? left.focused;
         }}
@@ -430,17 +431,17 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
         {items.length > 0 && (
           <div className="list-head" aria-hidden="true">
             <div className="session-row">
-              <span>State</span>
-              <span>Session</span>
-              <span className="session-agent">Agent</span>
-              <span className="session-model">Model</span>
-              <span className="figure figure-turn">Turns</span>
-              <span className="figure figure-tool">Tools</span>
-              <span className="figure figure-error">Errors</span>
-              <span className="figure figure-token">Tokens</span>
-              <span className="session-time">Active</span>
+              <span>{t.sessions.heads.state}</span>
+              <span>{t.sessions.heads.session}</span>
+              <span className="session-agent">{t.sessions.heads.agent}</span>
+              <span className="session-model">{t.sessions.heads.model}</span>
+              <span className="figure figure-turn">{t.sessions.heads.turns}</span>
+              <span className="figure figure-tool">{t.sessions.heads.tools}</span>
+              <span className="figure figure-error">{t.sessions.heads.errors}</span>
+              <span className="figure figure-token">{t.sessions.heads.tokens}</span>
+              <span className="session-time">{t.sessions.heads.active}</span>
             </div>
-            <span className="session-runs">Runs</span>
+            <span className="session-runs">{t.sessions.heads.runs}</span>
           </div>
         )}
         {/* A list of what is rendered: its whole length is in the summary below. */}
@@ -463,7 +464,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
                       <a href={sessionHref(item.row.id)} data-session={item.row.id}>
                         {item.row.id}
                       </a>
-                      cannot be listed: {visible(reasonOf(error), "prose")}
+                      {t.sessions.notListed} {visible(reasonOf(error), "prose")}
                     </p>
                   )}
                 >
@@ -502,10 +503,7 @@ function Group({ item }: { item: Extract<ListItem, { type: "group" }> }): ReactN
   return (
     <h2 className="group" title={item.detail && visibleText(item.detail, "name")}>
       <span className="group-name">{visible(item.title, "name")}</span>{" "}
-      <span className="group-count">
-        {counted(item.count, "session")}
-        {item.running > 0 && `, ${item.running} running`}
-      </span>
+      <span className="group-count">{t.sessions.group(item.count, item.running)}</span>
     </h2>
   );
 }
@@ -532,31 +530,30 @@ function Empty({
   if (!loaded)
     return (
       <div className="blank">
-        <h2>{lost?.[0] ?? en.sessions.loading}</h2>
-        <p>{lost?.[1] ?? en.sessions.indexing}</p>
+        <h2>{lost?.[0] ?? t.sessions.loading}</h2>
+        <p>{lost?.[1] ?? t.sessions.indexing}</p>
       </div>
     );
   if (filtering && total > 0)
     return (
       <div className="blank">
-        <h2>{en.sessions.noMatches}</h2>
-        <p>{en.sessions.hidden(counted(total, "session"))}</p>
+        <h2>{t.sessions.noMatches}</h2>
+        <p>{t.sessions.hidden(total)}</p>
         {text !== "" && (
           <p>
-            <a href={searchHref(text)}>{en.sessions.searchInside(text)}</a>
+            <a href={searchHref(text)}>{t.sessions.searchInside(text)}</a>
           </p>
         )}
         <button type="button" className="button" onClick={onClear}>
-          Clear the filter
+          {t.sessions.clearFilter}
         </button>
       </div>
     );
   return (
     <div className="blank">
-      <h2>No sessions yet</h2>
+      <h2>{t.sessions.none}</h2>
       <p>
-        <a href={NEW_SESSION}>Start a session</a>, or run an agent on this machine: its session appears here
-        as it begins. Verbatim looks in
+        <a href={NEW_SESSION}>{t.sessions.startOne}</a> {t.sessions.orRun}
       </p>
       <ul>
         {roots.map((path) => (
@@ -566,7 +563,7 @@ function Empty({
         ))}
       </ul>
       <p>
-        Other folders or files: <code>npm start -- PATH</code>
+        {t.sessions.otherFolders} <code>npm start -- PATH</code>
       </p>
     </div>
   );

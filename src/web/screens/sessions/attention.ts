@@ -2,8 +2,8 @@ import { isUnread, type SessionSummary } from "../../../model/session.ts";
 import { sessionHref } from "../../app/router.ts";
 import type { SessionRows } from "../../app/store.ts";
 import { allWaiting, ancestorsOf } from "../../app/waiting.ts";
-import { en } from "../../text/en.ts";
-import { counted, shortDuration } from "../../text/format.ts";
+import { shortDuration } from "../../text/format.ts";
+import { t } from "../../text/text.ts";
 import { activityOf } from "../../transcript/activity.ts";
 
 /** Why a session is in the list, in the order of the list. */
@@ -69,14 +69,14 @@ function listedBy(row: SessionSummary, now: number): Pick<AttentionItem, "kind" 
     case "running": {
       const silent = now - row.last_activity_at;
       const activity = activityOf(row);
-      if (silent < QUIET_MS) return { kind: "running", reason: activity ?? en.attention.working };
-      return { kind: "quiet", reason: en.attention.quiet(shortDuration(silent), activity) };
+      if (silent < QUIET_MS) return { kind: "running", reason: activity ?? t.attention.working };
+      return { kind: "quiet", reason: t.attention.quiet(shortDuration(silent), activity) };
     }
     case "failed":
       return isUnread(row)
         ? {
             kind: "failed",
-            reason: row.status_rule?.rule === "silence" ? en.attention.noEnd : en.attention.failed,
+            reason: row.status_rule?.rule === "silence" ? t.attention.noEnd : t.attention.failed,
           }
         : undefined;
     case "completed":
@@ -84,9 +84,7 @@ function listedBy(row: SessionSummary, now: number): Pick<AttentionItem, "kind" 
         ? {
             kind: "finished",
             reason:
-              row.new_parts === undefined
-                ? en.attention.markedUnread
-                : en.attention.unread(counted(row.new_parts, "new part")),
+              row.new_parts === undefined ? t.attention.markedUnread : t.attention.unread(row.new_parts),
           }
         : undefined;
     case "interrupted":

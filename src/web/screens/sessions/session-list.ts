@@ -2,9 +2,9 @@ import { visibleText } from "../../../hidden-text/hidden-text.ts";
 import type { SessionSummary } from "../../../model/session.ts";
 import type { StateFilter } from "../../app/session-states.ts";
 import { ancestorsOf, type Waiting, waitingBelow, waitsOf } from "../../app/waiting.ts";
-import { en } from "../../text/en.ts";
 import { dayName, shortPath, WEEK } from "../../text/format.ts";
 import { plainMarkdown } from "../../text/plain-markdown.ts";
+import { t } from "../../text/text.ts";
 
 export interface ListQuery {
   /** Every word must occur in the title, first prompt, folder, branch, agent or model. */
@@ -61,7 +61,7 @@ function searchText(row: SessionSummary): string {
  */
 export const sessionTitle = (row: SessionSummary): string =>
   visibleText(
-    plainMarkdown(row.run?.task || row.title || row.first_prompt || row.run?.name || en.sessions.untitled),
+    plainMarkdown(row.run?.task || row.title || row.first_prompt || row.run?.name || t.sessions.untitled),
     "prose",
   );
 
@@ -101,12 +101,12 @@ function dayBefore(now: number, days: number): number {
 function periods(now: number): (row: SessionSummary, waits: boolean) => string {
   const [today, yesterday] = [dayBefore(now, 0), dayBefore(now, 1)];
   return (row, waits) => {
-    if (waits) return en.waiting.name;
-    if (row.status === "running") return "Running now";
+    if (waits) return t.waiting.name;
+    if (row.status === "running") return t.sessions.times.running;
     const at = row.last_activity_at;
-    if (at >= today) return "Today";
-    if (at >= yesterday) return "Yesterday";
-    if (now - at < WEEK) return "Last 7 days";
+    if (at >= today) return t.sessions.times.today;
+    if (at >= yesterday) return t.sessions.times.yesterday;
+    if (now - at < WEEK) return t.sessions.times.week;
     return dayName(at).slice(0, 7);
   };
 }
@@ -236,7 +236,8 @@ export function listItems(
     items.push({
       type: "group",
       key,
-      title: key === PINNED ? en.read.pinned : project ? (key === "" ? "No folder" : shortPath(key)) : key,
+      title:
+        key === PINNED ? t.read.pinned : project ? (key === "" ? t.sessions.noFolder : shortPath(key)) : key,
       ...(project && key !== "" ? { detail: key } : {}),
       count: rows.length,
       running: rows.filter((row) => row.status === "running" && !waiting.has(row.id)).length,

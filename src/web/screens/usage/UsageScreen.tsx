@@ -7,8 +7,8 @@ import { type KeyBinding, useKeys } from "../../app/keys.ts";
 import { navigate, sessionsHref, USAGE_GROUPS, type UsageGroup, usageHref } from "../../app/router.ts";
 import { useClient } from "../../app/store.ts";
 import { usePageTitle } from "../../app/waiting.ts";
-import { en } from "../../text/en.ts";
 import { dayName, exactNumber, shortNumber, shortPath } from "../../text/format.ts";
+import { t } from "../../text/text.ts";
 import { price } from "../../transcript/price.ts";
 import { FigureTable } from "../../ui/FigureTable.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
@@ -27,9 +27,9 @@ export function UsageScreen({ by, days }: { by: UsageGroup; days: number }): Rea
   const version = useStore(rows, (now) => now.version);
   const loaded = useStore(rows, (now) => now.loaded);
   const now = useNow(60_000);
-  usePageTitle(en.usage.pageTitle);
+  usePageTitle(t.usage.pageTitle);
   const bindings: KeyBinding[] = [
-    { keys: ["u", "Escape"], does: en.usage.back, keyOnly: true, run: () => navigate("/") },
+    { keys: ["u", "Escape"], does: t.usage.back, keyOnly: true, run: () => navigate("/") },
   ];
   useKeys(bindings);
   const groups = useMemo(() => {
@@ -40,7 +40,7 @@ export function UsageScreen({ by, days }: { by: UsageGroup; days: number }): Rea
     <main className="usage">
       <header className="bar">
         <h1 className="brand">
-          <a href="/">Verbatim</a> / {en.usage.title}
+          <a href="/">Verbatim</a> / {t.usage.title}
         </h1>
         <ConnectionState />
         <HelpAndSettings bindings={bindings} />
@@ -48,24 +48,24 @@ export function UsageScreen({ by, days }: { by: UsageGroup; days: number }): Rea
       <div className="usage-body">
         <p className="usage-choices">
           <Choice
-            label={en.usage.groupBy}
+            label={t.usage.groupBy}
             value={by}
-            options={USAGE_GROUPS.map((group) => [group, en.usage.groups[group]])}
+            options={USAGE_GROUPS.map((group) => [group, t.usage.groups[group]])}
             onChange={(chosen) => navigate(usageHref({ by: chosen, days }), "replace")}
           />
           <Choice
-            label={en.usage.period}
+            label={t.usage.period}
             value={String(days)}
-            options={PERIODS.map((period) => [String(period), en.usage.periods(period)])}
+            options={PERIODS.map((period) => [String(period), t.usage.periods(period)])}
             onChange={(chosen) => navigate(usageHref({ by, days: Number(chosen) }), "replace")}
           />
         </p>
         {groups.length === 0 ? (
-          <p aria-busy={!loaded}>{loaded ? en.usage.none : en.sessions.loading}</p>
+          <p aria-busy={!loaded}>{loaded ? t.usage.none : t.sessions.loading}</p>
         ) : (
           <UsageTable by={by} groups={groups} />
         )}
-        <p className="dialog-note">{en.usage.note}</p>
+        <p className="dialog-note">{t.usage.note}</p>
       </div>
     </main>
   );
@@ -108,16 +108,16 @@ function Choice<Value extends string>({
 
 function UsageTable({ by, groups }: { by: UsageGroup; groups: readonly UsageRow[] }): ReactNode {
   const most = Math.max(1, ...groups.map(({ usage }) => tokensOf(usage)));
-  const { sessions, runs, steps, calls, errors, given, cached, out, cost } = en.usage.heads;
+  const { sessions, runs, steps, calls, errors, given, cached, out, cost } = t.usage.heads;
   return (
     <FigureTable
-      caption={en.usage.by(en.usage.groups[by])}
-      heads={[en.usage.groups[by], sessions, runs, steps, calls, errors, given, cached, out, cost]}
+      caption={t.usage.by(t.usage.groups[by])}
+      heads={[t.usage.groups[by], sessions, runs, steps, calls, errors, given, cached, out, cost]}
       rows={[usageTotal(groups), ...groups].map((row, at) => ({
         key: at === 0 ? " total" : row.key,
         cells: [
           at === 0 ? (
-            <strong key="name">{en.usage.total}</strong>
+            <strong key="name">{t.usage.total}</strong>
           ) : (
             <Name key="name" by={by} row={row} share={tokensOf(row.usage) / most} />
           ),
@@ -138,7 +138,7 @@ function UsageTable({ by, groups }: { by: UsageGroup; groups: readonly UsageRow[
 
 function Name({ by, row, share }: { by: UsageGroup; row: UsageRow; share: number }): ReactNode {
   const name = by === "project" ? shortPath(row.name) : row.name;
-  const words = name === "" ? en.usage.unknown : visible(name, "name");
+  const words = name === "" ? t.usage.unknown : visible(name, "name");
   return (
     <>
       {by === "day" || row.key === "" ? (
@@ -155,12 +155,12 @@ function Name({ by, row, share }: { by: UsageGroup; row: UsageRow; share: number
 
 /** What is known of the cost; of a part without prices it says so. */
 function Cost({ row: { usage, counted, unpriced } }: { row: UsageRow }): ReactNode {
-  if (usage.cost === undefined) return counted === 0 ? "" : en.usage.noPrice;
+  if (usage.cost === undefined) return counted === 0 ? "" : t.usage.noPrice;
   return (
     <>
       {price(usage.cost)}
       {unpriced > 0 && (
-        <span className="usage-unpriced" title={en.usage.unpriced(unpriced, counted)}>
+        <span className="usage-unpriced" title={t.usage.unpriced(unpriced, counted)}>
           {" "}
           +?
         </span>

@@ -4,8 +4,8 @@ import type { ReactNode } from "react";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
 import type { FileDiff } from "../../../model/parts/ui-extra.ts";
 import { Diff, DiffCounts } from "../../code/Diff.tsx";
+import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
-import { counted } from "../../ui/size.ts";
 import {
   type CallView,
   type CardBodyProps,
@@ -46,7 +46,7 @@ export const diffCard: ToolCard = {
       first?.path ??
       text(view.input, "file_path", "path", "notebook_path") ??
       oneLine(view.call.arguments_json, 120);
-    const more = files.length > 1 ? ` and ${counted(files.length - 1, "file")} more` : "";
+    const more = files.length > 1 ? t.cards.moreFiles(files.length - 1) : "";
     return {
       label: label(view, files),
       subject: (
@@ -72,10 +72,10 @@ function label(view: CallView, files: readonly FileDiff[]): string {
   const name = view.call.tool_name;
   if (/^[A-Z]/.test(name)) return name;
   const changes = new Set(files.map((file) => file.change));
-  if (changes.size === 1 && changes.has("create")) return "Write";
-  if (changes.size === 1 && changes.has("delete")) return "Delete";
-  if (changes.size === 1 && changes.has("move")) return "Move";
-  return files.length > 0 ? "Edit" : labelOf(name);
+  if (changes.size === 1 && changes.has("create")) return t.cards.write;
+  if (changes.size === 1 && changes.has("delete")) return t.cards.delete;
+  if (changes.size === 1 && changes.has("move")) return t.cards.move;
+  return files.length > 0 ? t.cards.edit : labelOf(name);
 }
 
 const cache = new WeakMap<object, FileDiff[]>();
@@ -222,7 +222,7 @@ function DiffBody({ view }: CardBodyProps): ReactNode {
   return filesOf(view).map((file, index) => (
     <figure className="file-diff" key={index}>
       <figcaption>
-        <span className="file-change">{file.change}</span>{" "}
+        <span className="file-change">{t.cards.changes[file.change]}</span>{" "}
         <span className="file-path">
           {visible(file.path, "name")}
           {file.new_path !== undefined && <> → {visible(file.new_path, "name")}</>}
@@ -230,7 +230,7 @@ function DiffBody({ view }: CardBodyProps): ReactNode {
         <DiffCounts additions={file.additions} deletions={file.deletions} />
       </figcaption>
       {file.hunks.length > 0 && (
-        <Diff hunks={file.hunks} label={visibleText(`Changes of ${file.path}`, "name")} />
+        <Diff hunks={file.hunks} label={visibleText(t.changes.diffOf(file.path), "name")} />
       )}
     </figure>
   ));

@@ -1,3 +1,4 @@
+import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { named, shortPath, type ToolCard, text } from "./card.ts";
 
@@ -8,7 +9,7 @@ export const imageCard: ToolCard = {
   summary: ({ call, input, cwd }) => {
     const path = text(input, "path", "file_path", "prompt", "action") ?? "";
     return {
-      label: call.tool_name === "view_image" ? "View image" : call.tool_name,
+      label: call.tool_name === "view_image" ? t.cards.viewImage : call.tool_name,
       subject: visible(shortPath(path, cwd), "name"),
       title: path,
     };

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { CodeBlock } from "../../code/CodeBlock.tsx";
+import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import type { CallView, CardBodyProps, ToolCard } from "./card.ts";
 import { describe } from "./GenericCard.tsx";
@@ -37,7 +38,7 @@ function McpBody({ view: { extra } }: CardBodyProps): ReactNode {
     <CodeBlock
       code={JSON.stringify(extra.structured, null, 2) ?? ""}
       language="json"
-      title="structured result"
+      title={t.cards.structured}
     />
   );
 }

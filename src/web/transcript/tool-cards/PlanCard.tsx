@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { Markdown } from "../../markdown/Markdown.tsx";
+import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { type CallView, type CardBodyProps, named, oneLine, type ToolCard, text } from "./card.ts";
 
@@ -16,10 +17,10 @@ export const planCard: ToolCard = {
     );
     const accepted = view.extra?.type === "plan" ? view.extra.accepted : undefined;
     return {
-      label: "Plan",
+      label: t.cards.plan,
       subject: visible(title, "prose"),
       title,
-      figures: accepted === undefined ? undefined : accepted ? "accepted" : "not accepted",
+      figures: accepted === undefined ? undefined : accepted ? t.cards.accepted : t.cards.notAccepted,
     };
   },
   Body: PlanBody,

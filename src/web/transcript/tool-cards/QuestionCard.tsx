@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import {
   type CallView,
@@ -31,7 +32,7 @@ export const questionCard: ToolCard = {
     const subject = first.question;
     const answer = answered.map((question) => question.answer).join(", ");
     return {
-      label: "Question",
+      label: t.cards.question,
       subject: (
         <>
           {visible(oneLine(subject), "prose")}
@@ -39,7 +40,7 @@ export const questionCard: ToolCard = {
         </>
       ),
       title: answer === "" ? subject : `${subject} → ${answer}`,
-      figures: questions.length > 1 ? `${answered.length} of ${questions.length} answered` : undefined,
+      figures: questions.length > 1 ? t.cards.answered(answered.length, questions.length) : undefined,
     };
   },
   Body: QuestionBody,
@@ -66,13 +67,13 @@ function QuestionBody({ view }: CardBodyProps): ReactNode {
         {question.options.map((option, position) => (
           <li key={position} {...(option === question.answer ? { className: "chosen" } : {})}>
             {visible(option, "prose")}
-            {option === question.answer && <span className="subject-more"> (chosen)</span>}
+            {option === question.answer && <span className="subject-more"> {t.request.chosen}</span>}
           </li>
         ))}
       </ul>
       {question.answer !== undefined && !question.options.includes(question.answer) && (
         <p>
-          <span className="subject-more">answer: </span>
+          <span className="subject-more">{t.cards.answer} </span>
           {visible(question.answer, "prose")}
         </p>
       )}

@@ -1,5 +1,5 @@
+import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
-import { counted } from "../../ui/size.ts";
 import { type CallView, count, lineCount, list, named, shortPath, type ToolCard, text } from "./card.ts";
 
 /** A file that was read, and which lines of it. */
@@ -10,7 +10,7 @@ export const readCard: ToolCard = {
     const path = pathOf(view);
     const lines = linesOf(view);
     return {
-      label: /^[A-Z]/.test(view.call.tool_name) ? view.call.tool_name : "Read",
+      label: /^[A-Z]/.test(view.call.tool_name) ? view.call.tool_name : t.cards.read,
       subject: (
         <>
           {visible(shortPath(path, view.cwd), "name")}
@@ -41,14 +41,14 @@ function linesOf({ extra, input }: CallView): string | undefined {
   const start = count(input, "offset", "start_line");
   const limit = count(input, "limit");
   if (limit !== undefined) return range(start ?? 1, (start ?? 1) + limit - 1);
-  return isLine(start) ? `from ${start}` : undefined;
+  return isLine(start) ? t.cards.from(start) : undefined;
 }
 
 const range = (start: number, end: number): string | undefined =>
   isLine(start) && isLine(end) ? `${start}–${end}` : undefined;
 
 /** Whoever writes them: lines of a file are whole numbers, of which some agents count the first as 0. */
-const isLine = (line: number | undefined): boolean => Number.isSafeInteger(line) && Number(line) >= 0;
+const isLine = (line: number | undefined): line is number => Number.isSafeInteger(line) && Number(line) >= 0;
 
 function size({ extra, output, failed, result }: CallView): string | undefined {
   if (failed || result === undefined) return undefined;
@@ -56,8 +56,8 @@ function size({ extra, output, failed, result }: CallView): string | undefined {
   if (extra?.type === "read" && extra.line_count !== undefined && isLine(extra.line_count)) {
     const total = extra.total_lines;
     return total !== undefined && total > extra.line_count
-      ? `${extra.line_count} of ${counted(total, "line")}`
-      : counted(extra.line_count, "line");
+      ? t.cards.linesOf(extra.line_count, total)
+      : t.count.lines(extra.line_count);
   }
-  return result.truncated === undefined && output !== "" ? counted(lineCount(output), "line") : undefined;
+  return result.truncated === undefined && output !== "" ? t.count.lines(lineCount(output)) : undefined;
 }

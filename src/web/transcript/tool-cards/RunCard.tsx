@@ -4,11 +4,12 @@ import { isUuid } from "../../../model/is-uuid.ts";
 import type { SessionSummary } from "../../../model/session.ts";
 import { tokensOf } from "../../../model/tokens.ts";
 import { Markdown } from "../../markdown/Markdown.tsx";
-import { en } from "../../text/en.ts";
+import { shortTokens } from "../../text/format.ts";
+import { t } from "../../text/text.ts";
 import { duration } from "../../ui/duration.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { StateBadge } from "../../ui/StatusBadge.tsx";
-import { counted, shortNumber, shortTokens } from "../../ui/size.ts";
+import { shortNumber } from "../../ui/size.ts";
 import { activityOf } from "../activity.ts";
 import type { TranscriptHost } from "../host.ts";
 import { type CallView, type CardBodyProps, labelOf, named, oneLine, type ToolCard, text } from "./card.ts";
@@ -78,7 +79,7 @@ function figures(view: CallView, run: SessionSummary | undefined): string[] {
   const calls = run?.tool_calls ?? extra?.tool_calls;
   const tokens = tokensSoFar(view, run);
   return [
-    calls === undefined ? undefined : counted(calls, "call"),
+    calls === undefined ? undefined : t.count.calls(calls),
     tokens === undefined ? undefined : shortTokens(tokens),
   ].filter((word) => word !== undefined);
 }
@@ -104,7 +105,7 @@ function useWaitOf(run: SessionSummary | undefined, host: TranscriptHost) {
   if (own !== undefined)
     return { title: own.title, href: `${host.runHref(run.id)}#part-${own.request_id}`, below: false };
   if (run.waiting !== undefined)
-    return { title: en.waiting.agent(run.waiting), href: host.runHref(run.id), below: false };
+    return { title: t.waiting.agent(run.waiting), href: host.runHref(run.id), below: false };
   return below && { ...below, below: true };
 }
 
@@ -120,7 +121,7 @@ function RunAction({ view, host }: CardBodyProps): ReactNode {
     <span className="run-action">
       {waits !== undefined && (
         <a className="needs-you" href={waits.href} title={visibleText(waits.title, "prose")}>
-          {waits.below ? en.waiting.below : en.waiting.self}
+          {waits.below ? t.waiting.below : t.waiting.self}
         </a>
       )}{" "}
       {activity !== undefined && waits === undefined && (
@@ -141,11 +142,14 @@ function RunAction({ view, host }: CardBodyProps): ReactNode {
           className="run-link"
           href={host.runHref(id)}
           aria-label={visibleText(
-            `Open run ${oneLine(task, 80)} ${name ?? ""}`.replace(/\s+/g, " ").trim(),
+            t.cards
+              .openRunOf(`${oneLine(task, 80)} ${name ?? ""}`)
+              .replace(/\s+/g, " ")
+              .trim(),
             "name",
           )}
         >
-          open run
+          {t.cards.openRun}
         </a>
       )}
     </span>
@@ -159,23 +163,27 @@ function RunBody({ view, host }: CardBodyProps): ReactNode {
   const prompt = text(view.input, "prompt", "message");
   const tokens = tokensSoFar(view, run);
   const facts: [string, ReactNode][] = [];
-  if (name !== undefined) facts.push(["agent", visible(name, "name")]);
-  if (task !== "") facts.push(["task", visible(oneLine(task), "prose")]);
+  if (name !== undefined) facts.push([t.cards.facts.agent, visible(name, "name")]);
+  if (task !== "") facts.push([t.cards.facts.task, visible(oneLine(task), "prose")]);
   if (run !== undefined) {
-    facts.push(["state", <StateBadge key="state" status={run.status} />]);
+    facts.push([t.cards.facts.state, <StateBadge key="state" status={run.status} />]);
     const activity = activityOf(run);
-    if (activity !== undefined) facts.push(["now", visible(activity, "name")]);
+    if (activity !== undefined) facts.push([t.cards.facts.now, visible(activity, "name")]);
     facts.push([
-      "steps",
-      `${run.steps}, ${counted(run.tool_calls, "tool call")}${run.errors > 0 ? `, ${counted(run.errors, "error")}` : ""}`,
+      t.cards.facts.steps,
+      [
+        String(run.steps),
+        t.count.toolCalls(run.tool_calls),
+        ...(run.errors > 0 ? [t.count.errors(run.errors)] : []),
+      ].join(", "),
     ]);
-    if (run.model !== undefined) facts.push(["model", visible(run.model, "name")]);
+    if (run.model !== undefined) facts.push([t.cards.facts.model, visible(run.model, "name")]);
   } else {
-    if (extra?.status !== undefined) facts.push(["state", visible(extra.status, "name")]);
-    if (extra?.tool_calls !== undefined) facts.push(["tool calls", extra.tool_calls]);
+    if (extra?.status !== undefined) facts.push([t.cards.facts.state, visible(extra.status, "name")]);
+    if (extra?.tool_calls !== undefined) facts.push([t.cards.facts.calls, extra.tool_calls]);
   }
-  if (tokens !== undefined) facts.push(["tokens", shortNumber(tokens)]);
-  if (extra?.duration_ms !== undefined) facts.push(["time", duration(extra.duration_ms)]);
+  if (tokens !== undefined) facts.push([t.cards.facts.tokens, shortNumber(tokens)]);
+  if (extra?.duration_ms !== undefined) facts.push([t.cards.facts.time, duration(extra.duration_ms)]);
   return (
     <>
       <dl className="card-facts card-facts-rows">
@@ -188,7 +196,7 @@ function RunBody({ view, host }: CardBodyProps): ReactNode {
       </dl>
       {prompt !== undefined && (
         <div className="card-section">
-          <h4>prompt</h4>
+          <h4>{t.part.kinds.prompt}</h4>
           <Markdown text={prompt} idPrefix={`${view.call.id}-prompt-`} />
         </div>
       )}

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { CodeBlock } from "../../code/CodeBlock.tsx";
+import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { type CallView, type CardBodyProps, named, oneLine, type ToolCard, text } from "./card.ts";
 import { atCommand, exitFigure } from "./ShellCard.tsx";
@@ -53,10 +54,10 @@ function toolsIn(script: string): string | undefined {
           const number = /\bsession_id["']?\s*:\s*["']?(\d+)/.exec(written)?.[1];
           return number === undefined
             ? name
-            : atCommand(`command ${number}`, literalOf(written, "chars") || undefined);
+            : atCommand(t.cards.command(number), literalOf(written, "chars") || undefined);
         }
         case "apply_patch":
-          return files.size === 0 ? name : `edits ${[...files].join(", ")}`;
+          return files.size === 0 ? name : t.cards.edits([...files].join(", "));
         default:
           return name;
       }

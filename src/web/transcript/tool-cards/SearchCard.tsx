@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
+import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
-import { counted } from "../../ui/size.ts";
 import { type CardBodyProps, labelOf, named, oneLine, shortPath, type ToolCard, text } from "./card.ts";
 
 /** A search in files, by content or by name: what for, where, how many. */
@@ -24,7 +24,7 @@ export const searchCard: ToolCard = {
       text(input, "pattern", "query", "glob", "path", "dir_path") ??
       "";
     const where = text(input, "path", "dir_path");
-    const place = where === undefined || where === query ? "" : ` in ${shortPath(where, cwd)}`;
+    const place = where === undefined || where === query ? "" : t.cards.in(shortPath(where, cwd));
     const filter = text(input, "glob", "include", "type");
     const only = filter === undefined || filter === query ? "" : ` (${filter})`;
     return {
@@ -36,7 +36,7 @@ export const searchCard: ToolCard = {
         </>
       ),
       title: query + place + only,
-      figures: extra?.type === "search" ? counted(extra.match_count, "match", "matches") : undefined,
+      figures: extra?.type === "search" ? t.count.matches(extra.match_count) : undefined,
     };
   },
   Body: SearchBody,
@@ -51,7 +51,7 @@ function SearchBody({ view: { extra, output } }: CardBodyProps): ReactNode {
       {extra.files.slice(0, 200).map((file, index) => (
         <li key={index}>{visible(file, "name")}</li>
       ))}
-      {extra.files.length > 200 && <li>and {extra.files.length - 200} more</li>}
+      {extra.files.length > 200 && <li>{t.cards.more(extra.files.length - 200)}</li>}
     </ul>
   );
 }

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { CodeBlock } from "../../code/CodeBlock.tsx";
+import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import {
   type CallView,
@@ -32,7 +33,7 @@ export const shellCard: ToolCard = {
   summary: (view) => {
     const subject = oneLine(
       goesOn(view)
-        ? atCommand(commandOf(view) || `command ${numberOf(view)}`, text(view.input, "chars"))
+        ? atCommand(commandOf(view) || t.cards.command(numberOf(view)), text(view.input, "chars"))
         : commandOf(view),
     );
     return {
@@ -55,7 +56,7 @@ const numberOf = ({ input }: CallView): number | string =>
 
 /** What Codex does with such a command. */
 export function atCommand(command: string, typed: string | undefined): string {
-  return typed === undefined ? `waits for ${command}` : `types ${JSON.stringify(typed)} into ${command}`;
+  return typed === undefined ? t.cards.waitsFor(command) : t.cards.types(JSON.stringify(typed), command);
 }
 
 function label(name: string): string {
@@ -63,7 +64,7 @@ function label(name: string): string {
   return lower === "bash" || lower === "powershell"
     ? name
     : /exec|shell|command|^write_stdin$/.test(lower)
-      ? "Shell"
+      ? t.cards.shell
       : name;
 }
 
@@ -98,7 +99,7 @@ function fromArguments(words: readonly string[]): string {
 /** How a command ended, where that was not well. */
 export function exitFigure(view: CallView): string | undefined {
   const exit = exitCode(view);
-  return exit !== undefined && exit !== 0 ? `exit ${exit}` : undefined;
+  return exit !== undefined && exit !== 0 ? t.cards.exit(exit) : undefined;
 }
 
 function exitCode({ extra, output, failed }: CallView): number | undefined {
@@ -116,12 +117,12 @@ function ShellBody({ view }: CardBodyProps): ReactNode {
   const exit = exitCode(view);
   const timeout = count(view.input, "timeout", "timeout_ms");
   const facts: [string, ReactNode][] = [];
-  if (cwd !== undefined) facts.push(["in", visible(cwd, "name")]);
-  if (exit !== undefined) facts.push(["exit", exit]);
-  if (timeout !== undefined) facts.push(["limit", `${timeout / 1_000} s`]);
-  if (extra?.interrupted) facts.push(["ended", "interrupted"]);
+  if (cwd !== undefined) facts.push([t.cards.facts.folder, visible(cwd, "name")]);
+  if (exit !== undefined) facts.push([t.cards.facts.exit, exit]);
+  if (timeout !== undefined) facts.push([t.cards.facts.limit, t.time.seconds(String(timeout / 1_000))]);
+  if (extra?.interrupted) facts.push([t.cards.facts.ended, t.cards.interrupted]);
   if (extra?.background_task_id !== undefined)
-    facts.push(["background task", visible(extra.background_task_id, "name")]);
+    facts.push([t.cards.facts.background, visible(extra.background_task_id, "name")]);
   return (
     <>
       {description !== undefined && <p className="card-note">{visible(description, "prose")}</p>}

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { TodoItem } from "../../../model/parts/ui-extra.ts";
+import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import {
   type CallView,
@@ -34,17 +35,17 @@ export const todoCard: ToolCard = {
       current?.text ??
       text(view.input, "subject", "explanation") ??
       taskLine(view) ??
-      (todos.length > 0 && done === todos.length ? "all done" : "");
+      (todos.length > 0 && done === todos.length ? t.cards.allDone : "");
     return {
       label:
         view.call.tool_name === "update_plan"
-          ? "Plan"
+          ? t.cards.plan
           : view.call.tool_name === "TodoWrite"
-            ? "Todo"
+            ? t.cards.todo
             : labelOf(view.call.tool_name),
       subject: visible(oneLine(subject), "prose"),
       title: subject,
-      figures: todos.length > 0 ? `${done} of ${todos.length} done` : undefined,
+      figures: todos.length > 0 ? t.cards.done(done, todos.length) : undefined,
     };
   },
   Body: TodoBody,
@@ -54,9 +55,7 @@ export const todoCard: ToolCard = {
 function taskLine({ input }: CallView): string | undefined {
   const id = text(input, "taskId", "task_id");
   const status = text(input, "status");
-  return id === undefined
-    ? undefined
-    : `task ${id}${status === undefined ? "" : ` ${status.replace("_", " ")}`}`;
+  return id === undefined ? undefined : t.cards.task(id, status?.replace("_", " "));
 }
 
 function todosOf({ extra, input }: CallView): TodoItem[] {
@@ -69,11 +68,7 @@ function todosOf({ extra, input }: CallView): TodoItem[] {
   });
 }
 
-const MARKS: Record<TodoItem["status"], { sign: string; words: string }> = {
-  completed: { sign: "✓", words: "done: " },
-  in_progress: { sign: "▸", words: "now: " },
-  pending: { sign: "·", words: "to do: " },
-};
+const MARKS: Record<TodoItem["status"], string> = { completed: "✓", in_progress: "▸", pending: "·" };
 
 function TodoBody({ view }: CardBodyProps): ReactNode {
   const todos = todosOf(view);
@@ -83,9 +78,9 @@ function TodoBody({ view }: CardBodyProps): ReactNode {
       {todos.map((todo, index) => (
         <li key={index} className={`todo-${todo.status}`}>
           <span className="todo-sign" aria-hidden="true">
-            {MARKS[todo.status].sign}
+            {MARKS[todo.status]}
           </span>{" "}
-          <span className="unseen">{MARKS[todo.status].words}</span>
+          <span className="unseen">{t.cards.states[todo.status]}</span>
           {visible(todo.text, "prose")}
         </li>
       ))}

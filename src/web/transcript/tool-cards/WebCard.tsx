@@ -1,7 +1,8 @@
 import type { ReactNode } from "react";
+import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { SafeLink } from "../../ui/SafeLink.tsx";
-import { byteSize, counted } from "../../ui/size.ts";
+import { byteSize } from "../../ui/size.ts";
 import { type CardBodyProps, isRecord, named, oneLine, type ToolCard, text } from "./card.ts";
 
 /** The web: a search with what it found, or a page that was fetched. Nothing of either is loaded here. */
@@ -31,7 +32,7 @@ export const webCard: ToolCard = {
       title: subject,
       figures:
         extra?.type === "web_search"
-          ? counted(extra.results.length, "result")
+          ? t.count.results(extra.results.length)
           : extra?.type === "web_fetch"
             ? [extra.status, extra.byte_size === undefined ? undefined : byteSize(extra.byte_size)]
                 .filter((value) => value !== undefined)

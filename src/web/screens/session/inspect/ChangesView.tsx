@@ -5,7 +5,7 @@ import { apiOf } from "../../../api/api.ts";
 import { sessionHref } from "../../../app/router.ts";
 import { useClient } from "../../../app/store.ts";
 import { Diff, DiffCounts } from "../../../code/Diff.tsx";
-import { en } from "../../../text/en.ts";
+import { t } from "../../../text/text.ts";
 import { shortPath } from "../../../transcript/tool-cards/card.ts";
 import { visible } from "../../../ui/hidden-text.tsx";
 import { TurnChoice } from "./TurnChoice.tsx";
@@ -39,7 +39,7 @@ export function ChangesView({ session_id, cwd, turn, onTurn, onClose }: Props): 
         <TurnChoice turn={turn} turns={value?.turns ?? turn ?? 1} onTurn={onTurn} />
       </p>
       <div aria-live="polite">
-        {isLoading && <p className="dialog-note">{en.changes.loading}</p>}
+        {isLoading && <p className="dialog-note">{t.changes.loading}</p>}
         {problem !== undefined && <p className="dialog-problem">{problem}</p>}
       </div>
       {!isLoading && value !== undefined && (
@@ -66,21 +66,21 @@ function Changes({
     </a>
   );
   const isEmpty = files.length + commits.length + pull_requests.length + not_seen.length === 0;
-  if (isEmpty) return <p>{en.changes.none}</p>;
+  if (isEmpty) return <p>{t.changes.none}</p>;
   return (
     <>
       {commits.map(({ call_id, hash, branch, subject }) => (
         <p key={hash}>
-          {en.changes.commit} {link(call_id, <code>{hash}</code>)} ({visible(branch, "name")}):{" "}
+          {t.changes.commit} {link(call_id, <code>{hash}</code>)} ({visible(branch, "name")}):{" "}
           {visible(subject, "prose")}
         </p>
       ))}
       {pull_requests.map(({ call_id, url }) => (
         <p key={url}>
-          {en.changes.pullRequest} {link(call_id, visible(url, "name"))}
+          {t.changes.pullRequest} {link(call_id, visible(url, "name"))}
         </p>
       ))}
-      <h3>{en.changes.files(files.length)}</h3>
+      <h3>{t.changes.files(files.length)}</h3>
       {files.map((file, index) => (
         <details key={`${index} ${file.path}`} className="changed-file" open={index < OPEN_FILES}>
           <summary>
@@ -88,22 +88,22 @@ function Changes({
               {file.old_path !== undefined && <>{visible(shortPath(file.old_path, cwd), "name")} → </>}
               {visible(shortPath(file.path, cwd), "name")}
             </code>{" "}
-            <span className="changed-kind">{en.changes.kinds[file.change]}</span>{" "}
+            <span className="changed-kind">{t.changes.kinds[file.change]}</span>{" "}
             <DiffCounts additions={file.additions} deletions={file.deletions} />
           </summary>
-          {!file.is_net && file.hunks.length > 0 && <p className="dialog-note">{en.changes.notNet}</p>}
+          {!file.is_net && file.hunks.length > 0 && <p className="dialog-note">{t.changes.notNet}</p>}
           {file.is_cut === true ? (
-            <p className="dialog-note">{en.changes.cut}</p>
+            <p className="dialog-note">{t.changes.cut}</p>
           ) : file.hunks.length === 0 ? (
-            <p className="dialog-note">{file.is_net ? en.changes.sameText : en.changes.notRecorded}</p>
+            <p className="dialog-note">{file.is_net ? t.changes.sameText : t.changes.notRecorded}</p>
           ) : (
-            <Diff hunks={file.hunks} label={en.changes.diffOf(file.path)} />
+            <Diff hunks={file.hunks} label={t.changes.diffOf(file.path)} />
           )}
           <p className="changed-edits">
-            {en.changes.edits}{" "}
+            {t.changes.edits}{" "}
             {file.edits.map((edit, at) => (
               <span key={`${at} ${edit.call_id}`}>
-                {link(edit.call_id, en.changes.edit(at + 1))}
+                {link(edit.call_id, t.changes.edit(at + 1))}
                 {thoughtOf(edit, link)}{" "}
               </span>
             ))}
@@ -112,7 +112,7 @@ function Changes({
       ))}
       {not_seen.length > 0 && (
         <details>
-          <summary>{en.changes.notSeen(not_seen.length)}</summary>
+          <summary>{t.changes.notSeen(not_seen.length)}</summary>
           <ul className="card-list">
             {not_seen.map(({ call_id, command }) => (
               <li key={call_id}>
@@ -129,4 +129,4 @@ function Changes({
 const thoughtOf = (
   { thought_id }: LedgerEdit,
   link: (part_id: string, text: ReactNode) => ReactNode,
-): ReactNode => (thought_id === undefined ? null : <> ({link(thought_id, en.changes.thought)})</>);
+): ReactNode => (thought_id === undefined ? null : <> ({link(thought_id, t.changes.thought)})</>);

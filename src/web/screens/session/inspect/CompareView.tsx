@@ -5,8 +5,8 @@ import type { CompareReply } from "../../../../protocol.ts";
 import { apiOf } from "../../../api/api.ts";
 import { sessionHref } from "../../../app/router.ts";
 import { useClient } from "../../../app/store.ts";
-import { en } from "../../../text/en.ts";
 import { exactTime } from "../../../text/format.ts";
+import { t } from "../../../text/text.ts";
 import { visible } from "../../../ui/hidden-text.tsx";
 import { sessionTitle } from "../../sessions/session-list.ts";
 import { candidatesOf } from "./compare-candidates.ts";
@@ -25,12 +25,12 @@ export function CompareView({ row, other, onOther, onClose }: Props): ReactNode 
   const { rows } = useClient();
   const candidates = useMemo(() => candidatesOf(rows.getState().byId.values(), row), [rows, row]);
   const chosen = other ?? candidates[0]?.id;
-  if (chosen === undefined) return <p>{en.compare.none}</p>;
+  if (chosen === undefined) return <p>{t.compare.none}</p>;
   return (
     <>
       <p>
         <label>
-          {en.compare.with}{" "}
+          {t.compare.with}{" "}
           <select className="compare-choice" value={chosen} onChange={({ target }) => onOther(target.value)}>
             {candidates.map((each) => (
               <option key={each.id} value={each.id}>
@@ -62,7 +62,7 @@ function Comparison({
   return (
     <>
       <div aria-live="polite">
-        {isLoading && <p className="dialog-note">{en.changes.loading}</p>}
+        {isLoading && <p className="dialog-note">{t.changes.loading}</p>}
         {problem !== undefined && <p className="dialog-problem">{problem}</p>}
         {value !== undefined && <p>{summaryOf(value)}</p>}
       </div>
@@ -71,7 +71,7 @@ function Comparison({
           <Side side={value.left} title={sessionTitle(row)} same={value.same}>
             {(part) => (
               <a href={sessionHref(row.id, `part-${part}`)} onClick={onClose}>
-                {en.compare.toPart}
+                {t.compare.toPart}
               </a>
             )}
           </Side>
@@ -82,7 +82,7 @@ function Comparison({
           >
             {(part) => (
               <a href={sessionHref(other, `part-${part}`)} onClick={onClose}>
-                {en.compare.toPart}
+                {t.compare.toPart}
               </a>
             )}
           </Side>
@@ -93,9 +93,9 @@ function Comparison({
 }
 
 function summaryOf({ same, last_same, left, right }: CompareReply): string {
-  if (same === left.parts && same === right.parts) return en.compare.equal(same);
-  if (last_same === undefined) return en.compare.different;
-  return en.compare.same(same, last_same.turn + 1, last_same.step);
+  if (same === left.parts && same === right.parts) return t.compare.equal(same);
+  if (last_same === undefined) return t.compare.different;
+  return t.compare.same(same, last_same.turn + 1, last_same.step);
 }
 
 function Side({
@@ -114,7 +114,7 @@ function Side({
     <section aria-label={title}>
       <h3>{visible(title, "name")}</h3>
       {rest.length === 0 ? (
-        <p className="dialog-note">{en.compare.ends}</p>
+        <p className="dialog-note">{t.compare.ends}</p>
       ) : (
         <ol className="compare-parts">
           {rest.map((part) => (
@@ -126,7 +126,7 @@ function Side({
         </ol>
       )}
       {same + rest.length < parts && (
-        <p className="dialog-note">{en.compare.more(parts - same - rest.length)}</p>
+        <p className="dialog-note">{t.compare.more(parts - same - rest.length)}</p>
       )}
     </section>
   );
@@ -134,7 +134,7 @@ function Side({
 
 const nameOf = ({ turn, step, kind, tool, status }: ComparedPart): string =>
   [
-    en.compare.place(turn + 1, step),
+    t.compare.place(turn + 1, step),
     tool === undefined ? kind : `${kind} ${tool}`,
     ...(status === undefined || status === "ok" ? [] : [status]),
   ].join(" · ");

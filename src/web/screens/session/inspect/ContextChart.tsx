@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import type { StepFigures } from "../../../../model/figures/figures.ts";
 import { tokensIn } from "../../../../model/tokens.ts";
-import { en } from "../../../text/en.ts";
 import { exactNumber } from "../../../text/format.ts";
+import { t } from "../../../text/text.ts";
 
 /** Bars in the chart: of more steps, several share a bar, which is as high as the highest of them. */
 const MOST_BARS = 240;
@@ -32,7 +32,7 @@ export function ContextChart({
   const highest = Math.max(...bars.map(({ tokens }) => tokens));
   return (
     <figure>
-      <figcaption>{en.figures.contextChart(exactNumber(highest))}</figcaption>
+      <figcaption>{t.figures.contextChart(exactNumber(highest))}</figcaption>
       <svg
         className="figure-chart"
         viewBox={`0 0 ${bars.length} ${HEIGHT}`}
@@ -41,7 +41,7 @@ export function ContextChart({
       >
         {bars.map(({ tokens, step, compacted }, at) => {
           const height = (HEIGHT * tokens) / highest;
-          const words = en.figures.contextAt(step.turn + 1, step.step, exactNumber(tokens));
+          const words = t.figures.contextAt(step.turn + 1, step.step, exactNumber(tokens));
           return (
             <g key={step.part_id}>
               <a href={href(step.part_id)} tabIndex={-1} onClick={onLeave}>

@@ -3,9 +3,9 @@ import type { ContextItem } from "../../../../model/context/describe-call.ts";
 import { apiOf } from "../../../api/api.ts";
 import { useClient } from "../../../app/store.ts";
 import { Output } from "../../../code/Output.tsx";
-import { en } from "../../../text/en.ts";
 import { failureText } from "../../../text/failure-text.ts";
 import { shortNumber } from "../../../text/format.ts";
+import { t } from "../../../text/text.ts";
 import { visible } from "../../../ui/hidden-text.tsx";
 
 interface Props {
@@ -46,8 +46,8 @@ export function ContextItemRow({ session_id, item, place, href, onLeave }: Props
       <summary>
         {name !== "" && <span className="context-kind">{visible(name, "name")}</span>}
         <span className="context-preview">{visible(item.preview, "prose")}</span>
-        {item.ends_cache === true && <span className="context-mark">{en.context.cached}</span>}
-        <span className="context-size" title={en.context.characters(item.size)}>
+        {item.ends_cache === true && <span className="context-mark">{t.context.cached}</span>}
+        <span className="context-size" title={t.context.characters(item.size)}>
           {shortNumber(item.size)}
         </span>
       </summary>
@@ -56,13 +56,13 @@ export function ContextItemRow({ session_id, item, place, href, onLeave }: Props
           {href !== undefined && (
             <p>
               <a href={href} onClick={onLeave}>
-                {en.context.toPart}
+                {t.context.toPart}
               </a>
             </p>
           )}
           {problem !== undefined && <p className="dialog-problem">{problem}</p>}
           {text !== undefined && <Output text={text} label={name} />}
-          {place !== undefined && !isLoaded && <p className="dialog-note">{en.context.loading}</p>}
+          {place !== undefined && !isLoaded && <p className="dialog-note">{t.context.loading}</p>}
           {place === undefined && <p className="context-text">{visible(item.preview, "prose")}</p>}
         </>
       )}

@@ -5,8 +5,8 @@ import type { ContextReply } from "../../../../protocol.ts";
 import { apiOf } from "../../../api/api.ts";
 import { sessionHref } from "../../../app/router.ts";
 import { useClient } from "../../../app/store.ts";
-import { en } from "../../../text/en.ts";
 import { exactNumber, shortNumber } from "../../../text/format.ts";
+import { t } from "../../../text/text.ts";
 import { JsonBlock } from "../../../transcript/JsonBlock.tsx";
 import { visible } from "../../../ui/hidden-text.tsx";
 import { ContextItemRow } from "./ContextItemRow.tsx";
@@ -33,7 +33,7 @@ export function ContextView({ session_id, which, onCall, onClose }: Props): Reac
   return (
     <div aria-busy={isLoading}>
       <div aria-live="polite">
-        {isLoading && value === undefined && <p className="dialog-note">{en.context.loading}</p>}
+        {isLoading && value === undefined && <p className="dialog-note">{t.context.loading}</p>}
         {problem !== undefined && <p className="dialog-problem">{problem}</p>}
       </div>
       {value !== undefined && problem === undefined && (
@@ -54,25 +54,25 @@ function CallHead({ context, onCall }: { context: ContextReply; onCall(call: num
     <>
       <p className="context-head">
         <button type="button" className="button" disabled={call <= 1} onClick={() => onCall(call - 1)}>
-          {en.context.previous}
+          {t.context.previous}
         </button>{" "}
         <button type="button" className="button" disabled={call >= calls} onClick={() => onCall(call + 1)}>
-          {en.context.next}
+          {t.context.next}
         </button>{" "}
-        <strong>{en.context.call(call, calls)}</strong>
-        {turn !== null && <> · {en.changes.turn(turn + 1)}</>}
-        {step === null && <> · {en.context.attempt}</>}
+        <strong>{t.context.call(call, calls)}</strong>
+        {turn !== null && <> · {t.changes.turn(turn + 1)}</>}
+        {step === null && <> · {t.context.attempt}</>}
       </p>
       <p>
-        {recorded ? en.context.recorded : en.context.rebuilt}
-        {digest_matches === true && <> {en.context.verified}</>}
-        {recorded && missing.length > 0 && <> {en.context.missing(missing.join(", "))}</>}
+        {recorded ? t.context.recorded : t.context.rebuilt}
+        {digest_matches === true && <> {t.context.verified}</>}
+        {recorded && missing.length > 0 && <> {t.context.missing(missing.join(", "))}</>}
       </p>
       {usage !== undefined && (
         <p>
-          {en.context.tokens(shortNumber(tokensIn(usage)), shortNumber(usage.output))}
-          {usage.cache_read !== undefined && <> · {en.context.cacheRead(shortNumber(usage.cache_read))}</>}
-          {usage.cache_write !== undefined && <> · {en.context.cacheWrite(shortNumber(usage.cache_write))}</>}
+          {t.context.tokens(shortNumber(tokensIn(usage)), shortNumber(usage.output))}
+          {usage.cache_read !== undefined && <> · {t.context.cacheRead(shortNumber(usage.cache_read))}</>}
+          {usage.cache_write !== undefined && <> · {t.context.cacheWrite(shortNumber(usage.cache_write))}</>}
         </p>
       )}
     </>
@@ -99,15 +99,15 @@ function FindForm({
         type="search"
         name="find"
         className="filter"
-        aria-label={en.context.find}
-        placeholder={en.context.find}
+        aria-label={t.context.find}
+        placeholder={t.context.find}
         defaultValue={find}
       />{" "}
       <button type="submit" className="button">
-        {en.context.findButton}
+        {t.context.findButton}
       </button>{" "}
       <span role="status">
-        {find !== "" && (found > 0 ? en.context.found(found) : en.context.notFound(found_earlier.length))}
+        {find !== "" && (found > 0 ? t.context.found(found) : t.context.notFound(found_earlier.length))}
       </span>
     </form>
   );
@@ -161,7 +161,7 @@ function Items({
     return (
       <Fold
         key={`${call} ${name}`}
-        summary={en.context.sections[name](own.length, sizeOf(own))}
+        summary={t.context.sections[name](own.length, sizeOf(own))}
         isOpen={own.some(({ item }) => item.is_found === true)}
       >
         {own.map(({ item, at }) => rowOf(item, at))}
@@ -171,7 +171,7 @@ function Items({
   return (
     <>
       {found_earlier.length > 0 && (
-        <Fold key={`found ${find}`} summary={en.context.foundEarlier(found_earlier.length)} isOpen>
+        <Fold key={`found ${find}`} summary={t.context.foundEarlier(found_earlier.length)} isOpen>
           {found_earlier.map((item) => (
             <LeftRow key={`${item.last_call} ${item.part_id ?? item.preview}`} item={item} onCall={onCall}>
               {rowOf(item)}
@@ -180,7 +180,7 @@ function Items({
         </Fold>
       )}
       {Object.keys(parameters).length > 0 && (
-        <Fold key={`${call} parameters`} summary={en.context.parameters} isOpen={false}>
+        <Fold key={`${call} parameters`} summary={t.context.parameters} isOpen={false}>
           <JsonBlock text={JSON.stringify(parameters)} />
         </Fold>
       )}
@@ -189,7 +189,7 @@ function Items({
       {left.length > 0 && (
         <Fold
           key={`${call} left`}
-          summary={en.context.left(left.length, sizeOf(left.map((item) => ({ item }))))}
+          summary={t.context.left(left.length, sizeOf(left.map((item) => ({ item }))))}
         >
           {left.map((item, at) => (
             <div key={`${at} ${item.preview}`} className="context-left">
@@ -200,13 +200,13 @@ function Items({
       )}
       {groupsOf(items).map(({ is_new, items: own }) =>
         is_new ? (
-          <section key={`${call} ${own[0]?.at}`} className="context-new" aria-label={en.context.new}>
+          <section key={`${call} ${own[0]?.at}`} className="context-new" aria-label={t.context.new}>
             {own.map(({ item, at }) => rowOf(item, at))}
           </section>
         ) : (
           <Fold
             key={`${call} ${own[0]?.at} ${find}`}
-            summary={en.context.unchanged(own.length, sizeOf(own))}
+            summary={t.context.unchanged(own.length, sizeOf(own))}
             isOpen={own.some(({ item }) => item.is_found === true)}
           >
             {own.map(({ item, at }) => rowOf(item, at))}
@@ -256,7 +256,7 @@ function LeftRow({
     <div className="context-left">
       {children}
       <button type="button" className="action" onClick={() => onCall(item.last_call)}>
-        {visible(en.context.lastCall(exactNumber(item.last_call)), "name")}
+        {visible(t.context.lastCall(exactNumber(item.last_call)), "name")}
       </button>
     </div>
   );

@@ -7,8 +7,8 @@ import type { FiguresReply } from "../../../../protocol.ts";
 import { apiOf } from "../../../api/api.ts";
 import { sessionHref } from "../../../app/router.ts";
 import { useClient } from "../../../app/store.ts";
-import { en } from "../../../text/en.ts";
 import { exactNumber, shortNumber } from "../../../text/format.ts";
+import { t } from "../../../text/text.ts";
 import { price } from "../../../transcript/price.ts";
 import { CopyButton } from "../../../ui/CopyButton.tsx";
 import { duration } from "../../../ui/duration.ts";
@@ -39,7 +39,7 @@ export function FiguresView({ row, turn, onTurn, onClose }: Props): ReactNode {
         <TurnChoice turn={turn} turns={value?.turns ?? turn ?? 1} onTurn={onTurn} />
       </p>
       <div aria-live="polite">
-        {isLoading && <p className="dialog-note">{en.changes.loading}</p>}
+        {isLoading && <p className="dialog-note">{t.changes.loading}</p>}
         {problem !== undefined && <p className="dialog-problem">{problem}</p>}
       </div>
       {!isLoading && value !== undefined && (
@@ -62,7 +62,7 @@ function Figures({
 }): ReactNode {
   const { time, usage, steps, tools, models } = figures;
   const stepHref = (part_id: string): string => sessionHref(row.id, `part-${part_id}`);
-  if (steps.length === 0 && time.turns === 0) return <p>{en.figures.none}</p>;
+  if (steps.length === 0 && time.turns === 0) return <p>{t.figures.none}</p>;
   return (
     <>
       <div className="figure-grid">
@@ -74,8 +74,8 @@ function Figures({
       <ContextChart steps={steps} href={stepHref} onLeave={onClose} />
       <div className="figure-grid">
         <FigureTable
-          caption={en.figures.tools}
-          heads={[en.figures.tool, en.figures.calls, en.figures.failed, en.figures.time]}
+          caption={t.figures.tools}
+          heads={[t.figures.tool, t.figures.calls, t.figures.failed, t.figures.time]}
           rows={tools.map(({ name, calls, failed, time: spent }) => ({
             key: name,
             cells: [
@@ -88,8 +88,8 @@ function Figures({
         />
         {models.length > 1 && (
           <FigureTable
-            caption={en.figures.models}
-            heads={[en.figures.model, en.figures.steps, en.figures.in, en.figures.out]}
+            caption={t.figures.models}
+            heads={[t.figures.model, t.figures.steps, t.figures.in, t.figures.out]}
             rows={models.map(({ model, steps: count, usage: used }) => ({
               key: model,
               cells: [
@@ -115,7 +115,7 @@ function TimeSection({ time }: { time: TimeFigures }): ReactNode {
   return (
     <section>
       <h3>
-        {en.figures.time} {duration(time.turns)}
+        {t.figures.time} {duration(time.turns)}
       </h3>
       <div className="figure-bar" aria-hidden="true">
         {TIME_KINDS.map((kind) => (
@@ -128,9 +128,9 @@ function TimeSection({ time }: { time: TimeFigures }): ReactNode {
       </div>
       <ul className="fact-list">
         {TIME_KINDS.map((kind) => (
-          <li key={kind} title={en.figures.timeMeaning[kind]}>
+          <li key={kind} title={t.figures.timeMeaning[kind]}>
             <span className={`figure-key figure-${kind}`} aria-hidden="true" />
-            {en.figures.timeKinds[kind]} {duration(time[kind])}
+            {t.figures.timeKinds[kind]} {duration(time[kind])}
           </li>
         ))}
       </ul>
@@ -151,26 +151,26 @@ function TokensSection({
   return (
     <section>
       <h3>
-        {en.figures.tokens} {shortNumber(tokensOf(usage))}
+        {t.figures.tokens} {shortNumber(tokensOf(usage))}
       </h3>
       <ul className="fact-list">
-        <li>{en.figures.newTokens(exactNumber(input))}</li>
-        {cache_read !== undefined && <li>{en.figures.cacheRead(exactNumber(cache_read))}</li>}
-        {cache_write !== undefined && <li>{en.figures.cacheWrite(exactNumber(cache_write))}</li>}
+        <li>{t.figures.newTokens(exactNumber(input))}</li>
+        {cache_read !== undefined && <li>{t.figures.cacheRead(exactNumber(cache_read))}</li>}
+        {cache_write !== undefined && <li>{t.figures.cacheWrite(exactNumber(cache_write))}</li>}
         <li>
-          {en.figures.output(exactNumber(output))}
-          {reasoning !== undefined && reasoning > 0 && <> {en.figures.reasoning(exactNumber(reasoning))}</>}
+          {t.figures.output(exactNumber(output))}
+          {reasoning !== undefined && reasoning > 0 && <> {t.figures.reasoning(exactNumber(reasoning))}</>}
         </li>
         <li>
-          {cost === undefined ? en.figures.noCost : en.figures.cost(price(cost))}
+          {cost === undefined ? t.figures.noCost : t.figures.cost(price(cost))}
           {cost !== undefined && unpriced_steps > 0 && (
-            <> {en.figures.unpriced(unpriced_steps, counted_steps)}</>
+            <> {t.figures.unpriced(unpriced_steps, counted_steps)}</>
           )}
         </li>
         {row?.agent_cost !== undefined && (
           <li>
-            {en.figures.agentCost(price(row.agent_cost.usd))}
-            {cost !== undefined && <> {en.figures.difference(price(Math.abs(row.agent_cost.usd - cost)))}</>}
+            {t.figures.agentCost(price(row.agent_cost.usd))}
+            {cost !== undefined && <> {t.figures.difference(price(Math.abs(row.agent_cost.usd - cost)))}</>}
           </li>
         )}
       </ul>
@@ -184,15 +184,8 @@ function RunsTable({ session_id, onClose }: { session_id: string; onClose(): voi
   if (runs.length === 0) return null;
   return (
     <FigureTable
-      caption={en.figures.runs(runs.length)}
-      heads={[
-        en.figures.run,
-        en.figures.time,
-        en.figures.steps,
-        en.figures.calls,
-        en.figures.in,
-        en.figures.out,
-      ]}
+      caption={t.figures.runs(runs.length)}
+      heads={[t.figures.run, t.figures.time, t.figures.steps, t.figures.calls, t.figures.in, t.figures.out]}
       rows={runs.map((run) => ({
         key: run.id,
         cells: [
@@ -219,15 +212,15 @@ function StepsTable({
   href(part_id: string): string;
   onClose(): void;
 }): ReactNode {
-  const { turn, step, time, calls, cached, newIn, out, costs } = en.figures;
+  const { turn, step, time, calls, cached, newIn, out, costs } = t.figures;
   return (
     <details className="figure-steps">
       <summary>
-        {en.figures.stepsOf(steps.length)}{" "}
-        <CopyButton text={() => stepsAsCsv(steps)} label={en.figures.csv} name={en.figures.csv} />
+        {t.figures.stepsOf(steps.length)}{" "}
+        <CopyButton text={() => stepsAsCsv(steps)} label={t.figures.csv} name={t.figures.csv} />
       </summary>
       <FigureTable
-        caption={en.figures.bySteps}
+        caption={t.figures.bySteps}
         heads={[turn, step, time, calls, cached, newIn, out, costs]}
         rows={steps.map((each) => ({
           key: each.part_id,

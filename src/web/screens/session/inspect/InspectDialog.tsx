@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type ReactNode, useId } from "react";
 import type { SessionSummary } from "../../../../model/session.ts";
-import { en } from "../../../text/en.ts";
+import { t } from "../../../text/text.ts";
 import { Dialog } from "../../../ui/Dialog.tsx";
 import { ChangesView } from "./ChangesView.tsx";
 import { CompareView } from "./CompareView.tsx";
@@ -29,8 +29,8 @@ export function InspectDialog({ row, inspected, onChange, onClose }: Props): Rea
     currentTarget.querySelector<HTMLElement>(`[data-view="${next}"]`)?.focus();
   };
   return (
-    <Dialog title={en.inspect.titles[view]} className="dialog-wide dialog-inspect" onClose={onClose}>
-      <div className="tabs" role="tablist" aria-label={en.inspect.tabs} onKeyDown={onKey}>
+    <Dialog title={t.inspect.titles[view]} className="dialog-wide dialog-inspect" onClose={onClose}>
+      <div className="tabs" role="tablist" aria-label={t.inspect.tabs} onKeyDown={onKey}>
         {INSPECT_VIEWS.map((each) => (
           <button
             key={each}
@@ -43,11 +43,11 @@ export function InspectDialog({ row, inspected, onChange, onClose }: Props): Rea
             tabIndex={each === view ? 0 : -1}
             onClick={() => onChange({ ...inspected, view: each })}
           >
-            {en.inspect.titles[each]}
+            {t.inspect.titles[each]}
           </button>
         ))}
       </div>
-      <div id={panel} role="tabpanel" aria-label={en.inspect.titles[view]}>
+      <div id={panel} role="tabpanel" aria-label={t.inspect.titles[view]}>
         <View row={row} inspected={inspected} onChange={onChange} onClose={onClose} />
       </div>
     </Dialog>

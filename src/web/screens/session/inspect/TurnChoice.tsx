@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { en } from "../../../text/en.ts";
+import { t } from "../../../text/text.ts";
 
 /** Which turn, from 1, or (`undefined`) all of them. */
 export function TurnChoice({
@@ -13,15 +13,15 @@ export function TurnChoice({
 }): ReactNode {
   return (
     <label>
-      {en.changes.of}{" "}
+      {t.changes.of}{" "}
       <select
         value={turn ?? ""}
         onChange={({ target }) => onTurn(target.value === "" ? undefined : Number(target.value))}
       >
-        <option value="">{en.changes.allTurns}</option>
+        <option value="">{t.changes.allTurns}</option>
         {Array.from({ length: turns }, (_, at) => (
           <option key={at} value={at + 1}>
-            {en.changes.turn(at + 1)}
+            {t.changes.turn(at + 1)}
           </option>
         ))}
       </select>

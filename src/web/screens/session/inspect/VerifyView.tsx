@@ -3,8 +3,8 @@ import type { SessionSummary } from "../../../../model/session.ts";
 import { apiOf } from "../../../api/api.ts";
 import { sessionHref } from "../../../app/router.ts";
 import { useClient } from "../../../app/store.ts";
-import { en } from "../../../text/en.ts";
 import { exactNumber } from "../../../text/format.ts";
+import { t } from "../../../text/text.ts";
 import { visible } from "../../../ui/hidden-text.tsx";
 import { byteSize } from "../../../ui/size.ts";
 import { useReply } from "./use-reply.ts";
@@ -17,18 +17,18 @@ export function VerifyView({ row, onClose }: { row: SessionSummary; onClose(): v
   return (
     <>
       <div aria-live="polite">
-        {isLoading && <p className="dialog-note">{en.verify.reading}</p>}
+        {isLoading && <p className="dialog-note">{t.verify.reading}</p>}
         {problem !== undefined && <p className="dialog-problem">{problem}</p>}
         {value !== undefined && (
           <p>
             <strong>
               {value.difference === undefined
-                ? en.verify.equal(exactNumber(value.shown))
-                : en.verify.differs(exactNumber(value.shown), exactNumber(value.reread))}
+                ? t.verify.equal(exactNumber(value.shown))
+                : t.verify.differs(exactNumber(value.shown), exactNumber(value.reread))}
             </strong>{" "}
             {value.difference !== undefined && (
               <a href={sessionHref(row.id, `part-${value.difference.part_id}`)} onClick={onClose}>
-                {en.verify.first(exactNumber(value.difference.index + 1))}
+                {t.verify.first(exactNumber(value.difference.index + 1))}
               </a>
             )}
           </p>
@@ -36,17 +36,17 @@ export function VerifyView({ row, onClose }: { row: SessionSummary; onClose(): v
       </div>
       {value !== undefined && (
         <ul className="fact-list">
-          <li>{en.verify.shown(value.digest_shown)}</li>
-          <li>{en.verify.reread(value.digest_reread)}</li>
+          <li>{t.verify.shown(value.digest_shown)}</li>
+          <li>{t.verify.reread(value.digest_reread)}</li>
           {row.file !== undefined && (
             <li>
-              {en.verify.record} {visible(row.file, "name")} ({byteSize(row.byte_size)}
-              {row.archived === true && <>, {en.verify.archived}</>})
+              {t.verify.record} {visible(row.file, "name")} ({byteSize(row.byte_size)}
+              {row.archived === true && <>, {t.verify.archived}</>})
             </li>
           )}
         </ul>
       )}
-      <p className="dialog-note">{en.verify.about}</p>
+      <p className="dialog-note">{t.verify.about}</p>
     </>
   );
 }

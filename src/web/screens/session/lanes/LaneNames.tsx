@@ -5,8 +5,8 @@ import { isWaiting, type SessionSummary } from "../../../../model/session.ts";
 import type { Lane } from "../../../../protocol.ts";
 import { sessionHref } from "../../../app/router.ts";
 import { useClient } from "../../../app/store.ts";
-import { en } from "../../../text/en.ts";
 import { shortDuration } from "../../../text/format.ts";
+import { t } from "../../../text/text.ts";
 import { activityOf } from "../../../transcript/activity.ts";
 import { visible } from "../../../ui/hidden-text.tsx";
 import { sessionTitle } from "../../sessions/session-list.ts";
@@ -56,17 +56,17 @@ export const LaneNames = memo(function LaneNames({
 
 /** The tool that runs and how long nothing was recorded, or how it ended. */
 function stateOf(row: SessionSummary, now: number): string {
-  if (isWaiting(row)) return en.waiting.name;
+  if (isWaiting(row)) return t.waiting.name;
   switch (row.status) {
     case "running": {
       const silent = now - row.last_activity_at;
-      const doing = activityOf(row) ?? en.attention.working;
-      return silent < SILENT_MS ? doing : en.lanes.silent(doing, shortDuration(silent));
+      const doing = activityOf(row) ?? t.attention.working;
+      return silent < SILENT_MS ? doing : t.lanes.silent(doing, shortDuration(silent));
     }
     case "failed":
-      return row.status_rule?.rule === "silence" ? en.lanes.noEnd : en.attention.kinds.failed;
+      return row.status_rule?.rule === "silence" ? t.lanes.noEnd : t.attention.kinds.failed;
     case "interrupted":
-      return en.lanes.stopped;
+      return t.lanes.stopped;
     case "completed":
       return "";
   }

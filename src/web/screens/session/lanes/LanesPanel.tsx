@@ -14,8 +14,8 @@ import type { StoreApi } from "zustand/vanilla";
 import type { LaneBar } from "../../../../model/lanes/lane.ts";
 import { navigate, sessionHref } from "../../../app/router.ts";
 import { useClient, useSetting } from "../../../app/store.ts";
-import { en } from "../../../text/en.ts";
 import { clockTime, shortDuration } from "../../../text/format.ts";
+import { t } from "../../../text/text.ts";
 import { duration } from "../../../ui/duration.ts";
 import { visible } from "../../../ui/hidden-text.tsx";
 import { useNow } from "../../../ui/use-now.ts";
@@ -44,16 +44,16 @@ export function LanesPanel(props: Props): ReactNode {
   const { reply, problem } = useLanes(props.session_id);
   const hasBars = reply?.lanes.some(({ bars }) => bars.length > 0) === true;
   return (
-    <section className="lanes" aria-label={en.lanes.name}>
+    <section className="lanes" aria-label={t.lanes.name}>
       {hasBars && reply !== undefined ? (
         <Lanes {...props} lanes={reply.lanes} leftOut={reply.left_out} />
       ) : (
         <p className="lanes-note" role="status">
-          {problem ?? (reply === undefined ? en.changes.loading : en.lanes.none)}
+          {problem ?? (reply === undefined ? t.changes.loading : t.lanes.none)}
         </p>
       )}
       <button type="button" className="action lanes-close" onClick={props.onClose}>
-        {en.lanes.close}
+        {t.lanes.close}
       </button>
     </section>
   );
@@ -214,7 +214,7 @@ function Lanes({
         ref={box}
         className="lanes-scroll"
         role="application"
-        aria-label={en.lanes.keys}
+        aria-label={t.lanes.keys}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: an application takes keys of its own
         tabIndex={0}
         onKeyDown={onKey}
@@ -320,17 +320,17 @@ function BarWords({
   now: number;
 }): ReactNode {
   const words = [
-    label === undefined ? en.lanes.kinds[kind] : `${en.lanes.kinds[kind]} ${label}`,
-    ...(failed === true && kind !== "error" ? [en.lanes.failed] : []),
+    label === undefined ? t.lanes.kinds[kind] : `${t.lanes.kinds[kind]} ${label}`,
+    ...(failed === true && kind !== "error" ? [t.lanes.failed] : []),
     ...(to === from ? [] : [duration((to ?? now) - from)]),
-    ...(to === undefined ? [en.lanes.goesOn] : []),
+    ...(to === undefined ? [t.lanes.goesOn] : []),
     clockTime(from),
-    en.compare.place(turn + 1, step),
+    t.compare.place(turn + 1, step),
   ];
   return (
     <>
       {visible(`${title}: ${words.join(" · ")}`, "name")}{" "}
-      <a href={sessionHref(session_id, `part-${part_id}`)}>{en.lanes.openPart}</a>
+      <a href={sessionHref(session_id, `part-${part_id}`)}>{t.lanes.openPart}</a>
     </>
   );
 }
@@ -340,11 +340,11 @@ function Legend({ leftOut }: { leftOut: number }): ReactNode {
     <>
       {(["model", "tool", "run", "person", "error"] as const).map((kind) => (
         <span key={kind} className="lanes-key">
-          <span className={`lanes-swatch lanes-swatch-${kind}`} aria-hidden="true" /> {en.lanes.kinds[kind]}
+          <span className={`lanes-swatch lanes-swatch-${kind}`} aria-hidden="true" /> {t.lanes.kinds[kind]}
         </span>
       ))}
-      <span className="lanes-key">{en.lanes.keys}</span>
-      {leftOut > 0 && <span className="lanes-key">{en.lanes.leftOut(leftOut)}</span>}
+      <span className="lanes-key">{t.lanes.keys}</span>
+      {leftOut > 0 && <span className="lanes-key">{t.lanes.leftOut(leftOut)}</span>}
     </>
   );
 }

@@ -4,6 +4,7 @@ import { useShallow } from "zustand/react/shallow";
 import type { SessionSummary } from "../../../../model/session.ts";
 import { sessionHref } from "../../../app/router.ts";
 import { rowsOf, useClient } from "../../../app/store.ts";
+import { t } from "../../../text/text.ts";
 import { sessionTitle } from "../../sessions/session-list.ts";
 
 const MAX_DEPTH = 12;
@@ -29,8 +30,8 @@ export function Breadcrumbs({
     below = session;
   }
   return (
-    <nav className="crumbs" aria-label={besideOf === undefined ? "Path" : "Path of the run"}>
-      <a href="/">Sessions</a>
+    <nav className="crumbs" aria-label={besideOf === undefined ? t.common.path : t.session.runPath}>
+      <a href="/">{t.common.sessions}</a>
       {path.map(({ id, row: above, call }) => (
         <span key={id} className="crumb">
           <span aria-hidden="true">/</span>
@@ -40,9 +41,9 @@ export function Breadcrumbs({
               call === undefined ? "" : `call-${call}`,
               id === besideOf ? row.id : undefined,
             )}
-            title={call === undefined ? undefined : "To the call that started this run"}
+            title={call === undefined ? undefined : t.session.toCall}
           >
-            {above === undefined ? "Parent session" : sessionTitle(above)}
+            {above === undefined ? t.session.parent : sessionTitle(above)}
           </a>
         </span>
       ))}

@@ -7,8 +7,8 @@ import { tokensOf } from "../../../../model/tokens.ts";
 import { navigate, sessionHref } from "../../../app/router.ts";
 import { rowsOf, useClient } from "../../../app/store.ts";
 import { ancestorsOf, useWaiting } from "../../../app/waiting.ts";
-import { en } from "../../../text/en.ts";
-import { counted, shortNumber } from "../../../text/format.ts";
+import { shortTokens } from "../../../text/format.ts";
+import { t } from "../../../text/text.ts";
 import { activityOf } from "../../../transcript/activity.ts";
 import { visible } from "../../../ui/hidden-text.tsx";
 import { StateBadge } from "../../../ui/StatusBadge.tsx";
@@ -58,9 +58,9 @@ function Runs({
   const waiting = useWaiting();
   const above = new Set(waiting.flatMap(({ row }) => ancestorsOf(byId, row)));
   return (
-    <nav ref={box} className="runs" aria-label="Runs">
+    <nav ref={box} className="runs" aria-label={t.session.runs}>
       <h2 className="side-title">
-        Runs <span className="side-count">{runs.length}</span>
+        {t.session.runs} <span className="side-count">{runs.length}</span>
       </h2>
       <ul className="runs-list" style={{ height: runs.length * ROW }}>
         {runs.slice(from, to).map((run, at) => (
@@ -93,18 +93,18 @@ function Runs({
                 {(isWaiting(run) || above.has(run.id)) && (
                   <>
                     <span className="needs-you">
-                      {isWaiting(run) ? en.waiting.self : en.waiting.below}
+                      {isWaiting(run) ? t.waiting.self : t.waiting.below}
                     </span>{" "}
                   </>
                 )}
                 {visible(
                   activityOf(run) ??
                     [
-                      counted(run.tool_calls, "call"),
-                      run.errors > 0 ? counted(run.errors, "error") : undefined,
+                      t.count.calls(run.tool_calls),
+                      run.errors > 0 ? t.count.errors(run.errors) : undefined,
                       run.usage === undefined || run.errors > 0
                         ? undefined
-                        : `${shortNumber(tokensOf(run.usage))} tokens`,
+                        : shortTokens(tokensOf(run.usage)),
                     ]
                       .filter((figure) => figure !== undefined)
                       .join(" · "),
@@ -115,10 +115,10 @@ function Runs({
                 type="button"
                 className="button runs-beside"
                 aria-pressed={run.id === beside}
-                aria-label={en.session.openSplit(sessionTitle(run))}
+                aria-label={t.session.openSplit(sessionTitle(run))}
                 onClick={() => navigate(sessionHref(session_id, "", run.id === beside ? undefined : run.id))}
               >
-                {en.session.splitButton}
+                {t.session.splitButton}
               </button>
             </span>
           </li>

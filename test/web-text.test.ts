@@ -1,0 +1,139 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { type ESTree, parseSync, Visitor } from "vite";
+import { expect, it } from "vitest";
+import { en } from "../src/web/text/en.ts";
+import { zh } from "../src/web/text/zh.ts";
+
+const WEB = join(import.meta.dirname, "../src/web");
+
+/** What is the same in every language: the product's name, commands, keys. */
+const ALLOWED = new Set([
+  "Verbatim",
+  "npm start -- --link",
+  "npm start -- PATH",
+  "Ctrl+Enter",
+  "file:/path.json",
+]);
+/** Attributes, and members of objects, whose value people read. */
+const SHOWN = /^(?:aria-label|aria-description|title|placeholder|alt|label|does|summary)$/;
+const hasWords = (text: string): boolean => /\p{L}{2}/u.test(text) && !ALLOWED.has(text.trim());
+
+/** The texts that an expression may give, without those in what it calls. */
+function textsIn(node: ESTree.Expression | ESTree.JSXEmptyExpression | null): string[] {
+  switch (node?.type) {
+    case "Literal":
+      return typeof node.value === "string" ? [node.value] : [];
+    case "TemplateLiteral":
+      return [
+        ...node.quasis.map(({ value }) => value.raw.replaceAll(/\\[a-z]/g, " ")),
+        ...node.expressions.flatMap((one) => textsIn(one)),
+      ];
+    case "ConditionalExpression":
+      return [...textsIn(node.consequent), ...textsIn(node.alternate)];
+    case "LogicalExpression":
+      return [...textsIn(node.left), ...textsIn(node.right)];
+    default:
+      return [];
+  }
+}
+
+interface Found {
+  /** Texts that people read. */
+  readonly texts: string[];
+  /** Where the module reads its words while it is evaluated: before they are loaded. */
+  readonly early: string[];
+}
+
+function look(name: string, source: string): Found {
+  const { program, errors } = parseSync(name, source);
+  if (errors.length > 0) throw new Error(`${name}: ${errors[0]?.message}`);
+  const texts: string[] = [];
+  const early: string[] = [];
+  let functions = 0;
+  const enter = (): void => void functions++;
+  const leave = (): void => void functions--;
+  const check = (found: readonly string[]): void =>
+    void texts.push(...found.filter(hasWords).map((text) => text.trim()));
+  new Visitor({
+    ArrowFunctionExpression: enter,
+    "ArrowFunctionExpression:exit": leave,
+    FunctionDeclaration: enter,
+    "FunctionDeclaration:exit": leave,
+    FunctionExpression: enter,
+    "FunctionExpression:exit": leave,
+    JSXText: ({ value }) => check([value]),
+    JSXElement: ({ children }) => {
+      for (const child of children)
+        if (child.type === "JSXExpressionContainer") check(textsIn(child.expression));
+    },
+    JSXAttribute: ({ name: { name: attribute }, value }) => {
+      if (typeof attribute !== "string" || !SHOWN.test(attribute)) return;
+      if (value?.type === "Literal") check([String(value.value)]);
+      if (value?.type === "JSXExpressionContainer") check(textsIn(value.expression));
+    },
+    Property: ({ key, value }) => {
+      const member = key.type === "Identifier" ? key.name : "";
+      if (SHOWN.test(member) && (value.type === "Literal" || value.type === "TemplateLiteral"))
+        check(textsIn(value));
+    },
+    MemberExpression: ({ object, start }) => {
+      if (functions === 0 && object.type === "Identifier" && object.name === "t")
+        early.push(source.slice(start, source.indexOf("\n", start)));
+    },
+  }).visit(program);
+  return { texts, early };
+}
+
+const sources = readdirSync(WEB, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
+  .map((entry) => {
+    const path = join(entry.parentPath, entry.name);
+    return { file: relative(WEB, path).replaceAll(sep, "/"), source: readFileSync(path, "utf8") };
+  })
+  .filter(({ file }) => !file.startsWith("text/"));
+const inSources = (of: keyof Found): string[] =>
+  sources.flatMap(({ file, source }) => look(file, source)[of].map((found) => `${file}: ${found}`));
+
+it("finds words in elements, in attributes and in the help of keys, and nothing else", () => {
+  const source = `
+    const EARLY = t.app.name;
+    const Page = ({ isOpen }) => (
+      <main className="page wide" aria-label={isOpen ? "Open page" : t.app.name}>
+        Hello {isOpen && "there"} {t.app.name} {call("argument")} · 12
+        <Code language="json" title={\`Result \${isOpen}\`} />
+        <code>npm start -- PATH</code>
+      </main>
+    );
+    const binding = { keys: ["Escape"], does: "Close it" };`;
+  const { texts, early } = look("page.tsx", source);
+  expect(texts.toSorted()).toEqual(["Close it", "Hello", "Open page", "Result", "there"]);
+  expect(early).toEqual(["t.app.name;"]);
+});
+
+it("has every word that the page shows in src/web/text", () => {
+  expect(inSources("texts")).toEqual([]);
+});
+
+it("reads no word of the page before the language is loaded", () => {
+  expect(inSources("early")).toEqual([]);
+});
+
+/** The same in both languages. */
+const SAME = new Set(["Shell"]);
+/** Every text that is no function, by its place. */
+function leaves(text: object, place = ""): [place: string, text: string][] {
+  return Object.entries(text).flatMap(([name, value]: [string, unknown]) => {
+    if (typeof value === "string") return [[`${place}${name}`, value]];
+    return typeof value === "object" && value !== null ? leaves(value, `${place}${name}.`) : [];
+  });
+}
+
+it("says everything in Chinese", () => {
+  const inChinese = new Map(leaves(zh));
+  const missing = leaves(en).filter(
+    ([place, text]) =>
+      hasWords(text) && !SAME.has(text) && !/\p{Script=Han}|^token$/iu.test(inChinese.get(place) ?? ""),
+  );
+  expect(missing).toEqual([]);
+});
