@@ -40,6 +40,7 @@ import { Find, type FindStart } from "./Find.tsx";
 import { GoOnDialog, takeToWrite } from "./ForkDialog.tsx";
 import type { Inspected } from "./inspect/inspected.ts";
 import { Outline } from "./Outline.tsx";
+import { MoreTools, type PaneTool, PaneTools } from "./PaneTools.tsx";
 import { locateError } from "./problems.ts";
 import { RunsPanel, useRuns } from "./runs/RunsPanel.tsx";
 import { SessionFacts, SessionHeader } from "./SessionHeader.tsx";
@@ -501,6 +502,49 @@ function ReadyPane({
     allOpen === undefined ? t.session.expandAll : allOpen ? t.session.collapseAll : t.session.reset;
 
   if (transcript === undefined || row === undefined) return null;
+  const inMain = (room: "wide" | "roomy"): PaneTool["room"] => (main ? room : "more");
+  const tools: PaneTool[] = [
+    { name: t.find.button, room: "all", run: openFind, isOpen: finding },
+    {
+      name: t.filter.button,
+      room: inMain("wide"),
+      run: rowFilter.isOpen ? rowFilter.close : rowFilter.open,
+      isOpen: rowFilter.isOpen,
+    },
+    {
+      name: t.inspect.button,
+      room: inMain("roomy"),
+      run: () => inspect({ view: "changes", which: callHere() }),
+      opensDialog: true,
+    },
+    ...(main
+      ? [{ name: t.lanes.name, room: "roomy" as const, run: () => setLanes(!lanes), isOpen: lanes }]
+      : []),
+    ...(control === undefined
+      ? []
+      : [
+          {
+            name: t.session.agent,
+            room: "wide" as const,
+            run: () => setAgentOpen(true),
+            opensDialog: true,
+          },
+        ]),
+    {
+      name: t.session.nextError,
+      room: "all",
+      run: () => void stepError(1, true),
+      isDisabled: row.errors === 0,
+    },
+    { name: allOpenWord, room: inMain("wide"), run: changeAllOpen },
+    {
+      name: t.session.turns,
+      room: main ? "all" : "wide",
+      run: toggleSide,
+      isOpen: sheet || (wide && !overlaid),
+      ...(runs.length > 0 && { detail: t.session.andRuns(runs.length) }),
+    },
+  ];
   const empty = transcript.parts.length === 0;
   const lastTurn = transcript.turns.at(transcript.turns.length - 1);
   const since = control !== undefined && lastTurn?.status === "running" ? lastTurn.started_at : undefined;
@@ -519,71 +563,7 @@ function ReadyPane({
         synced={synced || refused !== undefined}
         besideOf={besideOf}
       >
-        <button type="button" className="button" aria-expanded={finding} onClick={openFind}>
-          {t.find.button}
-        </button>
-        {main && (
-          <button
-            type="button"
-            className="button if-wide"
-            aria-expanded={rowFilter.isOpen}
-            onClick={rowFilter.isOpen ? rowFilter.close : rowFilter.open}
-          >
-            {t.filter.button}
-          </button>
-        )}
-        {main && (
-          <button
-            type="button"
-            className="button if-wide if-roomy"
-            aria-haspopup="dialog"
-            onClick={() => inspect({ view: "changes", which: callHere() })}
-          >
-            {t.inspect.button}
-          </button>
-        )}
-        {main && (
-          <button
-            type="button"
-            className="button if-wide if-roomy"
-            aria-expanded={lanes}
-            onClick={() => setLanes(!lanes)}
-          >
-            {t.lanes.name}
-          </button>
-        )}
-        {control !== undefined && (
-          <button
-            type="button"
-            className="button if-wide"
-            aria-haspopup="dialog"
-            onClick={() => setAgentOpen(true)}
-          >
-            {t.session.agent}
-          </button>
-        )}
-        <button
-          type="button"
-          className="button"
-          onClick={() => void stepError(1, true)}
-          disabled={row.errors === 0}
-        >
-          {t.session.nextError}
-        </button>
-        {main && (
-          <button type="button" className="button if-wide" onClick={changeAllOpen}>
-            {allOpenWord}
-          </button>
-        )}
-        <button
-          type="button"
-          className={main ? "button" : "button if-wide"}
-          aria-expanded={sheet || (wide && !overlaid)}
-          onClick={toggleSide}
-        >
-          {t.session.turns}
-          {runs.length > 0 && <span className="if-wide">{t.session.andRuns(runs.length)}</span>}
-        </button>
+        <PaneTools tools={tools} />
         {besideOf !== undefined && (
           <>
             <a className="button" href={sessionHref(session_id)}>
@@ -600,29 +580,7 @@ function ReadyPane({
           more={
             <>
               <SessionFacts row={row} context={transcript.context} />
-              <p>
-                <button type="button" className="button" onClick={changeAllOpen}>
-                  {allOpenWord}
-                </button>{" "}
-                <button type="button" className="button" onClick={rowFilter.open}>
-                  {t.filter.button}
-                </button>{" "}
-                <button
-                  type="button"
-                  className="button"
-                  onClick={() => inspect({ view: "changes", which: callHere() })}
-                >
-                  {t.inspect.button}
-                </button>{" "}
-                <button type="button" className="button" onClick={() => setLanes(!lanes)}>
-                  {t.lanes.name}
-                </button>{" "}
-                {control !== undefined && (
-                  <button type="button" className="button" onClick={() => setAgentOpen(true)}>
-                    {t.session.agent}
-                  </button>
-                )}
-              </p>
+              <MoreTools tools={tools} />
             </>
           }
         />

@@ -1,0 +1,55 @@
+import type { ReactNode } from "react";
+
+/** A button of a session's header. */
+export interface PaneTool {
+  name: string;
+  run(): void;
+  /**
+   * Which panes have room for it: all, those that are not narrow, the wide ones. Where there is none, and always for `more`, it is in
+   * the dialog under "More".
+   */
+  room: "all" | "wide" | "roomy" | "more";
+  opensDialog?: boolean;
+  /** What it opens is open. */
+  isOpen?: boolean;
+  isDisabled?: boolean;
+  /** Follows the name where there is room. */
+  detail?: string;
+}
+
+const CLASSES = { all: "button", wide: "button if-wide", roomy: "button if-wide if-roomy" } as const;
+
+/** The buttons that a session's header has room for. */
+export function PaneTools({ tools }: { tools: readonly PaneTool[] }): ReactNode {
+  return tools.map(({ name, run, room, opensDialog, isOpen, isDisabled, detail }) =>
+    room === "more" ? null : (
+      <button
+        key={name}
+        type="button"
+        className={CLASSES[room]}
+        aria-haspopup={opensDialog ? "dialog" : undefined}
+        aria-expanded={isOpen}
+        disabled={isDisabled}
+        onClick={run}
+      >
+        {name}
+        {detail !== undefined && <span className="if-wide">{detail}</span>}
+      </button>
+    ),
+  );
+}
+
+/** The others, for the dialog under "More". */
+export function MoreTools({ tools }: { tools: readonly PaneTool[] }): ReactNode {
+  return (
+    <p className="dialog-buttons">
+      {tools
+        .filter(({ room }) => room !== "all")
+        .map(({ name, run }) => (
+          <button key={name} type="button" className="button" onClick={run}>
+            {name}
+          </button>
+        ))}
+    </p>
+  );
+}
