@@ -53,10 +53,3 @@ export function outcomeWords({ kind, by, name }: CallOutcome): string {
   const what = kind === "unknown" ? "outcome unknown" : kind;
   return by === undefined ? what : `${what} by ${deciderWords({ by, ...(name !== undefined && { name }) })}`;
 }
-
-/** "allowed by the user, for the session". */
-export function permissionWords({ scope, ...who }: Permission): string {
-  const words = `allowed by ${deciderWords(who)}`;
-  if (scope === undefined) return words;
-  return scope === "once" ? `${words}, once` : `${words}, for the ${scope}`;
-}

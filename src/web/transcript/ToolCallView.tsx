@@ -1,6 +1,6 @@
 import { type ReactNode, useMemo } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
-import { type CallOutcome, permissionWords } from "../../model/parts/outcome.ts";
+import type { CallOutcome } from "../../model/parts/outcome.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { Output, type OutputProps } from "../code/Output.tsx";
 import { t } from "../text/text.ts";
@@ -156,7 +156,7 @@ function Whole({
       )}
       {reason !== undefined && <p className="note">{visible(reason, "prose")}</p>}
       {result?.permission !== undefined && (
-        <p className="note">{visible(permissionWords(result.permission), "prose")}</p>
+        <p className="note">{visible(t.call.permission(result.permission), "prose")}</p>
       )}
       {result?.parts.map((media, index) => (
         <MediaView key={index} media={media} host={host} />

@@ -35,9 +35,9 @@ export function SearchResult({
   const title = session.title === undefined ? t.sessions.untitled : plainMarkdown(session.title);
   const what = [
     t.search.by[part.by],
-    part.kind,
+    t.search.kinds[part.kind],
     ...(part.tool === undefined ? [] : [part.tool]),
-    ...(part.status === undefined || part.status === "ok" ? [] : [part.status]),
+    ...(part.status === undefined || part.status === "ok" ? [] : [t.search.statuses[part.status]]),
     t.search.turn(part.turn + 1),
   ];
   return (

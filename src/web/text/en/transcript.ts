@@ -1,4 +1,4 @@
-import type { CallOutcome, Decider } from "../../../model/parts/outcome.ts";
+import type { CallOutcome, Decider, Permission } from "../../../model/parts/outcome.ts";
 import { counted, exactNumber } from "../../ui/size.ts";
 
 /** Who refused or stopped a call, as its line says it. `person` is the reader. */
@@ -15,6 +15,11 @@ const DECIDED: Readonly<Record<Decider, string>> = {
 /** A transcript and the composer below it. */
 export const transcript = {
   call: {
+    /** "Allowed by you, for the session". */
+    permission: ({ by, name, scope }: Permission): string =>
+      `Allowed by ${DECIDED[by]}${name === undefined ? "" : ` ${name}`}${
+        scope === undefined ? "" : scope === "once" ? ", once" : `, for the ${scope}`
+      }`,
     input: "input",
     output: "output",
     outputSoFar: "output so far",
@@ -230,78 +235,6 @@ export const transcript = {
     stop: "Stop",
     notSent: (reason: string): string => `Not sent: ${reason}`,
   },
-  images: {
-    list: "Images of this prompt",
-    name: (number: number): string => `Image ${number}`,
-    remove: (number: number): string => `Remove image ${number}`,
-    add: "Add images",
-    reading: "Reading images",
-    ways: "Or paste them, or drop them here",
-    none: "This model does not accept images",
-    noneButFile: "This model does not accept images: save it in the folder, and say where it is.",
-    tooMany: (most: number): string => `A prompt can have ${most} images: send the others with the next one.`,
-    unnamed: "The image",
-    unsupported: (name: string): string =>
-      `${name} is not an image that models accept: use PNG, JPEG, GIF or WebP.`,
-    tooLarge: (name: string): string => `${name} is larger than 5 MB: send a smaller copy.`,
-    unreadable: (name: string): string => `${name} could not be read.`,
-  },
-  output: {
-    /** `isSeen`: not the whole output, but what the agent saw of it. */
-    all: (size: string, isSeen = false): string => `Show all${isSeen ? " that the agent saw" : ""} (${size})`,
-    allLines: (lines: number, isSeen = false): string =>
-      `Show all ${exactNumber(lines)} lines${isSeen ? " that the agent saw" : ""}`,
-    linesBefore: (lines: number, all: number): string =>
-      `Show ${exactNumber(lines)} of ${exactNumber(all)} earlier lines`,
-    earlierLines: (lines: number): string => `Show ${exactNumber(lines)} earlier lines`,
-    moreLines: (lines: number): string => `Show ${exactNumber(lines)} more lines`,
-    someLines: (lines: number, all: number): string =>
-      `Show ${exactNumber(lines)} of ${exactNumber(all)} more lines`,
-    cut: (size: string): string => `truncated, ${size} in all`,
-    cutHere: (size: string): string => `Truncated here, ${size} in all.`,
-    rest: (size: string): string => `Load the rest (${size} in all)`,
-    longLines: (size: string): string => `Show long lines whole (${size})`,
-    concealed: "The program concealed this text",
-    overwritten: "overwritten",
-    overwrittenTitle: "The program wrote over this on the same line",
-  },
-  code: {
-    tooSlow: "not highlighted: it took too long",
-    highlightedTo: (line: number): string => `highlighted up to line ${line}`,
-  },
-  diff: {
-    added: (lines: number): string => `${counted(lines, "line")} added, `,
-    removed: (lines: number): string => `${exactNumber(lines)} removed`,
-  },
-  markdown: {
-    plain: (reason: string): string => `Shown as plain text: ${reason}.`,
-    table: "Table",
-    done: "done",
-    toDo: "to do",
-    late: "much came before it",
-    gaveUp: "the Markdown parser gave up",
-    deep: "nested deeper than 100 levels",
-    manyElements: "more than 8,000 elements in one block",
-    marks: "thousands of marks without a blank line",
-    manyMarks: "more than 1,000 marks in one paragraph",
-    longParagraph: "a paragraph of more than 16,000 characters",
-    longWord: "a word of more than 2,000 characters",
-    longAddress: "an address of more than 2,000 characters",
-    manyLines: "a paragraph of more than 2,000 lines",
-    nested: "more than 1,000 quotes and lists within others",
-  },
-  kept: {
-    whole: "whole output",
-    piece: "piece of the whole output",
-    open: (size: string): string => `Open whole output${size}`,
-    showSeen: "Show what the agent saw",
-    before: "Show what comes before",
-    after: "Show what follows",
-    /** Bytes; without an end, to the end of the file. */
-    range: (from: string, to: string | undefined, all: string): string =>
-      `from ${from}${to === undefined ? " to its end" : ` to ${to}`}${all === "" ? "" : ` of ${all}`}`,
-    notOpened: "Not opened:",
-  },
   marker: {
     hooks: (count: number): string => counted(count, "hook"),
     retries: (count: number): string => counted(count, "retry", "retries"),
@@ -310,30 +243,6 @@ export const transcript = {
     more: (count: number, all: number): string => `Show ${count} of ${exactNumber(all)} more`,
     show: "Show it",
     data: "data",
-  },
-  media: {
-    image: "image",
-    unknown: "unknown attachment",
-    get: "Get file",
-    save: "Save file",
-    show: "Show image",
-    loading: "Loading the image…",
-    failed: "The image could not be loaded:",
-    notHere: "not in this document",
-    notShown: (reason: string): string => `The image is not shown by itself: ${reason}.`,
-    has: (size: string): string => `it has ${size}`,
-    unknownPixels: "its number of pixels is unknown",
-    megapixels: (count: number): string => `it has ${exactNumber(count)} megapixels`,
-    noAttachment: (reference: string): string => `${reference} is not an attachment.`,
-  },
-  raw: {
-    record: "record",
-    reading: "Reading the record…",
-    failed: "The record could not be read:",
-    cut: (size: string): string => `Truncated here: the record has ${size}.`,
-    archived: "(from the archive: the agent's file is gone)",
-    byte: "byte",
-    length: "length",
   },
   step: {
     name: (step: number | undefined): string => `step ${step ?? ""}`,

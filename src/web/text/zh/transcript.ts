@@ -1,4 +1,4 @@
-import type { CallOutcome, Decider } from "../../../model/parts/outcome.ts";
+import type { CallOutcome, Decider, Permission } from "../../../model/parts/outcome.ts";
 import type { transcript as english } from "../en/transcript.ts";
 
 const number = (value: number): string => value.toLocaleString("zh-CN");
@@ -46,6 +46,11 @@ export const transcript = {
       return by === undefined
         ? `已${what}`
         : `由${DECIDED[by]}${name === undefined ? "" : ` ${name} `}${what}`;
+    },
+    permission: ({ by, name, scope }: Permission): string => {
+      const who = `由${DECIDED[by]}${name === undefined ? "" : ` ${name} `}允许`;
+      if (scope === undefined) return who;
+      return scope === "once" ? `${who}，仅一次` : `${who}，${scope === "session" ? "本会话内有效" : scope}`;
     },
     input: "输入",
     output: "输出",
@@ -225,73 +230,6 @@ export const transcript = {
     stop: "停止",
     notSent: (reason: string): string => `未发送：${reason}`,
   },
-  images: {
-    list: "此提示词的图片",
-    name: (index: number): string => `图片 ${index}`,
-    remove: (index: number): string => `移除图片 ${index}`,
-    add: "添加图片",
-    reading: "正在读取图片",
-    ways: "也可以粘贴或拖放到这里",
-    none: "此模型不接受图片",
-    noneButFile: "此模型不接受图片：请把图片保存到目录中，并说明位置。",
-    tooMany: (most: number): string => `一个提示词最多 ${most} 张图片：其余的请随下一个发送。`,
-    unnamed: "图片",
-    unsupported: (name: string): string => `${name} 不是模型支持的图片：请使用 PNG、JPEG、GIF 或 WebP。`,
-    tooLarge: (name: string): string => `${name} 大于 5 MB：请发送较小的副本。`,
-    unreadable: (name: string): string => `无法读取 ${name}。`,
-  },
-  output: {
-    all: (size: string, isSeen = false): string => `显示${isSeen ? "智能体看到的" : ""}全部内容（${size}）`,
-    allLines: (lines: number, isSeen = false): string =>
-      `显示${isSeen ? "智能体看到的" : ""}全部 ${number(lines)} 行`,
-    linesBefore: (lines: number, all: number): string => `显示前面 ${number(all)} 行中的 ${number(lines)} 行`,
-    earlierLines: (lines: number): string => `显示前面 ${number(lines)} 行`,
-    moreLines: (lines: number): string => `再显示 ${number(lines)} 行`,
-    someLines: (lines: number, all: number): string => `显示其余 ${number(all)} 行中的 ${number(lines)} 行`,
-    cut: (size: string): string => `已截断，共 ${size}`,
-    cutHere: (size: string): string => `在此截断，共 ${size}。`,
-    rest: (size: string): string => `加载其余内容（共 ${size}）`,
-    longLines: (size: string): string => `完整显示长行（${size}）`,
-    concealed: "程序隐藏了此文字",
-    overwritten: "被覆盖",
-    overwrittenTitle: "程序在同一行上覆盖了这段文字",
-  },
-  code: {
-    tooSlow: "未高亮：耗时过长",
-    highlightedTo: (line: number): string => `高亮到第 ${line} 行`,
-  },
-  diff: {
-    added: (lines: number): string => `新增 ${number(lines)} 行，`,
-    removed: (lines: number): string => `删除 ${number(lines)} 行`,
-  },
-  markdown: {
-    plain: (reason: string): string => `以纯文本显示：${reason}。`,
-    table: "表格",
-    done: "已完成",
-    toDo: "待办",
-    late: "前面的内容过多",
-    gaveUp: "Markdown 解析器无法处理",
-    deep: "嵌套超过 100 层",
-    manyElements: "一个块中超过 8,000 个元素",
-    marks: "数千个标记之间没有空行",
-    manyMarks: "一个段落中超过 1,000 个标记",
-    longParagraph: "段落超过 16,000 个字符",
-    longWord: "单词超过 2,000 个字符",
-    longAddress: "地址超过 2,000 个字符",
-    manyLines: "段落超过 2,000 行",
-    nested: "嵌套的引用和列表超过 1,000 个",
-  },
-  kept: {
-    whole: "完整输出",
-    piece: "完整输出的一段",
-    open: (size: string): string => `打开完整输出${size}`,
-    showSeen: "显示智能体看到的内容",
-    before: "显示前一段",
-    after: "显示后一段",
-    range: (from: string, to: string | undefined, all: string): string =>
-      `从 ${from} ${to === undefined ? "到末尾" : `到 ${to}`}${all === "" ? "" : `，共 ${all}`}`,
-    notOpened: "未能打开：",
-  },
   marker: {
     hooks: (count: number): string => `${number(count)} 个钩子`,
     retries: (count: number): string => `${number(count)} 次重试`,
@@ -300,30 +238,6 @@ export const transcript = {
     more: (count: number, all: number): string => `显示其余 ${number(all)} 条中的 ${count} 条`,
     show: "显示",
     data: "数据",
-  },
-  media: {
-    image: "图片",
-    unknown: "未知附件",
-    get: "获取文件",
-    save: "保存文件",
-    show: "显示图片",
-    loading: "正在加载图片…",
-    failed: "无法加载图片：",
-    notHere: "不在此文档中",
-    notShown: (reason: string): string => `图片不会自动显示：${reason}。`,
-    has: (size: string): string => `大小为 ${size}`,
-    unknownPixels: "像素数未知",
-    megapixels: (count: number): string => `有 ${number(count)} 百万像素`,
-    noAttachment: (reference: string): string => `${reference} 不是附件。`,
-  },
-  raw: {
-    record: "记录",
-    reading: "正在读取记录…",
-    failed: "无法读取记录：",
-    cut: (size: string): string => `在此截断：记录大小为 ${size}。`,
-    archived: "（来自归档：智能体的文件已不存在）",
-    byte: "字节",
-    length: "长度",
   },
   step: {
     name: (step: number | undefined): string => `步骤 ${step ?? ""}`,

@@ -135,6 +135,6 @@ function Side({
 const nameOf = ({ turn, step, kind, tool, status }: ComparedPart): string =>
   [
     t.compare.place(turn + 1, step),
-    tool === undefined ? kind : `${kind} ${tool}`,
-    ...(status === undefined || status === "ok" ? [] : [status]),
+    tool === undefined ? t.search.kinds[kind] : `${t.search.kinds[kind]} ${tool}`,
+    ...(status === undefined || status === "ok" ? [] : [t.search.statuses[status]]),
   ].join(" · ");

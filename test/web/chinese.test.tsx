@@ -1,0 +1,228 @@
+import { render, screen, within } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Frame } from "../../src/model/frames/frame.ts";
+import { App } from "../../src/web/app/App.tsx";
+import type { Client } from "../../src/web/app/store.ts";
+import { loadText } from "../../src/web/text/text.ts";
+import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
+import { sessionsWith } from "./sessions-with.ts";
+
+// What agents and people wrote is Greek here: every Latin word on the page is then the page's own, or a name.
+
+const uuid = (number: number): string => `00000000-0000-4000-a000-${String(number).padStart(12, "0")}`;
+const SESSION = uuid(1);
+const RUN = uuid(2);
+const FAILED = uuid(3);
+const RUNNING = uuid(4);
+const at = Date.now() - 90_000;
+
+/** Names, commands, keys and units, which are the same in every language. */
+const NAMES =
+  /\b(?:Verbatim|English|token|tokens|npm|start|PATH|Shell|CSV|Enter|Shift|Alt|Ctrl|Esc|PageDown|PageUp|Home|End|https?|kind|thought|tool|Bash|cmd|exec_command|status|failed|after|project|you|file|json)\b|\/\S+/gi;
+
+/** Latin words in what can be seen, and in what is read out. */
+function latinWords(root: Element): string[] {
+  const found: string[] = [];
+  const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  // Roles and kinds of messages are written as the provider's interface has them.
+  for (let node = texts.nextNode(); node !== null; node = texts.nextNode())
+    if (node.parentElement?.closest(".context-kind") === null) found.push(node.nodeValue ?? "");
+  for (const element of root.querySelectorAll("*"))
+    for (const name of ["aria-label", "aria-description", "title", "placeholder", "alt"])
+      found.push(element.getAttribute(name) ?? "");
+  return found.filter((text) => /[a-z]{2}/i.test(text.replaceAll(NAMES, "")));
+}
+
+const message = (session_id: string, first: number, frames: object[]): Frame[] =>
+  [
+    { type: "message.start", message_id: uuid(first), model: "μοντέλο" },
+    ...frames,
+    {
+      type: "message.end",
+      message_id: uuid(first),
+      stop_reason: "tool_use",
+      usage: { input: 900, output: 90, cache_read: 800, cache_write: 0 },
+    },
+  ].map((frame) => ({ session_id, at, ...frame }) as Frame);
+
+const FRAMES: Frame[] = [
+  ...[
+    { type: "turn.start", turn_id: uuid(90) },
+    {
+      type: "user.message",
+      message_id: uuid(100),
+      part_id: uuid(101),
+      parts: [{ type: "text", text: "Ξεκίνα" }],
+    },
+  ].map((frame) => ({ session_id: SESSION, at, ...frame }) as Frame),
+  ...message(SESSION, 110, [
+    { type: "message.part_start", part_id: uuid(111), kind: "thinking" },
+    { type: "message.part_end", part_id: uuid(111), text: "Σκέψη" },
+    { type: "message.part_start", part_id: uuid(112), kind: "thinking" },
+    { type: "message.part_end", part_id: uuid(112), hidden: "encrypted" },
+    {
+      type: "message.tool_call",
+      tool_call_id: "κλήση",
+      tool_name: "exec_command",
+      arguments_json: JSON.stringify({ cmd: "λίστα" }),
+      part_id: uuid(113),
+    },
+  ]),
+  ...[
+    {
+      type: "message.tool_result",
+      tool_call_id: "κλήση",
+      is_error: true,
+      status: "error",
+      output_text: Array.from({ length: 80 }, (_, line) => `γραμμή ${line}`).join("\n"),
+      parts: [],
+      part_id: uuid(114),
+    },
+    { type: "marker", part_id: uuid(115), kind: "hook", title: "Άγκιστρο", text: "Κείμενο" },
+    { type: "unknown", part_id: uuid(116), raw: { κλειδί: 1 } },
+    {
+      type: "user.message",
+      message_id: uuid(117),
+      part_id: uuid(118),
+      parts: [{ type: "text", text: "Και αυτό" }],
+      queued: true,
+    },
+    { type: "error", part_id: uuid(119), message: "Λάθος" },
+  ].map((frame) => ({ session_id: SESSION, at, ...frame }) as Frame),
+];
+
+let daemon: TestDaemon;
+let client: Client;
+
+beforeAll(async () => {
+  document.documentElement.lang = "zh-CN";
+  await loadText();
+});
+afterAll(() => {
+  document.documentElement.lang = "en";
+});
+beforeEach(async () => {
+  localStorage.clear();
+  sessionStorage.clear();
+  Element.prototype.scrollIntoView = () => {};
+  const row = { agent: "πράκτορας", agent_name: "Πράκτορας", agent_version: "1", model: "μοντέλο" };
+  const sessions = sessionsWith({
+    [SESSION]: {
+      ...row,
+      title: "Πρώτη",
+      cwd: "/έργο",
+      status: "completed",
+      runs: 1,
+      errors: 1,
+      archived: true,
+    },
+    [RUN]: {
+      ...row,
+      run: { name: "Βοηθός", task: "Ψάξε" },
+      parent: { session_id: SESSION, tool_call_id: "κλήση" },
+      status: "running",
+      waiting: { for: "permission prompt", since: at },
+    },
+    [FAILED]: { ...row, title: "Δεύτερη", status: "failed", sample: true },
+    [RUNNING]: { ...row, title: "Τρίτη", status: "running", activity: "thinking", scripted: true },
+  });
+  sessions.add(SESSION, FRAMES);
+  sessions.add(RUN, [{ ...FRAMES[1], session_id: RUN } as Frame]);
+  sessions.add(RUNNING, [{ ...FRAMES[1], session_id: RUNNING } as Frame]);
+  sessions.add(FAILED, [{ ...FRAMES[1], session_id: FAILED } as Frame]);
+  daemon = await startTestDaemon(sessions);
+  daemon.answer(({ route }) => {
+    if (route === "GET /api/attach") return [200, { agents: [] }];
+    if (route === "GET /api/sources")
+      return [
+        200,
+        {
+          agents: [
+            { agent: "a", name: "Άλφα", is_on: true, sessions: 3, read_at: at, folders: [], problems: [] },
+            { agent: "b", name: "Βήτα", is_on: false, sessions: 0, folders: [], problems: [] },
+          ],
+        },
+      ];
+    if (route.startsWith("GET /api/search"))
+      return [
+        200,
+        {
+          hits: [
+            {
+              session: {
+                id: SESSION,
+                agent: "πράκτορας",
+                title: "Πρώτη",
+                status: "completed",
+                last_activity_at: at,
+                is_run: false,
+              },
+              part: { id: uuid(114), kind: "output", by: "tool", turn: 1 },
+              snippet: { text: "γραμμή", ranges: [] },
+            },
+          ],
+          sessions: 3,
+          searched: 2,
+          not_indexed: 1,
+          cut_parts: 1,
+          took_ms: 1,
+        },
+      ];
+    return undefined;
+  });
+  client = clientOf(daemon);
+});
+afterEach(async () => {
+  history.replaceState(null, "", "/");
+  client.close();
+  await daemon.close();
+});
+
+const show = (path: string): Element => {
+  history.replaceState(null, "", path);
+  return render(<App client={client} />).container;
+};
+
+test("the list of sessions", async () => {
+  const page = show("/");
+  await screen.findByRole("button", { name: "设置" });
+  await screen.findAllByText("Πρώτη");
+  expect(latinWords(page)).toEqual([]);
+  expect(document.title).toBe("(1) Verbatim：1 个运行中");
+});
+
+test("a session, with all of its parts open", async () => {
+  const page = show(`/session/${SESSION}`);
+  await screen.findByText("Λάθος");
+  await userEvent.keyboard("x");
+  await userEvent.click(screen.getByRole("button", { name: "筛选" }));
+  await userEvent.click(screen.getByRole("button", { name: "查找" }));
+  expect(latinWords(page)).toEqual([]);
+  await userEvent.click(screen.getByRole("button", { name: "检查" }));
+  const inspector = await screen.findByRole("dialog");
+  for (const tab of within(inspector).getAllByRole("tab")) {
+    await userEvent.click(tab);
+    expect(latinWords(inspector)).toEqual([]);
+  }
+});
+
+test("the settings and the keys", async () => {
+  show("/");
+  await userEvent.click(await screen.findByRole("button", { name: "设置" }));
+  const settings = await screen.findByRole("dialog", { name: "设置" });
+  await within(settings).findByRole("group", { name: "语言" });
+  await within(settings).findByText("Άλφα");
+  expect(latinWords(settings)).toEqual([]);
+  await userEvent.click(within(settings).getByRole("button", { name: "关闭" }));
+  await userEvent.keyboard("?");
+  const keys = await screen.findByRole("dialog", { name: "键盘快捷键" });
+  expect(latinWords(keys)).toEqual([]);
+});
+
+test("a search over all sessions", async () => {
+  const page = show("/search?q=γραμμή");
+  await screen.findByRole("option", { name: /Πρώτη/ });
+  expect(latinWords(page)).toEqual([]);
+  expect(page.textContent).toContain("已搜索 2 / 3 个会话");
+});
