@@ -132,7 +132,7 @@ it("of several sessions one is chosen; what holds none is told why", async () =>
   await writeFile(outside("notes.txt"), "No session.");
   await writeFile(outside("empty.jsonl"), "");
   for (const [name, why] of [
-    ["notes.txt", "No session of an agent that Verbatim reads is in it."],
+    ["notes.txt", "It contains no session of a supported agent."],
     ["empty.jsonl", "This file is empty."],
   ] as const) {
     await (await drag([outside(name)]))();

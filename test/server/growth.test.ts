@@ -14,7 +14,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import type { SessionSummary } from "../../src/model/session.ts";
 import { createSessions } from "../../src/server/import/catalog.ts";
 import { createIndexer } from "../../src/server/import/index-threads.ts";
-import { HUGE } from "../../src/server/import/large-files/segments.ts";
+import { HUGE_FILE_BYTES } from "../../src/server/import/large-files/segments.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import type { Format } from "../../src/sources/contract.ts";
 import { formats } from "../../src/sources/index.ts";
@@ -180,7 +180,7 @@ it("a huge session that is resumed long after its end was counted counts nothing
   const { session_id, file, user, answer } = claudeSession();
   user("Tell a story");
   for (let page = 0; page < 85; page += 1) answer(`story-${page}`, "end_turn", words(120_000));
-  expect(statSync(file).size).toBeGreaterThan(HUGE);
+  expect(statSync(file).size).toBeGreaterThan(HUGE_FILE_BYTES);
   user("Read it");
   answer("reads", "tool_use", call("a"));
   const long_ago = Date.now() / 1000 - 7_200;
@@ -293,7 +293,7 @@ it("a huge thread counts all steps of a turn that is read in pieces", async () =
   const { session_id, file, write } = codexThread();
   write(begin("one"), prompt("one"));
   for (let step = 1; step <= 50; step += 1) write(named, asks(step), counts(step), answers(step));
-  expect(statSync(file).size).toBeGreaterThan(HUGE);
+  expect(statSync(file).size).toBeGreaterThan(HUGE_FILE_BYTES);
   const sessions = start(60_000, formatOf("codex"));
   await eventually(() => expect(sessions.status().index.done).toBe(true));
   await eventually(() =>
@@ -311,7 +311,7 @@ it("a huge thread that goes on long after its end counts the end of the step tha
   write(begin("one"), prompt("one"));
   for (let step = 1; step <= 40; step += 1) write(named, asks(step), counts(step), answers(step));
   write(asks(41));
-  expect(statSync(file).size).toBeGreaterThan(HUGE);
+  expect(statSync(file).size).toBeGreaterThan(HUGE_FILE_BYTES);
   const long_ago = Date.now() / 1000 - 7_200;
   utimesSync(file, long_ago, long_ago);
   const sessions = start(0, formatOf("codex"));

@@ -17,7 +17,7 @@ import { setImmediate } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createSessions } from "../../src/server/import/catalog.ts";
 import { createIndexer } from "../../src/server/import/index-threads.ts";
-import { HUGE, SEGMENT, segmentId } from "../../src/server/import/large-files/segments.ts";
+import { HUGE_FILE_BYTES, SEGMENT_BYTES, segmentId } from "../../src/server/import/large-files/segments.ts";
 import { createReading } from "../../src/server/import/reading.ts";
 import type { SessionsTiming } from "../../src/server/import/timing.ts";
 import type { OpenSession, Sessions } from "../../src/server/sessions/sessions.ts";
@@ -44,7 +44,7 @@ beforeAll(() => {
   file = join(project, `${session_id}.jsonl`);
   const text = `${generated.lines.join("\n")}\n`;
   // Lines, messages and calls of each copy are their own.
-  for (let size = 0, copy = 0; size <= HUGE; size += text.length, copy += 1) {
+  for (let size = 0, copy = 0; size <= HUGE_FILE_BYTES; size += text.length, copy += 1) {
     appendFileSync(
       file,
       text
@@ -320,7 +320,7 @@ async function metOnTheWayBack(from: Sessions, id: string): Promise<number[]> {
 }
 
 describe("leads back over all its pieces", () => {
-  const BOUNDARY = 7 * SEGMENT;
+  const BOUNDARY = 7 * SEGMENT_BYTES;
   const write = writer("1.0.60");
   const line = (record: object) => `${JSON.stringify(record)}\n`;
   const said = (n: number) => line(write.assistant(`m${n}`, [say(`${n} ${"x".repeat(500_000)}`)]));
@@ -407,7 +407,7 @@ describe("leads back over all its pieces", () => {
     }, 60_000);
     await archiving.close();
     const writer = database();
-    writer.prepare("DELETE FROM chunk WHERE start > ?").run(BOUNDARY - SEGMENT / 2);
+    writer.prepare("DELETE FROM chunk WHERE start > ?").run(BOUNDARY - SEGMENT_BYTES / 2);
     writer.close();
     rmSync(path);
     const left = start({ hot: 20, list: 50 });

@@ -127,5 +127,5 @@ it("what waits when it closes is told so, and nothing is left that keeps the pro
   const results = Promise.allSettled(jobs.map((job) => indexer.index(job, handlers)));
   await indexer.close();
   for (const result of await results)
-    expect(result).toMatchObject({ status: "rejected", reason: new Error("The daemon ends.") });
+    expect(result).toMatchObject({ status: "rejected", reason: new Error("The daemon is shutting down.") });
 });

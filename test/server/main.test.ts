@@ -397,7 +397,7 @@ describe("the command", { timeout: 60_000 }, () => {
     writeFileSync(file, "# Notes\n");
     const run = start(home, [file, "--port", "0", "--data-dir", home.data]);
     await addressOf(run);
-    await expect.poll(run.err).toContain("no session that Verbatim reads is in it");
+    await expect.poll(run.err).toContain("it contains no session that Verbatim can read");
     expect(run.err()).not.toContain("\u001b");
     await stop(run.process, "SIGTERM");
     expect(run.err().trim().split("\n")).toHaveLength(1);
@@ -510,7 +510,7 @@ describe("the command", { timeout: 60_000 }, () => {
     rmSync(access, { recursive: true });
     renameSync(`${access}.away`, access);
     await expect.poll(() => second.out().trim().split("\n").length).toBe(2);
-    await expect.poll(second.err).toContain(`${file}: there is nothing at this path`);
+    await expect.poll(second.err).toContain(`${file}: the path does not exist`);
     await stop(second.process, "SIGTERM");
   });
 

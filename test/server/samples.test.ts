@@ -214,7 +214,7 @@ describe("the samples in a data directory", () => {
   });
 
   it("refuses a pace that never ends, and says what to give", async () => {
-    await expect(openSamples({ dataDir, pace: 0 })).rejects.toThrow("give a number above 0");
+    await expect(openSamples({ dataDir, pace: 0 })).rejects.toThrow("it must be above 0");
   });
 });
 

@@ -24,7 +24,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { linePlace } from "../../src/model/transcript/source-text.ts";
 import { createSessions } from "../../src/server/import/catalog.ts";
 import { createIndexer } from "../../src/server/import/index-threads.ts";
-import { HUGE } from "../../src/server/import/large-files/segments.ts";
+import { HUGE_FILE_BYTES } from "../../src/server/import/large-files/segments.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { formats } from "../../src/sources/index.ts";
 import { eventually } from "../eventually.ts";
@@ -302,7 +302,7 @@ describe("session files that do what no agent should", { timeout: LONG ? 900_000
     if (is_root) process.seteuid?.(65_534);
     try {
       const sessions = start();
-      const remedy = "Let whoever runs Verbatim read it; it looks again by itself.";
+      const remedy = "Give the user who runs Verbatim permission to read it. Verbatim retries automatically.";
       await eventually(() =>
         expect(sessions.status().notices).toEqual(
           [locked, path("locked")].map((place) => ({
@@ -386,7 +386,7 @@ describe("session files that do what no agent should", { timeout: LONG ? 900_000
       const at = join(project, `${session_id}.jsonl`);
       const filler = `${JSON.stringify({ type: "something new", note: "x".repeat(200_000) })}\n`;
       const end = `${lines.slice(-40).join("\n")}\n`;
-      const huge = `${lines.join("\n")}\n${filler.repeat(Math.ceil(HUGE / filler.length))}${end.replaceAll('"uuid":"', '"uuid":"f')}`;
+      const huge = `${lines.join("\n")}\n${filler.repeat(Math.ceil(HUGE_FILE_BYTES / filler.length))}${end.replaceAll('"uuid":"', '"uuid":"f')}`;
       writeFileSync(at, huge);
       const sessions = createSessions({
         formats: [claude],

@@ -230,9 +230,9 @@ describe("a watch", () => {
     const watch = start({ roots: [], paths: given });
     await ready();
     expect([...watch.errors]).toEqual([
-      [named("notes.md"), "no session that Verbatim reads is in it"],
-      [named("late.jsonl"), "no session that Verbatim reads is in it"],
-      [named("pipe"), "this is no regular file"],
+      [named("notes.md"), "it contains no session that Verbatim can read"],
+      [named("late.jsonl"), "it contains no session that Verbatim can read"],
+      [named("pipe"), "it is not a regular file"],
     ]);
     append(named("late.jsonl"), prompt("late", "Hello"));
     await watch.rescan();

@@ -24,7 +24,7 @@ beforeEach(async () => {
         {
           path: "/home/ada/.codex/sessions/locked",
           text: "/home/ada/.codex/sessions/locked: no permission to read it.",
-          remedy: "Let whoever runs Verbatim read it; it looks again by itself.",
+          remedy: "Give the user who runs Verbatim permission to read it. Verbatim retries automatically.",
         },
       ],
     },
@@ -63,7 +63,7 @@ test("each agent has its figures, its folders and what cannot be read; those wit
   const row = codex.closest("li");
   expect(row?.textContent).toContain("3 sessions · read now");
   expect(row?.textContent).toContain("/home/ada/.codex/sessions");
-  expect(row?.textContent).toContain("no permission to read it. Let whoever runs Verbatim read it");
+  expect(row?.textContent).toContain("no permission to read it. Give the user who runs Verbatim permission");
   const missing = within(await section())
     .getByText("Not found (1)")
     .closest("details");

@@ -11,10 +11,10 @@ import type { IndexedSession, SessionFile } from "./session-file.ts";
 import type { TrackedFiles } from "./tracked-files.ts";
 import { isMissing, type SessionWatch, type WatchRoot, whyUnread } from "./watch.ts";
 
-/** What is found of each agent, and what happens when one is switched off or on. */
+/** Describes each agent's session files, and reacts when an agent is switched on or off. */
 export interface AgentSources {
   describe(): Promise<AgentSource[]>;
-  /** An agent was switched off or on; `off` says which. */
+  /** Applies a changed switch. `off` already has the new value. */
   switched(agent: string): void;
 }
 
@@ -30,7 +30,7 @@ interface AgentSourcesOptions {
   links: Pick<Links, "of">;
   list: Pick<SessionList, "mark" | "publish">;
   failures: Pick<ReadFailures, "byPath" | "clear">;
-  watch: Pick<SessionWatch, "errors" | "files" | "looked_at" | "rescan" | "setHot">;
+  watch: Pick<SessionWatch, "errors" | "files" | "scanned_at" | "rescan" | "setHot">;
   record_logs: Pick<RecordLogs, "troubles" | "rescan">;
   isClosed(): boolean;
   cancelRead(entry: SessionFile): void;
@@ -55,7 +55,7 @@ export function createAgentSources(options: AgentSourcesOptions): AgentSources {
     void record_logs.rescan(agent);
   }
 
-  /** What was written meanwhile is found as new; what went is missed by nobody but us. */
+  /** Files written in the meantime are reported as new. Sessions whose files are gone have to be marked here. */
   async function switchedOn(agent: string): Promise<void> {
     await record_logs.rescan(agent);
     await watch.rescan();
@@ -65,7 +65,7 @@ export function createAgentSources(options: AgentSourcesOptions): AgentSources {
     files.onMissing(own.filter(({ path }) => !watch.files.has(path)).map(({ path }) => path));
   }
 
-  /** The agent's own folders, then what was named on the command line and holds a session of it. */
+  /** The agent's own folders, then the folders from the command line that hold its sessions. */
   function foldersOf(format: Format, own: readonly SessionFile[]): string[] {
     const usual = roots
       .filter((root) => root.format.id === format.id && !root.internal && !root.sample)
@@ -90,7 +90,7 @@ export function createAgentSources(options: AgentSourcesOptions): AgentSources {
   async function describeOne(format: Format): Promise<AgentSource | undefined> {
     const own = filesOf(format.id);
     const sessions = own.flatMap((entry) => [...entry.sessions]).filter((id) => isTop(id)).length;
-    // A format without a usual place is only of interest where there is a file of it.
+    // A format without a default folder is listed only if it has sessions.
     if (!format.root && sessions === 0) return undefined;
     const is_on = !off.has(format.id);
     const folders = foldersOf(format, own);
@@ -105,7 +105,7 @@ export function createAgentSources(options: AgentSourcesOptions): AgentSources {
       is_on,
       folders: looks.map(({ path, exists }) => ({ path, exists })),
       sessions,
-      ...(is_on && watch.looked_at !== undefined && { read_at: watch.looked_at }),
+      ...(is_on && watch.scanned_at !== undefined && { read_at: watch.scanned_at }),
       problems,
     };
   }
@@ -127,12 +127,12 @@ export function createAgentSources(options: AgentSourcesOptions): AgentSources {
 const problemOf = (path: string, { text, remedy }: Notice): AgentSource["problems"][number] => ({
   path,
   text,
-  remedy: remedy ?? "Repair or remove it. Verbatim looks again by itself.",
+  remedy: remedy ?? "Repair or remove it. Verbatim retries automatically.",
 });
 
 const isWithin = (folder: string, path: string): boolean => path === folder || path.startsWith(folder + sep);
 
-/** Whether there is something at a path, and why it cannot be read. */
+/** Whether the path exists, and why it cannot be read. */
 async function lookAt(path: string): Promise<{ path: string; exists: boolean; why?: string }> {
   try {
     await readdir(path);

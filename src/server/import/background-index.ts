@@ -7,15 +7,15 @@ import { loadSide } from "./side-file.ts";
 import type { SessionsTiming } from "./timing.ts";
 import type { FoundFile } from "./watch.ts";
 
-/** Reads files of which only the rows are wanted, on other threads. */
+/** Indexes files on worker threads. Only the rows are kept, not the transcripts. */
 interface BackgroundIndex {
-  /** Reads a file, within `run` of it. */
+  /** Reads a file. Must be called within `run` of the entry. */
   read(entry: SessionFile): Promise<void>;
-  /** Begins to read a huge file's rows beside what else is done with it. */
+  /** Starts indexing a huge file without blocking other work on it. */
   begin(entry: SessionFile): void;
-  /** What `begin` began with this file. */
+  /** The reading that `begin` started for this file. */
   readingOf(entry: SessionFile): Promise<void> | undefined;
-  /** Does work that someone waits for: what is read here pauses until it is done. */
+  /** Runs urgent work. Background reading pauses until it is done. */
   first<Value>(work: () => Promise<Value>): Promise<Value>;
 }
 
@@ -29,22 +29,22 @@ interface BackgroundIndexOptions {
   isClosed(): boolean;
   run<Value>(entry: SessionFile, work: () => Value | Promise<Value>): Promise<Value | undefined>;
   newFileId(): number;
-  /** That its parts are to be indexed, too, if they are. */
+  /** Adds the file's parts to the job if they are to be indexed. */
   partsJob(entry: SessionFile): Pick<IndexJob, "parts">;
-  /** Its bytes are to be archived. */
+  /** Queues the file's bytes for the archive. */
   enqueueBackfill(entry: SessionFile): void;
-  /** It was read to its end. */
+  /** Called when the file was read to its end. */
   onRead(entry: SessionFile): void;
-  /** Its sessions are listed now. Within `run` of the entry. */
+  /** Called when the file's sessions are listed, within `run` of the entry. */
   onListed(entry: SessionFile): void | Promise<void>;
-  /** It changed while it was read, and has to be read again. Within `run` of the entry. */
+  /** Called when the file changed while it was read, within `run` of the entry. */
   reread(entry: SessionFile): Promise<void>;
-  /** There is no file any more. */
+  /** Called when the file no longer exists. */
   markGone(entry: SessionFile): void;
   removeSession(id: string): void;
 }
 
-/** A reading on another thread. `seen`: the file as it was seen last when the reading began. */
+/** A reading on a worker thread. `seen`: the file's last known state when the reading began. */
 interface Work {
   replaced: boolean;
   file_id: number;
@@ -53,7 +53,7 @@ interface Work {
 
 export function createBackgroundIndex(options: BackgroundIndexOptions): BackgroundIndex {
   const { indexer, timing, now, archive, list, sessions, run } = options;
-  /** Readings that someone waits for: those that nobody waits for pause. */
+  /** Number of urgent readings in progress. Background reading pauses while it is above zero. */
   let priority = 0;
   /** Huge files whose rows are being read. */
   const readings = new Map<SessionFile, Promise<void>>();
@@ -88,7 +88,7 @@ export function createBackgroundIndex(options: BackgroundIndexOptions): Backgrou
     return { work, indexed };
   }
 
-  /** Rows as another thread made them, by the ids that they go by here. */
+  /** Replaces the session ids in the worker's rows with the ids that are used in the list. */
   function ownRows(entry: SessionFile, rows: readonly IndexedRow[]): IndexedRow[] {
     return rows.map((row) => {
       const id = sessions.idFor(entry, row.id);
@@ -96,7 +96,7 @@ export function createBackgroundIndex(options: BackgroundIndexOptions): Backgrou
     });
   }
 
-  /** What another thread read becomes what is listed. */
+  /** Adds a worker's result to the list. */
   function adopt(entry: SessionFile, work: Work, indexed: Indexed): void {
     const { result } = indexed;
     if (result.type === "gone") {
@@ -118,7 +118,7 @@ export function createBackgroundIndex(options: BackgroundIndexOptions): Backgrou
     delete entry.partial_identity;
     entry.done = true;
     options.onRead(entry);
-    // What nobody waits for: it would double the time until all is listed.
+    // Archiving waits: doing it now would double the time until everything is listed.
     if (isArchivable(entry)) options.enqueueBackfill(entry);
     archive.entryChanged(entry);
     for (const row of rows.values()) {
@@ -154,7 +154,7 @@ export function createBackgroundIndex(options: BackgroundIndexOptions): Backgrou
         .catch((error: unknown) => run(entry, () => Promise.reject(error)))
         .then(() => {
           readings.delete(entry);
-          // A change that was reported meanwhile was ignored because the file was being read.
+          // Changes reported during the reading were ignored, so check for them now.
           if (has_changed && !options.isClosed())
             void run(entry, () => (isStale(entry) ? options.reread(entry) : undefined));
         });

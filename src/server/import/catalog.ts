@@ -42,51 +42,51 @@ import { type WatchRoot, watchSessions } from "./watch.ts";
 
 export interface SessionsOptions {
   formats: readonly Format[];
-  /** The agents' folders. */
+  /** The agents' default folders. */
   roots: readonly WatchRoot[];
-  /** Files and folders beside them. */
+  /** Additional files and folders. */
   paths?: readonly string[];
-  /** Where the store is. Absent: nothing is kept, and a session goes when its file does. */
+  /** Folder of the store. Absent: nothing is stored, and a session disappears with its file. */
   dataFolder?: string;
   /** See `DatabaseOptions`. */
   check_limit?: number;
   read_only?: boolean;
   timing?: Partial<SessionsTiming>;
-  /** Agents that a person switched off. Absent: all are read. */
+  /** The agents that the user switched off. Absent: all agents are read. */
   choices?: Pick<SourceChoices, "off" | "subscribe">;
-  /** Whether another source has a session of this id: a file's session of that id is listed by another one. */
+  /** Whether another source has a session with this id. If so, the file's session gets a different id. */
   isInOtherSource?(id: string): boolean;
-  /** What agents in terminals say and ask, by the agent's own id of the session. */
+  /** Messages and requests of agents in terminals, by the agent's own session id. */
   terminals?: Terminals & {
-    /** Calls the listener with the id of a session that says or asks something else than before. */
+    /** Calls the listener with a session id when its state or requests change. */
     subscribe(listener: (session_id: string) => void): () => void;
   };
-  /** Reads what nobody waits for on threads of its own, for sessions of the formats that ship. Closed with the sessions. */
+  /** Reads files on worker threads. Supports only the built-in formats. Closed together with the sessions. */
   indexer?: Indexer;
-  /** The index of parts, for search. Absent: none is made. */
+  /** The part index, for search. Absent: parts are not indexed. */
   part_index?: IndexState;
-  /** Whether to listen to the system's hints about changed files; looks at intervals find all changes either way. */
+  /** Whether to use file system events. Polling finds all changes either way. */
   hints?: boolean;
   now?: () => number;
 }
 /**
- * Readings in the background at a time, and bytes of short files that are read together: each takes a few words between two
- * threads, in which they would wait. One more file is always read at once when someone opens it.
+ * Concurrent background reads, and bytes of short files that are read together. Each read needs a few messages between two
+ * threads; one at a time would mostly wait. A file that someone opens is always read at once.
  */
 const MAX_CONCURRENT_READS = 4;
 const MAX_CONCURRENT_BYTES = 2 * 1024 * 1024;
-/** Reading begins when all files were seen, or after so many milliseconds. */
+/** Milliseconds after which reading begins even if not all files were found yet. */
 const START_MS = 150;
-/** Files of which the beginning is listed at once: more than a screen of them. */
+/** Number of files that are previewed at start: more than one screen. */
 const MAX_PREVIEWS = 60;
-/** Rows that a page shows at first. */
+/** Rows that the page shows first. */
 const PREVIEW_BATCH = 30;
-/** Between two looks at what has to be indexed, in milliseconds. */
+/** Milliseconds between checks for files whose parts have to be indexed. */
 const PART_INDEX_MS = 1_000;
 
-/** The sessions in files. */
+/** Sessions that are read from files. */
 export interface FileBackedSessions extends Sessions {
-  /** The agents whose files are read, in the order of `formats`, with what was found of each. */
+  /** Lists the agents with their folders and problems, in the order of `formats`. */
   describeSources(): Promise<AgentSource[]>;
 }
 
@@ -98,9 +98,9 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
   const off = options.choices?.off ?? new Set<string>();
   const isOff = ({ format }: SessionFile) => off.has(format.id);
   const indexed = new Map<string, IndexedSession>();
-  /** Of sessions that went while someone looked: what comes back under the id is shown in them. */
+  /** Views whose session disappeared while they were open. They are reattached if the id comes back. */
   const detached_views = new Map<string, SessionView>();
-  /** Which file a session's id belongs to. */
+  /** The file that owns each session id. */
   const owners = new Map<string, SessionFile>();
   const links = createLinks();
   const timers = new Set<NodeJS.Timeout>();
@@ -153,7 +153,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     parentOf: (id) => links.of(id)?.parent ?? rewoundFrom(indexed.get(id)),
     rowOf(id) {
       const state = indexed.get(id);
-      // A file with nothing but bookkeeping is no conversation.
+      // A file without any parts is not a conversation.
       if (!state || state.summary.parts === 0 || isOff(state.entry)) return undefined;
       run_markers.publish(state);
       const row = status.present(state);
@@ -280,7 +280,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
       if (!entry.gone) await reader.read(entry, true);
       if (entry.gone) await reader.readArchive(entry);
     });
-    // Its file may have gone, and its session been found in another one, while it was read.
+    // The file may have disappeared, and its session found in another file, while it was read.
     const view = indexed.get(id)?.view;
     if (view) list.publish();
     return view;
@@ -308,7 +308,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
   }
 
   async function begin() {
-    // Whoever starts this for the first time sees what is there, long before all of it is read.
+    // On the first start the newest sessions are shown long before all files are read.
     await Promise.race([previewNewest(), sleep(START_MS, undefined, { ref: false })]);
     if (!closed) read_queue.start();
   }
@@ -364,7 +364,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
   const stopRequests = options.terminals?.subscribe((name) => {
     const { session_id, later } = links.registered(name);
     for (const id of [session_id, ...later]) list.mark(id);
-    // The agent's register changes at the same moment.
+    // The agent's registry changes at the same time.
     void refreshProcesses();
   });
   const record_logs = createRecordLogs({
@@ -377,7 +377,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     listInterval: timing.list,
     hints: options.hints ?? true,
     off,
-    onChange: (paths) => void watch.look(paths),
+    onChange: (paths) => void watch.check(paths),
   });
   const watch = watchSessions({
     roots: [...options.roots, ...record_logs.roots],
@@ -392,7 +392,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     onReady() {
       ready = true;
       void begin();
-      // What an earlier daemon knew and no look found: gone, or in a folder that is not looked at now.
+      // Files that are stored but were not found: deleted, or in a folder that is no longer watched.
       const unseen = [...files.byPath.values()].filter((entry) => !entry.seen && !isOff(entry));
       files.onMissing(unseen.map(({ path }) => path));
     },
@@ -414,7 +414,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     enqueueBackfill: (entry) => backfill.add(entry),
   });
   const stopChoices = options.choices?.subscribe(sources.switched);
-  // The newest files are read first, so all have to be seen first; but not for long.
+  // The newest files are read first, so all files should be found first, but the wait is bounded.
   const start_timer = setTimeout(() => void begin(), START_MS);
 
   every(timing.persist, archive.persist);
@@ -489,7 +489,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
       const file_id = Number(source.slice("file:".length));
       const own = indexed.get(session_id);
       if (own?.entry.id === file_id) return openedAs(own, byte);
-      // A file that is a copy of another goes by an id of its own.
+      // A copy of a file has a different session id.
       for (const state of indexed.values()) {
         const { entry } = state;
         if (entry.id === file_id && uuidFrom(session_id, entry.path) === state.id)
@@ -526,7 +526,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
   };
 }
 
-/** The session that goes on in this one. */
+/** The session that this one was rewound from. */
 function rewoundFrom(state: IndexedSession | undefined): string | undefined {
   const from = state?.summary.forked_from;
   return from?.rewind ? from.session_id : undefined;

@@ -22,35 +22,37 @@ import type { Status } from "./status.ts";
 import type { SessionsTiming } from "./timing.ts";
 import { createTranscriptViews } from "./transcript-views.ts";
 
-/** Reads files, and makes what was read into sessions that are listed and shown. All of it within `run` of the entry. */
+/**
+ * Reads files and turns the result into listed sessions and transcripts. All methods must be called within `run` of the entry.
+ */
 interface FileReader {
-  /** Reads what a file gained; all of it where it is another file now, or where `folded` transcripts are wanted. */
+  /** Reads what was appended. Reads the whole file if it was replaced or if `folded` transcripts are needed. */
   read(entry: SessionFile, folded: boolean): Promise<void>;
-  /** Lists what the beginning of a file says that was never read, until it is. */
+  /** Lists a file that was never read, from its first bytes. */
   readPreview(entry: SessionFile): Promise<void>;
-  /** The reading of a huge file's rows that is under way; its transcripts do not wait for it. */
+  /** The pending row index of a huge file. Its transcripts do not wait for it. */
   indexing(entry: SessionFile): Promise<void> | undefined;
   /** The id under which a session of this file is listed. */
   idFor(entry: SessionFile, session_id: string): string;
-  /** Reads a session whose file is gone. */
+  /** Reads a session from the archive because its file is gone. */
   readArchive(entry: SessionFile): Promise<void>;
-  /** The file is gone: what its reader still holds back is read. */
+  /** Flushes the reader of a file that is gone. */
   end(entry: SessionFile): void;
-  /** Tells what was pushed into a draft. */
+  /** Emits the frames that were pushed into a builder. */
   emitFrames(builder: SessionBuilder): void;
   isViewed(builder: SessionBuilder): boolean;
-  /** The turn is over though nothing says so: calls that it left open end too, in the transcript that is open. */
+  /** Ends the open calls of a turn that ended without a record, in the open transcript. */
   finalizeView(state: IndexedSession): void;
-  /** Puts away transcripts that nobody looks at any more. */
+  /** Evicts transcripts without viewers. */
   evictViews(): void;
-  /** Puts away readers of files that do not grow any more. */
+  /** Evicts readers of files that no longer grow. */
   evictReaders(): void;
 }
 
 interface FileReaderOptions {
-  /** Absent: all is read on this thread, and no file is too large. */
+  /** Absent: all files are read on this thread, and none counts as huge. */
   indexer?: Indexer;
-  /** What stands above the first part of a huge file's last segment, which begins at the byte `from`. */
+  /** The markers before the first part of a huge file's last segment, which begins at the byte `from`. */
   leadingMarkers(id: string, segment: number, from: number, at: number): Frame[];
   timing: SessionsTiming;
   now: () => number;
@@ -60,41 +62,41 @@ interface FileReaderOptions {
   status: Status;
   run_markers: RunMarkers;
   indexed: Map<string, IndexedSession>;
-  /** Of sessions that went while someone looked: what comes back under the id is shown in them. */
+  /** Views whose session disappeared while they were open. They are reattached if the id comes back. */
   detached_views: Map<string, SessionView>;
-  /** Which file a session's id belongs to. */
+  /** The file that owns each session id. */
   owners: Map<string, SessionFile>;
-  /** Whether another source has a session of this id. */
+  /** Whether another source has a session with this id. */
   isInOtherSource(id: string): boolean;
   isClosed(): boolean;
   run<Value>(entry: SessionFile, work: () => Value | Promise<Value>): Promise<Value | undefined>;
   setHot(path: string, hot: boolean): void;
   newFileId(): number;
   partsJob(entry: SessionFile): Pick<IndexJob, "parts">;
-  /** Files that wait to be read. */
+  /** Number of files in the read queue. */
   waiting(): number;
-  /** It was read, and not all of it is in the archive. */
+  /** Called when a file was read but is not fully archived. */
   enqueueBackfill(entry: SessionFile): void;
-  /** It was read to its end. */
+  /** Called when a file was read to its end. */
   onRead(entry: SessionFile): void;
-  /** Another file stands at the path of this one, of which the archive is left. */
+  /** Called when a new file took the path of an archived one. */
   onOrphaned(orphan: SessionFile): void;
-  /** Of what the file held under this number, no session is left. */
+  /** Called when no session is left of the content that had this file id. */
   onReplaced(file_id: number, by: SessionFile): void;
-  /** There is no file any more. */
+  /** Called when a file no longer exists. */
   markGone(entry: SessionFile): void;
   removeSession(id: string): void;
   reopen(id: string): Promise<OpenSession | undefined>;
 }
 
-/** A file read for the first time that was written to so recently is taken for one that grows, in milliseconds. */
+/** A file modified within this time is assumed to grow when it is read for the first time. Milliseconds. */
 const RECENT_MS = 60_000;
-/** What grew while nobody looked is read from so many bytes before it on; from four times as many where no step is in them. */
+/** After a gap, reading starts this many bytes before the old end; four times as many if no step begins there. */
 const LOOK_BACK = 256 * 1024;
 const ARCHIVE_BLOCK = 256 * 1024;
-/** Bytes at a file's beginning that name its sessions. */
+/** Bytes from the start of a file that are read for a preview. */
 const PREVIEW_BYTES = 64 * 1024;
-/** Of a longer file no more is read than what names them, by so many bytes at a time. */
+/** A longer file is read only until its sessions are named, in chunks of this size. */
 const PREVIEW_CHUNK = 8 * 1024;
 
 export function createFileReader(options: FileReaderOptions): FileReader {
@@ -136,7 +138,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       reread: (entry) => read(entry, false),
       async onListed(entry) {
         if (!entry.reading) return reloadViewed(entry);
-        // What was read meanwhile for whoever looks was not counted; now it can be.
+        // Rows read for a viewer in the meantime were not counted. Now they can be.
         delete entry.reading;
         if (!entry.gone) await read(entry, hasViewer(entry));
       },
@@ -168,7 +170,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       !current.ended &&
       !isCompressed(entry.path) &&
       (!folding || current.folding) &&
-      // What counts nothing was of a file whose rows another thread reads.
+      // A reader that counts nothing belongs to a file whose rows are read by another thread.
       (huge || current.window?.count_from !== Number.POSITIVE_INFINITY);
     if (huge && !entry.identity) {
       background_index.begin(entry);
@@ -223,7 +225,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       stop: () => options.isClosed() || (entry.interrupt && !folded && !work.replaced),
     });
     if (result.type === "gone") {
-      // The file is back, and the watch does not report it again.
+      // The file is back, and the watcher will not report it again.
       if (entry.seen !== seen) return await readNow(entry, folded);
       if (!entry.gone) options.markGone(entry);
       return;
@@ -244,7 +246,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       entry.identity = result.identity;
       return;
     }
-    // Its reader would take what goes on for a turn of its own, and end no step that is open.
+    // Without the start of the step, the reader would start a new turn and never end the open step.
     if (work.from_start && reading.window && !huge && !reading.knows_step)
       return await readNow(entry, folded, look_back * 4);
     if (isCompressed(entry.path)) {
@@ -263,7 +265,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     commit(entry, reading, work.from_start);
     retain(entry, reading, work.from_start && !known_before ? RECENT_MS : timing.idle);
     if (!reading.folding) reloadViewed(entry);
-    // It was written to while it was read: the last look may be older than what was read, or newer.
+    // The file changed while it was read: its last known state may be older or newer than what was read.
     if (isStale(entry) && entry.seen && entry.seen.modified_at > result.identity.modified_at) {
       void run(entry, () => (isStale(entry) ? read(entry, false) : undefined));
     }
@@ -284,8 +286,8 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       const row = fieldsOf(summary);
       if (isWhole) return { id, summary: row, open_calls };
       row.last_activity_at = Math.max(row.last_activity_at, modifiedAt(entry));
-      // How its last turn ended stands further down, and a fresh file may be an old one that was copied: until it is read
-      // only the agents' registers can say that it runs.
+      // The end of the last turn was not read yet, and a new file may be a copy of an old one. Until the file is read, only the
+      // process registries can say that it runs.
       if (row.status === "running") row.status = "completed";
       return { id, summary: row, open_calls: [] };
     });
@@ -293,19 +295,19 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     sessions.setFacts(entry, reading.facts());
   }
 
-  /** Nobody has written to it for a while: its reader need not be kept. */
+  /** Not modified for a while, so its reader is not kept. */
   const isQuiet = (entry: SessionFile) => now() - modifiedAt(entry) > Math.min(RECENT_MS, timing.idle);
 
-  /** Only its end is read again when it grows: its reader, which holds as much as it has read, need not be kept. */
+  /** Only its end is read again when it grows, so its reader, which holds as much as it read, is not kept. */
   const isLong = ({ seen }: SessionFile) => seen !== undefined && seen.size >= 2 * LOOK_BACK;
 
-  /** More wait than readers are kept: its own would be put away before it is needed. */
+  /** More files wait than readers are kept: this reader would be evicted before it is used. */
   const isOneOfMany = () => options.waiting() > MAX_READERS;
 
-  /** Nobody wrote to it for so long that what follows from its end may have been counted. */
+  /** Not modified for so long that an inferred end may have been counted. */
   const isOver = (identity: FileIdentity) => now() - identity.modified_at > timing.close;
 
-  /** A huge file was replaced by another: its rows are read anew. */
+  /** Starts indexing again because a huge file was replaced. */
   function reindex(entry: SessionFile, reading: Reading, file_id: number) {
     sessions.replaceContent(entry, reading.builders, file_id);
     delete entry.identity;
@@ -313,7 +315,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     background_index?.begin(entry);
   }
 
-  /** A session that someone looks at was found in another file than before: a copy took the place of one that went. */
+  /** Reloads a viewed session that was found in another file: a copy replaced a file that is gone. */
   function reloadViewed(entry: SessionFile) {
     if (!hasViewer(entry)) return;
     void run(entry, () =>
@@ -326,7 +328,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     if (entry.side_text !== undefined) reading.take(reading.reader.readSide(entry.side_text));
   }
 
-  /** Reads a last line without a newline once nobody writes any more. */
+  /** Reads a last line without a newline once the file is no longer written. */
   function finishLastLine(entry: SessionFile, reading: Reading, modified_at: number) {
     clearTimeout(entry.last_line_timer);
     if (reading.ended) {
@@ -351,11 +353,11 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     }
   }
 
-  /** What was read becomes what is shown. `anew`: it takes the place of what an earlier reading said. */
+  /** Publishes what was read. `from_start`: it replaces the result of an earlier reading. */
   function commit(entry: SessionFile, reading: Reading, from_start: boolean) {
     const counted = reading.window?.count_from !== Number.POSITIVE_INFINITY;
     if (from_start && reading.folding && reading.window) {
-      // Those of which nothing stands in the last piece, too, which leads to where it stands.
+      // Also for sessions without records in the last segment: their markers lead to the earlier segments.
       for (const id of entry.sessions)
         reading.leadingMarkers(id, indexed.get(id)?.summary.last_activity_at ?? 0);
     }
@@ -368,7 +370,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       }
       state.builder = builder;
       list.mark(builder.id);
-      // A session may go on in a file that stood empty a while: whoever looks at what went sees what came.
+      // A session may continue in a file that was empty for a while. Its viewers get the new transcript.
       const is_replaced = state.view !== undefined && state.view.buffer !== builder.buffer;
       if (builder.buffer && (from_start || is_replaced))
         views.replaceTranscript(state, builder, builder.buffer);
@@ -378,10 +380,10 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     }
     if (counted) sessions.setFacts(entry, reading.facts(), reading.window !== undefined);
     for (const builder of reading.builders.values()) emitFrames(builder);
-    // Whoever looks at a session that began anew sees its row change in the same moment.
+    // Viewers of a reloaded session get the new row at the same time.
     if (!from_start || !hasViewer(entry)) return;
     list.publish();
-    // It is weighed with the others.
+    // The eviction takes this reading into account.
     entry.reading = reading;
     views.evictUnwatched(entry);
   }

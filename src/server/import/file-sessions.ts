@@ -12,37 +12,37 @@ import type { Links } from "./links.ts";
 import { joinFacts } from "./reading.ts";
 import { type IndexedSession, newSessionFile, type SessionFile, storedFile } from "./session-file.ts";
 
-/** Which sessions a file holds, by the ids that they go by here, and what is known of them beside their transcripts. */
+/** Maps files to their sessions, by the ids used in the list, and holds what is known besides the transcripts. */
 export interface FileSessions {
-  /** A session's own id, or, where another file that is there or another source has a session of that id, one made from the path too. */
+  /** The session's own id. If another file or source has a session with that id, an id derived from the path. */
   idFor(entry: SessionFile, id: string): string;
-  /** Made, or moved here from another file, where it is not this file's. */
+  /** Gets the session's state. Creates it, or moves it here from another file. */
   stateFor(entry: SessionFile, id: string): IndexedSession;
-  /** Shows what is known so far of a file that is read for the first time. */
+  /** Lists what is known so far of a file that is read for the first time. */
   preview(entry: SessionFile, rows: Iterable<IndexedRow>): void;
-  /** `more`: they are joined to what is known already. */
+  /** `more`: adds to the known facts instead of replacing them. */
   setFacts(entry: SessionFile, found: readonly SessionLinkFacts[], more?: boolean): void;
   /**
-   * The file holds something else now. What it held stays in the archive, unless the new content begins with it, and on the
-   * list where the new content is of other sessions.
+   * Handles replaced content. The old content stays in the archive unless the new content begins with it. Its sessions stay in
+   * the list if the new content has other sessions.
    */
   replaceContent(entry: SessionFile, rows: ReadonlyMap<string, unknown>, file_id: number): void;
 }
 
 interface FileSessionsOptions {
   indexed: Map<string, IndexedSession>;
-  /** Of sessions that went while someone looked. */
+  /** Views whose session disappeared while they were open. */
   detached_views: Map<string, SessionView>;
-  /** Which file a session's id belongs to. */
+  /** The file that owns each session id. */
   owners: Map<string, SessionFile>;
-  /** Whether another source has a session of this id. */
+  /** Whether another source has a session with this id. */
   isInOtherSource(id: string): boolean;
   archive: ArchiveWriter<SessionFile>;
   links: Links;
   list: SessionList;
-  /** Another file stands at the path of this one, of which the archive is left. */
+  /** Called when a new file took the path of an archived one. */
   onOrphaned(orphan: SessionFile): void;
-  /** Of what the file held under this number, no session is left. */
+  /** Called when no session is left of the content that had this file id. */
   onReplaced(file_id: number, by: SessionFile): void;
 }
 
@@ -105,7 +105,7 @@ export function createFileSessions(options: FileSessionsOptions): FileSessions {
   function factsOf(entry: SessionFile, facts: SessionLinkFacts, id: string): KnownFacts {
     const own_id = facts.session_id;
     if (id === own_id) return facts;
-    // The first one that goes by another id because of another source is the session itself; of more files there are copies.
+    // If another source has the id, the first file is the session itself. Further files are copies.
     const known = links.idOf(own_id);
     return isInOtherSource(own_id) && (known === own_id || known === id)
       ? { ...facts, session_id: id, own_id }
@@ -143,7 +143,7 @@ export function createFileSessions(options: FileSessionsOptions): FileSessions {
   return { idFor, stateFor, preview, setFacts, replaceContent };
 }
 
-/** What was kept of a session whose id another source has by now, by the id that `idFor` gives it. */
+/** Renames a stored session whose id is now used by another source, to the id from `idFor`. */
 export function renamed({ summary, facts, ...row }: StoredSession, path: string): StoredSession {
   const id = uuidFrom(row.id, path);
   return {
@@ -154,7 +154,10 @@ export function renamed({ summary, facts, ...row }: StoredSession, path: string)
   };
 }
 
-/** The runs of a copy cannot be distinguished from those of the original: the copy is a group of its own, and no process has it open. */
+/**
+ * Facts of a copied session. Its runs cannot be told from the original's: the copy is a group of its own, and no process has it
+ * open.
+ */
 function copied(facts: SessionLinkFacts, session_id: string, path: string): SessionLinkFacts {
   const { registered_as: _, ...others } = facts;
   return { ...others, session_id, group: uuidFrom(facts.group, path) };

@@ -8,63 +8,63 @@ import type { Followed } from "../files/follow.ts";
 import type { IndexReport, IndexTarget } from "../index/index-writer.ts";
 import type { SessionBuilder } from "./reading.ts";
 
-/** A file to be read from its beginning to its end, into rows alone. */
+/** A file to be read completely, for its rows only. */
 export interface IndexJob {
   path: string;
-  /** A format's id. */
+  /** A format id. */
   format: string;
   known?: FileIdentity;
-  /** Text of its side file. */
+  /** Text of the side file. */
   side_text?: string;
-  /** Nobody writes any more to what was written to last before this, in milliseconds: what is torn at its end is shown as such. */
+  /** A file last modified before this time is complete: a torn last line is shown as such. Milliseconds. */
   close_before: number;
-  /** Bytes that it had when it was seen last. */
+  /** Last known size in bytes. */
   size: number;
-  /** Its parts are indexed, too, under this key. */
+  /** Present: the parts are indexed too, under this key. */
   parts?: { key: string; target: IndexTarget; side_stamp?: string };
 }
 
-/** What the list needs of a session that another thread reads. */
+/** The row of a session that another thread read. */
 export type IndexedRow = Pick<SessionBuilder, "id" | "summary" | "open_calls">;
-/** What came of reading a file: its rows, and what links its runs. */
+/** The result of reading a file: its rows, and the facts that link its runs. */
 export interface Indexed {
   result: Followed;
-  /** By the ids that the file itself gives its sessions. */
+  /** By the session ids in the file. */
   rows: IndexedRow[];
   facts: SessionLinkFacts[];
 }
 
 export interface IndexHandlers {
-  /** It is not the file that was known. Told before anything else. */
+  /** Called first if the file is not the known one. */
   replaced(): void;
-  /** Reports progress: all bytes before this one were read. Returns `true` if the job is to end. */
+  /** Reports that all bytes before `end` were read. Returns `true` to stop the job. */
   progress(end: number): boolean;
   preview(rows: readonly IndexedRow[]): void;
 }
 
 /**
- * Reads files on threads of their own, so that neither requests nor live sessions wait for them, and so that the memory that
- * reading takes is given back: the threads end when there is nothing to read.
+ * Reads files on worker threads, so that requests and live sessions do not wait. The threads end when idle, which frees their
+ * memory.
  */
 export interface Indexer {
-  /** Rejects when the file cannot be read, or its thread ended. */
+  /** Rejects if the file cannot be read or its thread ends. */
   index(job: IndexJob, handlers: IndexHandlers): Promise<Indexed>;
-  /** Reading stands still from here on, or goes on: something else has to be done first. */
+  /** Pauses or resumes reading, for more urgent work. */
   pause(): void;
   resume(): void;
-  /** Writes rows of a session that no file holds into the part index. */
+  /** Writes rows of a session without a file into the part index. */
   write(target: IndexTarget, update: SourceUpdate): void;
   close(): Promise<void>;
 }
 
-/** A message from the daemon to a thread. `number` names the job, in replies too. */
+/** A message from the daemon to a thread. `number` identifies the job, also in replies. */
 export type ToIndexWorker =
   | { type: "index"; number: number; job: IndexJob }
   | { type: "stop"; number: number }
   | { type: "write"; target: IndexTarget; update: SourceUpdate }
   | { type: "pause" }
   | { type: "resume" };
-/** A message from a thread about a job; `end` or `failed` comes last. */
+/** A message from a thread about a job. `end` or `failed` comes last. */
 export type FromIndexWorker =
   | { type: "replaced"; number: number }
   | { type: "progress"; number: number; end: number; rows?: IndexedRow[] }
@@ -77,21 +77,21 @@ interface Job {
   resolve(indexed: Indexed): void;
   reject(error: Error): void;
   size: number;
-  /** Under which its parts are indexed. */
+  /** The key for its parts in the index. */
   key: string | undefined;
 }
 
-/** Each takes some 60 MB while it reads. */
+/** Each thread takes some 60 MB while it reads. */
 const MAX_THREADS = 2;
-/** Bytes that a thread has to read before another is worth its memory. */
-const MUCH = 1024 * 1024;
+/** Queued bytes per thread above which another thread is started. */
+const LOAD_PER_THREAD_BYTES = 1024 * 1024;
 
-/** The sources run as they are; in the package all of the daemon is one file, which knows when it is this thread. */
+/** In a source checkout the worker is a file of its own. The package is a single file that checks which thread it runs on. */
 const PROGRAM = import.meta.url.endsWith(".ts")
   ? new URL("./index-worker.ts", import.meta.url)
   : new URL(import.meta.url);
 
-/** How long a thread waits for more. */
+/** Idle time after which a thread ends. Milliseconds. */
 const IDLE_MS = 2_000;
 
 /** `report`: called with what was written into the part index. */
@@ -100,10 +100,10 @@ export function createIndexer(report: (report: IndexReport) => void = () => {}):
   const threads = new Set<Thread>();
   let paused = false;
 
-  /** The thread that has the least to do; one more while all of them have much. */
+  /** The thread with the smallest load. Starts another thread while all have a large load. */
   function idlest(): Thread {
     const [least] = [...threads].sort((one, other) => one.load() - other.load());
-    if (least && (least.load() < MUCH || threads.size >= most)) return least;
+    if (least && (least.load() < LOAD_PER_THREAD_BYTES || threads.size >= most)) return least;
     const started = startThread(report, () => threads.delete(started));
     threads.add(started);
     if (paused) started.pause();
@@ -128,26 +128,26 @@ export function createIndexer(report: (report: IndexReport) => void = () => {}):
 }
 
 interface Thread extends Indexer {
-  /** Bytes of the files that it has been given to read. */
+  /** Bytes of its queued files. */
   load(): number;
 }
 
-/** `ended`: called when nothing can be given to it any more; once or several times. */
+/** `ended`: called when the thread accepts no more jobs; may be called several times. */
 function startThread(report: (report: IndexReport) => void, ended: () => void): Thread {
   const jobs = new Map<number, Job>();
-  /** Sources whose rows the thread has, and has not written yet. */
+  /** Sources whose rows the thread has received but not written yet. */
   const unwritten = new Set<string>();
   let next = 1;
   let idle_timer: NodeJS.Timeout | undefined;
-  // V8 reads it when it makes the thread's heap; that of the daemon itself stays small, to save memory. In 4 MB much of what
-  // is made of a file's lines would outlive the next collection: reading would take half as long again.
+  // V8 reads this flag when it creates the thread's heap. The daemon's own young generation stays small to save memory. In 4 MB
+  // much of what is made of a file's lines would survive the next collection, and reading would take half as long again.
   setFlagsFromString("--max-semi-space-size=16");
   const worker = new Worker(PROGRAM, { execArgv: [], argv: [] });
   worker.unref();
   const post = (message: ToIndexWorker) => worker.postMessage(message);
   worker.on("message", receive);
   worker.on("error", fail);
-  worker.on("exit", () => fail(new Error("The thread that reads files ended.")));
+  worker.on("exit", () => fail(new Error("The thread that reads files has ended.")));
 
   function fail(error: Error): void {
     ended();
@@ -220,7 +220,7 @@ function startThread(report: (report: IndexReport) => void, ended: () => void): 
     pause: () => post({ type: "pause" }),
     resume: () => post({ type: "resume" }),
     async close() {
-      fail(new Error("The daemon ends."));
+      fail(new Error("The daemon is shutting down."));
       await end();
     },
   };

@@ -8,22 +8,22 @@ import { createIndexWriter } from "../index/index-writer.ts";
 import { SEARCH_WORKER } from "../index/search-worker.ts";
 import { createFrameBuffer } from "../sessions/frame-buffer.ts";
 import type { FromIndexWorker, IndexJob, ToIndexWorker } from "./index-threads.ts";
-import { HUGE } from "./large-files/segments.ts";
+import { HUGE_FILE_BYTES } from "./large-files/segments.ts";
 import { createReading, type Reading } from "./reading.ts";
 import { LOG_WORKER } from "./record-logs/log-thread.ts";
 
-/** Of a huge file, bytes after which a new reader goes on: what one remembers is bounded. */
-const RESTART = 32 * 1024 * 1024;
-/** The shortest time between two progress messages, in milliseconds: each message wakes another thread. */
+/** In a huge file, a new reader is started after this many bytes, to bound a reader's memory. */
+const MAX_READER_BYTES = 32 * 1024 * 1024;
+/** Minimum time between two progress messages, in milliseconds. Each message wakes another thread. */
 const PROGRESS_MS = 20;
 const PREVIEW_MS = 250;
-/** Rows are written once nothing was read for so long, in milliseconds: small writes cost more than large ones. */
+/** Rows are written after this much idle time, in milliseconds: small writes cost more than large ones. */
 const FLUSH_MS = 200;
 const NEWLINE = 0x0a;
 
-/** The other side of `createIndexer`: reads files into rows, on a thread of its own. */
+/** The worker side of `createIndexer`. */
 function serveIndexing(port: MessagePort): void {
-  /** Jobs that go on; one that is not among them ends where it is. */
+  /** Running jobs. A job that is removed from this set stops. */
   const running = new Set<number>();
   let flush_timer: NodeJS.Timeout | undefined;
   let pause: PromiseWithResolvers<void> | undefined;
@@ -73,11 +73,11 @@ function serveIndexing(port: MessagePort): void {
   async function index(number: number, job: IndexJob): Promise<void> {
     let { parts: parts_job } = job;
     const format = formats.find(({ id }) => id === job.format);
-    if (format === undefined) throw new Error(`There is no format ${job.format}`);
+    if (format === undefined) throw new Error(`Unknown format ${job.format}`);
     let reported_at = performance.now();
     let previewed_at = reported_at;
-    let restart_at = RESTART;
-    /** Parts and turns of pieces that were written. */
+    let restart_at = MAX_READER_BYTES;
+    /** Parts and turns in the pieces that were written. */
     const offsets = new Map<string, { parts: number; turns: number }>();
     const reading = createReading({
       path: job.path,
@@ -93,7 +93,7 @@ function serveIndexing(port: MessagePort): void {
       begin(replaced) {
         if (!replaced) return;
         send({ type: "replaced", number });
-        // It goes by another number from here on.
+        // The new content gets a new file id.
         parts_job = undefined;
       },
       async bytes(chunk, offset) {
@@ -101,7 +101,7 @@ function serveIndexing(port: MessagePort): void {
         if (next !== restart_at) await writePiece();
         restart_at = next;
         reportProgress(offset + chunk.length);
-        // What was sent here meanwhile is heard.
+        // Process pending messages.
         await new Promise((resolve) => setImmediate(resolve));
         await pause?.promise;
       },
@@ -115,13 +115,13 @@ function serveIndexing(port: MessagePort): void {
       else reading.take(reading.reader.settle());
     }
     const isWhole = result.type === "read" && !result.stopped;
-    // Without a stamp the source counts as not indexed: it is read again from its beginning.
+    // Without a stamp the source counts as not indexed and is read again from its beginning.
     if (isWhole) await writeParts(fileStamp(result.identity, parts_job?.side_stamp));
     send({ type: "end", number, result, rows: rowsOf(reading), facts: reading.facts() });
     if (job.parts && !(isWhole && parts_job))
       send({ type: "indexed", generation: 0, keys: [job.parts.key], stamps: [] });
 
-    /** Of a huge file, what was read so far leaves the memory. */
+    /** Writes the rows of a huge file read so far, to free their memory. */
     async function writePiece(): Promise<void> {
       await writeParts(undefined);
       for (const builder of reading.builders.values()) {
@@ -157,14 +157,14 @@ function serveIndexing(port: MessagePort): void {
   }
 }
 
-/** Reads a chunk; gives the byte after which the next reader begins. */
+/** Reads a chunk. Returns the byte at which the next reader starts. */
 async function read(
   reading: Reading,
   chunk: Uint8Array,
   offset: number,
   restart_at: number,
 ): Promise<number> {
-  if (offset + chunk.length > Math.max(restart_at, HUGE)) {
+  if (offset + chunk.length > Math.max(restart_at, HUGE_FILE_BYTES)) {
     const newline = chunk.indexOf(NEWLINE, Math.max(0, restart_at - offset));
     if (newline !== -1) {
       const next = offset + newline + 1;
@@ -172,7 +172,7 @@ async function read(
       reading.take(reading.reader.settle());
       reading.restart(next);
       await reading.decoder.write(chunk.subarray(newline + 1));
-      return next + RESTART;
+      return next + MAX_READER_BYTES;
     }
   }
   await reading.decoder.write(chunk);
@@ -182,11 +182,11 @@ async function read(
 function rowsOf(reading: Reading) {
   return [...reading.builders.values()].map(({ id, summary, open_calls }) => ({
     id,
-    // What a fold keeps beside the row's fields stands under a symbol: it does not travel.
+    // The fold's internal state is stored under a symbol, which is not transferred.
     summary,
     open_calls,
   }));
 }
 
-// In the package all threads run one file, so each gets its role by name.
+// The package runs one file on all threads, so each thread is told its role.
 if (parentPort && workerData !== LOG_WORKER && workerData !== SEARCH_WORKER) serveIndexing(parentPort);

@@ -1,40 +1,40 @@
 import type { SessionLinkFacts } from "../../sources/contract.ts";
 import { type KnownFacts, linkRuns } from "../../sources/link-runs.ts";
 
-/** Where a run belongs; without `tool_call_id` the call that started it is not known. */
+/** The parent of a run. Without `tool_call_id` the call that started it is unknown. */
 export interface Link {
   parent: string;
   tool_call_id?: string;
 }
 
-/** Which run belongs to which call, over all files: found again whenever the facts of one of them change. */
+/** Links runs to the calls that started them, across all files. Links are recomputed when facts change. */
 export interface Links {
-  /** `false`: nothing changed. */
+  /** Returns `false` if nothing changed. */
   setFacts(facts: KnownFacts): boolean;
   facts(session_id: string): KnownFacts | undefined;
-  /** By which id the session goes here that agents' files call so. */
+  /** Maps an agent's own session id to the listed id. */
   idOf(own_id: string): string;
-  /** What its agent's register and titles call it. */
+  /** The id by which the agent's process registry and titles refer to a session. */
   registeredAs(session_id: string): string;
-  /** What agents' registers and titles call so: a session, and the later files in which it goes on. */
+  /** The session to which a registry id refers, and the later files that continue it. */
   registered(own_id: string): { session_id: string; later: ReadonlySet<string> };
   remove(session_id: string): void;
   of(session_id: string): Link | undefined;
   /** Ids of the runs that a session started. */
   runsOf(session_id: string): ReadonlySet<string>;
-  /** Joins what changed since the last time; gives the links that are others now. */
+  /** Applies changes since the last call. Returns the links that changed. */
   resolve(): { session_id: string; before?: Link; after?: Link }[];
 }
 
-/** Prompts are compared by their beginnings: all of them in memory would be the sessions themselves. */
+/** Only the beginnings of prompts are compared: all prompts in memory would be as large as the sessions. */
 const PROMPT_LIMIT = 500;
 const NONE: ReadonlySet<string> = new Set();
 
 export function createLinks(): Links {
   const known = new Map<string, KnownFacts>();
-  /** Sessions that go by another id than their own, by their own. */
+  /** Listed ids that differ from the session's own id, by own id. */
   const renamed = new Map<string, string>();
-  /** Files in which a session goes on that began in another one, by what their agent's register calls the whole. */
+  /** Files that continue a session from another file, by its id in the registry. */
   const later = new Map<string, Set<string>>();
   const groups = new Map<string, Set<string>>();
   const links = new Map<string, Link>();
@@ -60,7 +60,7 @@ export function createLinks(): Links {
 
   const idOf = (own_id: string) => renamed.get(own_id) ?? own_id;
 
-  /** With the sessions that it names by the ids that they go by here. */
+  /** Replaces the session ids in the facts with the listed ids. */
   function resolved(facts: KnownFacts): SessionLinkFacts {
     const { group, run } = facts;
     const parent = run?.parent_session_id;
@@ -71,7 +71,7 @@ export function createLinks(): Links {
     };
   }
 
-  /** Whether names of other groups count in this one: a team's members are sessions of their own. */
+  /** Whether the group is a team (`name@team`). Its members are sessions of their own, so names match across groups. */
   function isScoped(group: string): boolean {
     for (const id of groups.get(group) ?? NONE) {
       const facts = known.get(id);
@@ -155,7 +155,7 @@ export function createLinks(): Links {
   };
 }
 
-/** A fact as it is kept: a copy, for readers add to their own in place. */
+/** A fact as it is stored. It is a copy because readers extend their facts in place. */
 function shortened<Fact extends { prompt?: string }>(fact: Fact): Fact {
   return fact.prompt !== undefined && fact.prompt.length > PROMPT_LIMIT
     ? { ...fact, prompt: fact.prompt.slice(0, PROMPT_LIMIT) }

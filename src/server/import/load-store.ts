@@ -14,11 +14,11 @@ export interface LoadStoreOptions {
   owners: Map<string, SessionFile>;
   links: Links;
   list: Pick<SessionList, "mark">;
-  /** Whether another source has a session of this id. */
+  /** Whether another source has a session with this id. */
   isInOtherSource(id: string): boolean;
-  /** A file that was on disk when it was stored. */
+  /** Called for each file that was on disk when it was stored. */
   onFile(entry: SessionFile): void;
-  /** Of what the file held under this number, no session is left. */
+  /** Called when no session is left of the content that had this file id. */
   onReplaced(file_id: number, by: SessionFile): void;
 }
 
@@ -56,7 +56,7 @@ export function loadStore(options: LoadStoreOptions): void {
     if (row.facts) links.setFacts(row.facts);
     options.list.mark(row.id);
   }
-  // A row of replaced content has no sessions any more: it is only there for its archive.
+  // The entry of replaced content has no sessions. It exists only for its archive.
   const isReplaced = (entry: SessionFile) => entry.gone && entry.sessions.size === 0;
   for (const entry of by_id.values()) {
     if (isReplaced(entry)) continue;
@@ -66,7 +66,7 @@ export function loadStore(options: LoadStoreOptions): void {
   const current_files = new Map(files.all().map((entry) => [entry.path, entry]));
   for (const replaced of by_id.values()) {
     const by = isReplaced(replaced) ? current_files.get(replaced.path) : undefined;
-    // What stood beside the file is in the row alone.
+    // The side file's text is stored only in the row.
     const adds_text = replaced.side_text !== undefined && replaced.side_text !== by?.side_text;
     if (by && !adds_text) options.onReplaced(replaced.id, by);
   }

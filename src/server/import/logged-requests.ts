@@ -7,14 +7,14 @@ import type { SessionFile } from "./session-file.ts";
 
 /** Bytes read at a time. */
 const BLOCK = 1024 * 1024;
-/** A longer file is not read for its requests: the log is held whole. */
-const LONGEST = 512 * 1024 * 1024;
+/** Maximum file size: the log is held in memory. */
+const MAX_FILE_BYTES = 512 * 1024 * 1024;
 
-/** The requests that a session's agent logged in its file. Closes the content. */
+/** The requests that the session's agent logged in its file. Closes the content. */
 export async function loggedRequests(entry: SessionFile, content: FileContent): Promise<LoggedRequest[]> {
   try {
     const log = entry.format.createRequestLog?.((text) => createHash("sha256").update(text).digest("hex"));
-    if (log === undefined || content.size > LONGEST) return [];
+    if (log === undefined || content.size > MAX_FILE_BYTES) return [];
     const lines = createLineReader();
     const take = (records: readonly LineRecord[]): void => {
       for (const { value, place } of records) if (value) log.push(value, place);

@@ -1,22 +1,22 @@
 import { fileStamp, type IndexState } from "../index/index-state.ts";
 import type { Indexer, IndexJob } from "./index-threads.ts";
-import { isHuge, lastSegment, SEGMENT, segmentId } from "./large-files/segments.ts";
+import { isHuge, lastSegment, SEGMENT_BYTES, segmentId } from "./large-files/segments.ts";
 import type { IndexedSession, SessionFile } from "./session-file.ts";
 import { sizeOf } from "./session-file.ts";
 
-/** A file that grows is indexed again at most so often, in milliseconds, and rests so many times as long as it took. */
-const REST_MS = 5_000;
-const REST_SHARE = 20;
+/** Minimum pause between two indexings of a growing file, in milliseconds, and as a multiple of the last one's duration. */
+const PAUSE_MS = 5_000;
+const PAUSE_FACTOR = 20;
 
-/** Keeps the part index up with the files: those that were read without it, and those that have grown. */
+/** Keeps the part index up to date: with files that were read without it, and with files that have grown. */
 export interface PartIndexing {
-  /** Adds to a reading of the file that its parts are indexed. */
+  /** Adds the indexing of parts to a job that reads the file. */
   partsJob(entry: SessionFile): Pick<IndexJob, "parts">;
-  /** It was read, or was known already: whatever of it is not indexed will be. */
+  /** Called when a file was read or restored. Queues what is not indexed yet. */
   add(entry: SessionFile): void;
-  /** Indexes what waits, one file after the other. */
+  /** Indexes the queued files one after the other. */
   work(): Promise<void>;
-  /** Files whose parts are not indexed. */
+  /** Number of files whose parts are not indexed. */
   readonly waiting: number;
 }
 
@@ -24,7 +24,7 @@ export function createPartIndexing(options: {
   state: IndexState | undefined;
   indexer: Indexer | undefined;
   isClosed(): boolean;
-  /** Its agent is switched off: it waits until it is on again. */
+  /** Whether the file's agent is switched off. The file waits until it is on again. */
   isOff(entry: SessionFile): boolean;
   now: () => number;
   /** See `SessionsTiming.close`. */
@@ -33,7 +33,7 @@ export function createPartIndexing(options: {
 }): PartIndexing {
   const { state, indexer } = options;
   const queue = new Set<SessionFile>();
-  /** When a file may be indexed again. */
+  /** The earliest time at which a file is indexed again. */
   const rests = new WeakMap<SessionFile, number>();
   let working = false;
 
@@ -79,10 +79,10 @@ export function createPartIndexing(options: {
         { replaced() {}, progress: () => options.isClosed() || entry.gone, preview() {} },
       );
     } catch {
-      // Whatever keeps it from being read is reported by the reading of its row.
+      // Read errors are reported when the row is read.
     }
     const took = performance.now() - began;
-    rests.set(entry, performance.now() + Math.max(REST_MS, REST_SHARE * took));
+    rests.set(entry, performance.now() + Math.max(PAUSE_MS, PAUSE_FACTOR * took));
   }
 
   return {
@@ -96,7 +96,7 @@ export function createPartIndexing(options: {
           if (options.isClosed()) return;
           if (options.isOff(entry) || (rests.get(entry) ?? 0) > performance.now()) continue;
           queue.delete(entry);
-          // What was written meanwhile is on its way to the disk.
+          // Recent writes may not be on disk yet.
           if (!isIndexed(entry) && !entry.gone) await index(entry);
         }
       } finally {
@@ -114,11 +114,11 @@ export function createPartIndexing(options: {
 
 export const keyOf = (entry: SessionFile): string => `file:${entry.id}`;
 
-/** The id under which a part is opened: the session's, or that of the segment of a huge file in which its record stands. */
+/** The id under which a part is opened: the session's, or that of the segment of a huge file that contains its record. */
 export function openedAs(session: IndexedSession, byte: number | undefined): string {
   const { entry, id } = session;
   const size = sizeOf(entry);
   if (byte === undefined || !isHuge(entry.path, size)) return id;
-  const segment = Math.floor(byte / SEGMENT);
+  const segment = Math.floor(byte / SEGMENT_BYTES);
   return segment >= lastSegment(size) ? id : segmentId(id, segment);
 }

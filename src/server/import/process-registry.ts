@@ -4,29 +4,29 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Format, RegistryEntry } from "../../sources/contract.ts";
 
-/** What the live processes of an agent say about a session that they have open. See `RegistryEntry`. */
+/** What the live processes of an agent report about a session that they have open. See `RegistryEntry`. */
 export type RunningProcess = Pick<RegistryEntry, "busy" | "waiting" | "background" | "headless" | "since">;
 
 export interface ProcessRegistry {
-  /** Reads the registries; returns what they say, by session. Entries of processes that are gone do not count. */
+  /** Reads the registries. Returns their entries by session, without those of ended processes. */
   read(): Promise<Map<string, RunningProcess>>;
 }
 
-/** A registry file may look so much older than its process and still be its own, where clocks were adjusted. Milliseconds. */
+/** Tolerance for a registry file that looks older than its process because the clock was adjusted. Milliseconds. */
 const CLOCK_SLACK = 60_000;
-/** Linux counts process start times in these, whatever the machine: milliseconds. */
+/** Unit in which Linux reports process start times on any machine, in milliseconds. */
 const TICK = 10;
 const MAX_BYTES = 64n * 1024n;
-/** Agents rewrite their entry in place: a cut one is read again so often, after so many milliseconds. */
+/** Agents rewrite their entry in place. A truncated one is read again this many times. */
 const RETRIES = 3;
 const RETRY_MS = 15;
 
 /** Reads the process registries of agents, whose folders are below `roots`. */
 export function createProcessRegistry(roots: readonly { format: Format; path: string }[]): ProcessRegistry {
-  /** The last whole entry of each file, by path. */
+  /** The last complete entry of each file, by path. */
   let last = new Map<string, RegistryEntry>();
 
-  /** The entry of a file; the last whole one while the file is cut off or cannot be read, `undefined` once it is gone. */
+  /** The entry of a file; the last complete one while the file is truncated or unreadable; `undefined` once it is deleted. */
   async function readEntry(
     registry: NonNullable<Format["registry"]>,
     name: string,
@@ -98,20 +98,20 @@ function toRegistered({ busy, waiting, background, headless, since }: RegistryEn
   };
 }
 
-/** Of two processes that have one session open: one that waits counts before one that works, that before one that rests. */
+/** Merges the entries of two processes that have the same session open. Waiting takes precedence over busy, busy over idle. */
 function merge(one: RunningProcess, other: RunningProcess): RunningProcess {
   const rank = ({ busy, waiting, background }: RunningProcess) =>
     waiting ? 4 : busy ? 3 : background ? 2 : busy === undefined ? 1 : 0;
   const [first, second] = rank(other) > rank(one) ? [other, one] : [one, other];
   if (rank(first) > rank(second)) return first;
   const times = [first.since, second.since].filter((since) => since !== undefined);
-  // Whoever waits has waited since the first of them asked; what rests rests since the last of them stopped.
+  // Waiting counts from the first request, idle from the last stop.
   return times.length === 0
     ? first
     : { ...first, since: first.waiting ? Math.min(...times) : Math.max(...times) };
 }
 
-/** Whether the process that wrote an entry is alive, and not another one that was given its number since. */
+/** Whether the process that wrote an entry is still alive, and its pid was not reused. */
 async function isProcess(pid: number, started: string | undefined, written: number): Promise<boolean> {
   if (!isAlive(pid)) return false;
   const now = await procStat(pid);
@@ -121,24 +121,24 @@ async function isProcess(pid: number, started: string | undefined, written: numb
 }
 
 function isAlive(pid: number): boolean {
-  // Zero and below name groups of processes.
+  // Zero and negative numbers are process groups.
   if (!Number.isInteger(pid) || pid <= 0) return false;
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Another user's process is alive all the same.
+    // Permission denied means that the process is alive but belongs to another user.
     return typeof error === "object" && error !== null && "code" in error && error.code === "EPERM";
   }
 }
 
-/** Whether a process was there when its entry was written; where its start time is unknown, whether the machine was up. */
+/** Whether the process had started when its entry was written. If its start time is unknown: whether the machine was up. */
 async function isOlder(ticks: number | undefined, written: number): Promise<boolean> {
   const own = await procStat("self");
   const since =
     ticks === undefined || own === undefined
       ? Date.now() - uptime() * 1_000
-      : // Relative to this process: a container may report another uptime than that of its processes. By the
+      : // Computed relative to this process, because a container may report a different uptime than its processes. Uses the earlier of two clocks: the clock may have been ahead when this process started, or the machine slept since.
         // earlier of two clocks: this process may have begun while the clock was ahead, or the machine slept since.
         Math.min(performance.timeOrigin, Date.now() - performance.now()) +
         (ticks - Number(own.started)) * TICK;
@@ -146,12 +146,12 @@ async function isOlder(ticks: number | undefined, written: number): Promise<bool
 }
 
 /**
- * Start time (field 22) and state (field 3) of a process as Linux reports them: `4242 (name) S 1 …`. `dead`: it ended, and its
- * parent has not collected it. `undefined`: not available on this system.
+ * Start time (field 22) and state (field 3) of a process as Linux reports them: `4242 (name) S 1 …`. `dead`: it is a zombie.
+ * `undefined`: not available on this system.
  */
 async function procStat(pid: number | "self"): Promise<{ started: string; dead: boolean } | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  // A name may hold blanks and brackets.
+  // A process name may contain spaces and parentheses.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const started = fields[19];
   return started === undefined ? undefined : { started, dead: fields[0] === "Z" || fields[0] === "X" };
@@ -163,7 +163,10 @@ async function ownPidNamespace(): Promise<string | undefined> {
   return /^pid:\[(\d+)\]$/.exec(target)?.[1];
 }
 
-/** Inodes on which some process holds a lock, as Linux reports them (`… 08:01:1234 0 EOF`). `undefined`: not available here. */
+/**
+ * Inodes on which a process holds a lock, as Linux reports them (`… 08:01:1234 0 EOF`). `undefined`: not available on this
+ * system.
+ */
 async function heldLocks(): Promise<Set<string> | undefined> {
   try {
     const text = await readFile("/proc/locks", "utf8");

@@ -3,30 +3,30 @@ import type { SessionFile } from "./session-file.ts";
 import { NO_PERMISSION, whyUnread } from "./watch.ts";
 
 export const MAX_NOTICES = 20;
-/** A file that cannot be read is tried again after one tick, then half as often each time, down to once in so many. */
+/** A failed file is retried after one tick, then at doubling intervals up to this many ticks. */
 const MAX_RETRY_TICKS = 60;
 
-/** Runs the work on each file in order, keeps the errors for the page, and says which files are to be tried again. */
+/** Serializes the work on each file, keeps its errors for the page, and schedules retries. */
 export interface ReadFailures {
   readonly notices: Iterable<Notice>;
-  /** The same by the path of the file. */
+  /** The notices by path of the file. */
   readonly byPath: ReadonlyMap<string, Notice>;
   has(entry: SessionFile): boolean;
-  /** Queues work behind the work on the same file. An error becomes a notice, and the result `undefined`. */
+  /** Queues work after other work on the same file. An error becomes a notice, and the result is `undefined`. */
   run<Value>(entry: SessionFile, work: () => Value | Promise<Value>): Promise<Value | undefined>;
   report(path: string, notice: Notice): void;
-  /** Drops the notice of a path. */
+  /** Removes the notice of a path. */
   dismiss(path: string): void;
-  /** The file was read, or is gone. */
+  /** Called when the file was read or is gone. */
   clear(entry: SessionFile): void;
-  /** Retries the files whose pause is over, one after the other: they may have failed because too many were open at once. */
+  /** Retries the files that are due, one after the other: they may have failed because too many files were open. */
   retry(again: (entry: SessionFile) => Promise<void> | void): Promise<void>;
 }
 
 /** `tick`: the shortest pause between two attempts, in milliseconds. */
 export function createReadFailures({ tick, isClosed }: { tick: number; isClosed(): boolean }): ReadFailures {
   const notices = new Map<string, Notice>();
-  /** No change on disk tells that the reason is gone, so these files are tried again. */
+  /** Failed files. A fix may change nothing on disk, so they are retried by time. */
   const failed = new Map<SessionFile, { pause: number; again_at: number }>();
 
   function run<Value>(entry: SessionFile, work: () => Value | Promise<Value>): Promise<Value | undefined> {
@@ -73,6 +73,8 @@ export function createReadFailures({ tick, isClosed }: { tick: number; isClosed(
 export const unreadNotice = (path: string, why: string): Notice => ({
   level: "warning",
   text: `${path}: ${why}.`,
-  ...(why === NO_PERMISSION && { remedy: "Let whoever runs Verbatim read it; it looks again by itself." }),
+  ...(why === NO_PERMISSION && {
+    remedy: "Give the user who runs Verbatim permission to read it. Verbatim retries automatically.",
+  }),
   unread: true,
 });

@@ -1,24 +1,24 @@
-/** Files to be read in the background, the newest first. */
+/** Files to be read in the background, newest first. */
 interface ReadQueue<Entry> {
-  /** Whether nothing waits and nothing is being read. */
+  /** Whether the queue is empty and nothing is being read. */
   readonly idle: boolean;
-  /** How many wait. */
+  /** Number of queued files. */
   readonly waiting: number;
   add(entry: Entry): void;
   delete(entry: Entry): void;
-  /** Those that will be read next, at most so many. */
+  /** The next files to be read, at most `most`. */
   next(most: number): Entry[];
-  /** Reading begins: until then entries only gather. */
+  /** Starts reading. Until then entries are only collected. */
   start(): void;
   stop(): void;
 }
 
-/** Of short files, as many as are read at a time where their bytes allow it. */
+/** Maximum number of short files that are read concurrently. */
 const MAX_AT_ONCE = 64;
 
 /**
- * `at_once`: how many are read at a time at least; `bytes_at_once`: more are, as long as they are no longer than that
- * together. `read` must not reject.
+ * `at_once`: number of concurrent reads; `bytes_at_once`: more are read as long as they have no more bytes in total. `read` must
+ * not reject.
  */
 export function createReadQueue<Entry>(options: {
   at_once: number;

@@ -5,7 +5,7 @@ import { isCompressed, isSame, openRegular, readAt } from "../files/follow.ts";
 import { lastSegment, lineStart, segmentStart } from "./large-files/segments.ts";
 import type { SessionFile } from "./session-file.ts";
 
-/** The byte from which to read what a file gained since it was read: `look_back` bytes before its old end. `undefined`: read the whole file. */
+/** The byte from which to read an appended file: `look_back` bytes before its old end. `undefined`: read the whole file. */
 export async function growthStart(
   entry: SessionFile,
   look_back: number,
@@ -13,7 +13,7 @@ export async function growthStart(
 ): Promise<number | undefined> {
   const { identity } = entry;
   if (!identity || identity.size < 2 * look_back || isCompressed(entry.path)) return undefined;
-  // What follows from the end of a file that is over was counted with it, and now the file goes on.
+  // An inferred end was counted for the old end of the file, and now the file continues.
   if (isOver(identity)) return undefined;
   const opened = await openRegular(entry.path);
   if (!opened) return undefined;
@@ -27,7 +27,7 @@ export async function growthStart(
   }
 }
 
-/** The last segment of a huge file, and where it begins; `undefined`: there is no such file any more. */
+/** The last segment of a huge file, and where it begins. `undefined`: the file no longer exists. */
 export async function tailStart(
   entry: SessionFile,
   archive: ArchiveWriter<SessionFile>,

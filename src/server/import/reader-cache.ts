@@ -3,7 +3,7 @@ import { type IndexedSession, modifiedAt, type SessionFile } from "./session-fil
 import type { SessionsTiming } from "./timing.ts";
 import { decodedBytes } from "./transcript-views.ts";
 
-/** Readers kept for files that may grow, and bytes of text that they have read: the state of a reader is about as large. */
+/** Limits for the cache of readers. Bytes of text read approximate the size of a reader's state. */
 export const MAX_READERS = 48;
 const MAX_BYTES_READ = 16 * 1024 * 1024;
 
@@ -16,9 +16,9 @@ export interface ReaderCacheOptions {
   setHot(path: string, hot: boolean): void;
 }
 
-/** Keeps the readers of files that grow or are looked at. A file without a reader is read again when it is needed. */
+/** Keeps the readers of files that grow or are viewed. A file without a reader is read again when needed. */
 export function createReaderCache({ timing, now, indexed, hasViewer, run, setHot }: ReaderCacheOptions) {
-  /** Files with a reader, the least recently used first. */
+  /** Files with a reader, least recently used first. */
   const readers = new Set<SessionFile>();
 
   /** Keeps the reader of a file, unless it is closed or the file has not changed for `idle` milliseconds. */
@@ -43,7 +43,7 @@ export function createReaderCache({ timing, now, indexed, hasViewer, run, setHot
     }
   }
 
-  /** Bytes read by the readers of files that nobody looks at. */
+  /** Bytes read by the readers of files without viewers. */
   function bytesRead(): number {
     let bytes = 0;
     for (const entry of readers) if (!hasViewer(entry)) bytes += decodedBytes(entry);

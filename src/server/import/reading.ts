@@ -9,72 +9,72 @@ import { MAX_LINE } from "../../sources/lines/lines.ts";
 import type { FileIdentity } from "../../store/contract.ts";
 import { createDecoder, type Decoder, isCompressed } from "../files/follow.ts";
 import { createFrameBuffer, type FrameBuffer } from "../sessions/frame-buffer.ts";
-import { HUGE, sizeText } from "./large-files/segments.ts";
+import { HUGE_FILE_BYTES, sizeText } from "./large-files/segments.ts";
 
 const NEWLINE = 0x0a;
 
-/** One reader on its way through a file. */
+/** A reader with its position in a file and its results. */
 export interface Reading {
   readonly reader: Reader;
   readonly decoder: Decoder;
-  /** What was read, by session. */
+  /** The results, by session. */
   readonly builders: Map<string, SessionBuilder>;
-  /** Whether transcripts are made, or only rows of the list. */
+  /** Whether transcripts are built, or only rows. */
   folding: boolean;
-  /** The reader was closed: it cannot read on. */
+  /** The reader was closed and cannot continue. */
   ended: boolean;
-  /** The identity of the file as far as it was read, unless its rows have it. */
+  /** The identity of the part of the file that was read, unless the rows have it. */
   identity?: FileIdentity;
-  /** Present where the reading began inside the file. */
+  /** Present if the reading begins inside the file. */
   readonly window?: ReadingWindow;
-  /** Bytes of text that were read, however few they are in a compressed file. */
+  /** Bytes of text read, after decompression. */
   readonly decoded: number;
-  /** A step begins in its window, before what is counted: what goes on there is of a turn that its reader knows. */
+  /** Whether a step begins in the window before the counted records. If so, the reader knows the turn that continues there. */
   readonly knows_step: boolean;
-  /** Folds what was read into the drafts of the sessions that it belongs to. */
+  /** Folds records into the builders of their sessions. */
   take(records: readonly ReadRecord[]): void;
   /**
-   * Goes on with a reader that knows nothing of what stands before `byte`, a line's beginning: what a reader remembers grows
-   * with what it read.
+   * Continues with a new reader that knows nothing before `byte`, which is the start of a line. A reader's memory grows with what
+   * it read.
    */
   restart(byte: number): void;
-  /** Says what stands above a session's first part, last of the time `at`, though no part of it was read. */
+  /** Adds the markers that precede a session's first part, though no part was read. `at`: time of its last activity. */
   leadingMarkers(id: string, at: number): void;
-  /** Reads what the reader holds back: nothing follows. Says where the text of a compressed file was left off. */
+  /** Flushes the reader at the end of the file. Adds a marker if a compressed file was not read to its end. */
   close(stopped?: boolean): void;
-  /** What all its readers found that links runs to calls. */
+  /** The facts of all its readers that link runs to calls. */
   facts(): SessionLinkFacts[];
 }
 
-/** A reading that begins inside a file, of which the rows know more than it reads. */
+/** A reading that begins inside a file. The rows cover more of the file than it reads. */
 export interface ReadingWindow {
-  /** A line's beginning, in bytes. */
+  /** A byte at which a line begins. */
   from: number;
   /**
-   * Records that end behind this byte are counted in the rows, one that was written half when they were counted last among
-   * them; those before it were. `Infinity`: none are.
+   * Only records that end after this byte are added to the rows, also one that was incomplete when the rows were counted. Earlier
+   * ones are counted already. `Infinity`: none are added.
    */
   count_from: number;
   /**
-   * The file may have been taken for one that is over there: where a row does not run, the step that is open was counted with its
-   * end, if its format reports it at the end of the file.
+   * Whether an end may have been inferred at the old end of the file. Then a row that is not running has counted the end of its
+   * open step, if its format reports that at the end of the file.
    */
   was_ended?: boolean;
-  /** What the rows say up to `count_from`. */
+  /** The row up to `count_from`. */
   rowOf(id: string): Pick<SessionBuilder, "summary" | "open_calls"> | undefined;
-  /** What stands above the first part, which is of the time `at`. */
+  /** The markers before the first part; `at`: the time of that part. */
   leadingMarkers(id: string, at: number): Frame[];
 }
 
-/** A session of a file while it is read: its row, and, where its parts are wanted, its fold. */
+/** A session while its file is read: its row, and its transcript if that is needed. */
 export interface SessionBuilder {
   readonly id: string;
   summary: SessionSummary;
   open_calls: OpenCalls;
   buffer?: FrameBuffer;
-  /** Folded and not yet emitted. */
+  /** Folded but not yet emitted. */
   unsent: ChannelFrame[];
-  /** What stands above its first part was not said yet. */
+  /** The markers before the first part are missing. */
   needs_markers?: boolean;
 }
 
@@ -82,40 +82,40 @@ interface ReadingOptions {
   path: string;
   format: Format;
   folding: boolean;
-  /** The id that a session of this file goes by. */
+  /** The id under which a session of this file is listed. */
   idFor(session_id: string): string;
-  /** Whether someone views this draft, so that its frames are emitted. */
+  /** Whether the session has viewers, so that its frames are emitted. */
   isViewed(builder: SessionBuilder): boolean;
   window?: ReadingWindow;
 }
 
-/** Bytes in, drafts out. */
+/** Creates a reading: bytes in, session builders out. */
 export function createReading({ path, format, folding, idFor, isViewed, window }: ReadingOptions): Reading {
   let reader = format.createReader({ path, ...(window && { start: { line: 0, byte: window.from } }) });
-  /** Whether records are counted; all that follow the first are. */
+  /** Whether records are added to the rows. Once true, it stays true. */
   let counting = window === undefined;
-  /** What was read before that, counted on its own: kept rows do not say what was counted last, and what was left open. */
+  /** Summaries of the records before `count_from`. A stored row does not say what it counted last and what it left open. */
   const before = new Map<SessionBuilder, SessionSummary>();
   let knows_step = false;
-  /** Steps that stand open there though their end was counted. */
+  /** Steps that are open in the window although their end was counted. */
   const left_open = new Set<string>();
-  /** Of the readers before this one. */
+  /** The facts of earlier readers. */
   const earlier: SessionLinkFacts[] = [];
   let decoded = 0;
-  /** Whether there was more text in a compressed file than is read. */
+  /** Whether a compressed file was truncated because it has too much text. */
   let is_cut = false;
   const reading: Reading = {
     get reader() {
       return reader;
     },
     decoder: createDecoder(path, (bytes) => {
-      // A newline is found ten times faster in a buffer of Node's.
+      // Searching for newlines is ten times faster in a `Buffer`.
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
       decoded += text.length;
-      if (!isCompressed(path) || decoded <= HUGE) return reading.take(reader.push(text));
-      // No record is torn by us, but for one that is too long to be read: it may have no end.
+      if (!isCompressed(path) || decoded <= HUGE_FILE_BYTES) return reading.take(reader.push(text));
+      // Only whole records are read, except for one that is too long and may never end.
       const end = text.indexOf(NEWLINE);
-      is_cut = end !== -1 || decoded > HUGE + MAX_LINE;
+      is_cut = end !== -1 || decoded > HUGE_FILE_BYTES + MAX_LINE;
       if (is_cut) reading.decoder.stop();
       reading.take(reader.push(end === -1 ? text : text.subarray(0, end)));
     }),
@@ -130,7 +130,7 @@ export function createReading({ path, format, folding, idFor, isViewed, window }
       return knows_step;
     },
     take(records) {
-      // Rows are counted for many frames at once: a new one for each would cost more than reading them.
+      // Frames are summarized in batches: a new row per frame would cost more than reading.
       const uncounted = new Map<SessionBuilder, Frame[]>();
       const taken = new Map<SessionBuilder, Frame[]>();
       for (const { frames, place } of records) {
@@ -198,7 +198,7 @@ export function createReading({ path, format, folding, idFor, isViewed, window }
     facts: () => joinFacts([...earlier, ...reader.linkFacts().sessions]),
   };
 
-  /** Once a part comes, so that what introduces it stands in the same turn. */
+  /** Adds the markers just before the first part, so that they are in the same turn. */
   function leadingMarkers(builder: SessionBuilder, before: Frame) {
     if (before.type !== "turn.start" && before.type !== "session.update") pushMarkers(builder, before.at);
   }
@@ -228,7 +228,10 @@ export function createReading({ path, format, folding, idFor, isViewed, window }
   return reading;
 }
 
-/** A few bytes may decompress to any number of them, and there are no pieces of what can only be read from its beginning. */
+/**
+ * A small compressed file may contain any amount of text, and cannot be shown in segments because it is only readable from its
+ * beginning.
+ */
 function truncatedMarker(session_id: string, at: number): Frame {
   return {
     type: "marker",
@@ -238,12 +241,12 @@ function truncatedMarker(session_id: string, at: number): Frame {
     kind: "note",
     title: "The rest of this session is not shown",
     text:
-      `Its compressed file holds more than ${sizeText(HUGE)} of text, of which the beginning is read and counted. ` +
-      "Decompress the file beside itself, with zstd -d, to see all of it.",
+      `Its compressed file holds more than ${sizeText(HUGE_FILE_BYTES)} of text. Only the beginning was read and counted. ` +
+      "To see all of it, decompress the file in its folder with zstd -d.",
   };
 }
 
-/** Joins the facts of one session that several readers found; each call once. */
+/** Merges the facts of a session from several readers, with each call once. */
 export function joinFacts<Facts extends SessionLinkFacts>(found: readonly Facts[]): Facts[] {
   const joined = new Map<string, Facts>();
   for (const facts of found) {
@@ -263,7 +266,7 @@ export function joinFacts<Facts extends SessionLinkFacts>(found: readonly Facts[
   return [...joined.values()];
 }
 
-/** Adds a frame to a draft's transcript. `shown`: and to the frames that are emitted next. */
+/** Adds a frame to a session's transcript. `shown`: also queues it for emission. */
 export function pushFrame(builder: SessionBuilder, frame: Frame, shown: boolean): void {
   const folded = builder.buffer?.push(frame);
   if (folded && shown) builder.unsent.push(folded);

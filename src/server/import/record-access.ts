@@ -13,7 +13,7 @@ import {
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
 import type { SessionFile } from "./session-file.ts";
 
-/** Reads what a part was made from: its record, its attachments, the output that its agent kept in a file. */
+/** Reads the raw record of a part, its attachments, and the output that its agent stored in a file. */
 export function createRecordAccess({
   open,
   fileOf,

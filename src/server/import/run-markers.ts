@@ -3,13 +3,13 @@ import type { Link, Links } from "./links.ts";
 import { pushFrame, type SessionBuilder } from "./reading.ts";
 import type { IndexedSession } from "./session-file.ts";
 
-/** Tells the channels that are open who belongs to whom: a run of its parent, a parent of the run behind its call. */
+/** Publishes links between sessions on their open channels: a run's parent, and the run of a call. */
 export interface RunMarkers {
-  /** Joins what changed since the last time. */
+  /** Applies links that changed since the last call. */
   relink(): void;
-  /** Tells the parent's channel about a run, so that the card of its call leads there. Once. */
+  /** Publishes a run on the parent's channel, once, so that the card of its call links to it. */
   publish(state: IndexedSession): void;
-  /** The frames about the session's runs and its parent with which a new transcript begins. */
+  /** The frames about the session's runs and parent with which a new transcript begins. */
   initialFrames(state: IndexedSession): Frame[];
 }
 
@@ -19,7 +19,7 @@ export function createRunMarkers(options: {
   now: () => number;
   mark(id: string): void;
   isViewed(builder: SessionBuilder): boolean;
-  /** Tells what was pushed. */
+  /** Emits the frames that were pushed. */
   emitFrames(builder: SessionBuilder): void;
 }): RunMarkers {
   const { indexed, links, now, mark, isViewed, emitFrames } = options;

@@ -3,7 +3,7 @@ import { appendFile, mkdir, readdir, readFile, rm, utimes, writeFile } from "nod
 import { dirname, join } from "node:path";
 import type { Format } from "../../sources/contract.ts";
 
-/** The sample session that is replayed, by its path in the samples' folder without `.jsonl`; its runs lie below that. */
+/** The sample session that is replayed, as a path in the samples folder without `.jsonl`. Its runs are below that. */
 const REPLAYED = "claude-code/projects/-home-mara-tidewatch/6f0c2a9e-41d7-4c55-9a3b-0d2f7e88b114";
 
 /** Shortest and longest pause between two lines of the replay, in milliseconds at pace 1. */
@@ -11,38 +11,37 @@ const MIN_PAUSE_MS = 300;
 const MAX_PAUSE_MS = 2_500;
 
 interface SamplesOptions {
-  /** The daemon's data directory: the samples are copied into its `samples` folder, laid out as agents lay out theirs. */
+  /** The daemon's data directory. The samples are copied into its `samples` folder, with the agents' folder layout. */
   dataDir: string;
-  /** Divides the replay's pauses: 1 is an agent's pace, 20 is twenty times as fast, `Infinity` has no pauses. */
+  /** Divides the replay's pauses: 1 is the recorded pace, 20 is twenty times as fast, `Infinity` has no pauses. */
   pace?: number;
-  /** The replay cannot go on: what a person should know. The other samples are not affected. */
+  /** Called when the replay failed. The other samples are not affected. */
   onError?: (error: unknown) => void;
 }
 
 export interface Samples {
-  /** What stands where an agent's own folder would: by format id. */
+  /** The folders that replace the agents' own, by format id. */
   roots: { agent: string; path: string }[];
-  /** The file that grows, and how many lines it will have with its runs' files. */
+  /** The file that grows, and the final number of lines in it and its runs' files. */
   replayed: { path: string; lines: number };
-  /** Begins the replay from its first line; a replay that still runs ends first. */
+  /** Starts the replay from its first line. Stops a running replay first. */
   replay(): void;
-  /** Resolves when the replay has written its last line (or was stopped, or failed); at once where none was begun. */
+  /** Resolves when the replay has written its last line, was stopped, or failed; at once if none was started. */
   finished(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Copies the sample sessions that ship with Verbatim into the data directory. One of them is not copied but replayed there
- * on demand, line by line, with the moments rewritten to now. It keeps its ids, so links into it hold from one replay to
- * the next.
+ * Copies the bundled sample sessions into the data directory. One of them is replayed there on demand instead, line by line, with
+ * its timestamps moved to now. Its ids stay the same, so links to it remain valid.
  */
 export async function openSamples({ dataDir, pace = 1, onError }: SamplesOptions): Promise<Samples> {
-  if (!(pace > 0)) throw new RangeError(`The replay's pace is ${pace}: give a number above 0.`);
+  if (!(pace > 0)) throw new RangeError(`Invalid replay pace ${pace}: it must be above 0.`);
   const from = shippedSamples();
   const to = join(dataDir, "samples");
   const files = await filesBelow(from);
   const isReplayed = (path: string) => path === `${REPLAYED}.jsonl` || path.startsWith(`${REPLAYED}/`);
-  // What an earlier version shipped must not stay. The replayed session stays until it is replayed again.
+  // Remove samples of earlier versions. The replayed session stays until the next replay.
   for (const path of await filesBelow(to)) if (!files.includes(path)) await rm(join(to, path));
   for (const path of files) if (!isReplayed(path)) await copySample(join(from, path), join(to, path));
   const script = await readScript(from, to, files.filter(isReplayed));
@@ -62,7 +61,7 @@ export async function openSamples({ dataDir, pace = 1, onError }: SamplesOptions
         await earlier?.finished;
         await play(script, dataDir, pace, stopped.signal);
       })().catch((error: unknown) => {
-        // That the data directory was moved away is told by those who cannot go on without it.
+        // A missing data directory is reported by the parts that need it.
         if (existsSync(dataDir)) onError?.(error);
       });
       current = { stopped, finished };
@@ -75,7 +74,7 @@ export async function openSamples({ dataDir, pace = 1, onError }: SamplesOptions
   };
 }
 
-/** Whether there is any agent's session file below these folders; ends with the first one found. */
+/** Whether any agent has a session file below these folders. Stops at the first one. */
 export async function hasSessions(roots: readonly { format: Format; path: string }[]): Promise<boolean> {
   for (const { format, path } of roots) {
     for (const folder of format.root?.folders ?? []) {
@@ -86,7 +85,7 @@ export async function hasSessions(roots: readonly { format: Format; path: string
 }
 
 async function hasSession(root: string, folder: string, format: Format): Promise<boolean> {
-  // A folder that is not there, or not ours to read, holds no session that we could show.
+  // A missing or unreadable folder has no sessions to show.
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   for (const entry of entries) {
     const path = join(folder, entry.name);
@@ -108,17 +107,17 @@ async function filesBelow(folder: string): Promise<string[]> {
     .toSorted();
 }
 
-/** The folder of the samples: `src/server/samples` in the sources, beside the bundle in the package. */
+/** The folder of the samples: `src/server/samples` in the sources, next to the bundle in the package. */
 function shippedSamples(): string {
   const folder = import.meta.dirname;
   const path = folder.endsWith("import") ? join(folder, "../samples") : join(folder, "samples");
   if (!existsSync(path)) {
-    throw new Error(`there are none at ${path}: install the package again`);
+    throw new Error(`no samples at ${path}: reinstall the package`);
   }
   return path;
 }
 
-/** Copies a file and dates it to its own last record, so that it sorts among real sessions by when it happened. */
+/** Copies a file and sets its modification time to that of its last record, so that it sorts by when it happened. */
 async function copySample(from: string, to: string): Promise<void> {
   const text = await readFile(from, "utf8");
   if (text === (await readFile(to, "utf8").catch(() => undefined))) return;
@@ -131,12 +130,12 @@ async function copySample(from: string, to: string): Promise<void> {
 
 const TIMESTAMP = /"timestamp":"([^"]+)"/g;
 
-/** One write of the replay: a line that is appended, or a side file that is written whole. */
+/** One write of the replay: an appended line, or a whole side file. */
 interface ReplayedLine {
   path: string;
   text: string;
   append: boolean;
-  /** When it was written in the recording. */
+  /** The time at which it was written in the recording. */
   at: number;
 }
 
@@ -146,7 +145,7 @@ async function readScript(from: string, to: string, files: string[]): Promise<Re
   for (const file of files.filter((file) => file.endsWith(".jsonl"))) {
     const path = join(to, file);
     const side = file.replace(/\.jsonl$/, ".meta.json");
-    // Lines without a moment of their own were written with the line before them; the first ones with the next.
+    // A line without a timestamp has that of the line before it. Leading lines have that of the next.
     let at = firstMoment(await readFile(join(from, file), "utf8"));
     if (files.includes(side)) {
       const text = await readFile(join(from, side), "utf8");
@@ -185,7 +184,7 @@ async function play(
   for (const path of new Set(script.map((line) => line.path))) await rm(path, { force: true });
   let before = script[0]?.at ?? 0;
   for (const line of script) {
-    // Lines of one moment are one write of the agent; any other pause is an agent's, but never a long wait.
+    // Lines with the same timestamp are one write. Other pauses are as recorded, but bounded.
     const gap = line.at - before;
     if (gap > 20) await pause(Math.min(Math.max(gap, MIN_PAUSE_MS), MAX_PAUSE_MS) / pace, stopped);
     before = line.at;
@@ -196,14 +195,14 @@ async function play(
   }
 }
 
-/** Makes no folder above: where the data directory was moved away, what took its place would keep it from being put back. */
+/** Creates a folder, but not its parents: if the data directory was moved away, a new one would prevent moving it back. */
 async function makeFolder(path: string, above: string): Promise<void> {
   if (path === above || existsSync(path)) return;
   await makeFolder(dirname(path), above);
   await mkdir(path);
 }
 
-/** Moves every moment in a line to now. */
+/** Replaces every timestamp in a line with the current time. */
 function atNow(text: string): string {
   return text.replaceAll(TIMESTAMP, `"timestamp":"${new Date().toISOString()}"`);
 }

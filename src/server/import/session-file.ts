@@ -7,7 +7,7 @@ import type { SessionView } from "../sessions/session-view.ts";
 import type { Reading, SessionBuilder } from "./reading.ts";
 import type { FoundFile } from "./watch.ts";
 
-/** A session file, and what is left of one that is gone. */
+/** A session file, or the archived rest of one that is gone. */
 export interface SessionFile {
   id: number;
   path: string;
@@ -15,46 +15,46 @@ export interface SessionFile {
   readonly kind: "session" | "run";
   sample: boolean;
   side?: string;
-  /** Of the side file as it was read. */
+  /** Stamp of the side file when it was read. */
   side_stamp?: string;
   side_text?: string;
-  /** As it was read last. */
+  /** The file's identity when it was read last. */
   identity?: FileIdentity;
-  /** As it was when a first reading stopped on its way: what is archived is of this content. */
+  /** The file's identity when its first reading was interrupted. Archived bytes are of this content. */
   partial_identity?: FileIdentity;
-  /** As it was seen last. */
+  /** The last known state on disk. */
   seen?: FoundFile;
   gone: boolean;
   /** Ids of its sessions. */
   sessions: Set<string>;
   reading?: Reading;
-  /** What is done with a file is done one after the other. */
+  /** Serializes the work on this file. */
   queue: Promise<unknown>;
-  /** A reading of it stops early: it is going to be read again for someone who waits. */
+  /** The current reading stops early, because the file will be read again for a viewer. */
   interrupt: boolean;
-  /** Read to its end at least once, now or by an earlier daemon. */
+  /** The file was read to its end at least once, now or by an earlier daemon. */
   done: boolean;
-  /** It was seen to grow: somebody writes it, whatever times stand in it. */
+  /** The file was seen to grow: an agent is writing it, whatever its timestamps say. */
   grew?: boolean;
-  /** Bytes read so far while it is read for the first time. */
+  /** Bytes read so far during the first reading. */
   progress: number;
   last_line_timer?: NodeJS.Timeout;
 }
 
-/** A session of a file, or of what is left of one. */
+/** A session in a file, or in the archived rest of one. */
 export interface IndexedSession {
   readonly id: string;
   entry: SessionFile;
-  /** Summed up from its frames. `present` makes the list's row from it. */
+  /** Computed from its frames. `present` turns it into a row of the list. */
   summary: SessionSummary;
   open_calls: OpenCalls;
-  /** The start of this run as it was published on the parent's channel. */
+  /** The start of this run as published on the parent's channel. */
   published_start?: string;
   builder?: SessionBuilder;
   view?: SessionView;
 }
 
-/** What is known of a file before anything of it is read. */
+/** A file's state before it is read. */
 export function newSessionFile(
   id: number,
   path: string,
@@ -76,11 +76,11 @@ export function newSessionFile(
   };
 }
 
-/** Whether its bytes are kept in the archive: not those of samples, nor of a record log, which is an archive itself. */
+/** Whether the file is archived. Samples are not, and a record log is an archive itself. */
 export const isArchivable = ({ sample, path }: Pick<SessionFile, "sample" | "path">): boolean =>
   !sample && !isRecordLog(path);
 
-/** `undefined`: nothing to keep. Samples ship with the program and are read anew: they are neither stored nor archived. */
+/** The file as it is stored. `undefined` for samples: they ship with the program and are read again. */
 export function storedFile(entry: SessionFile): StoredFile | undefined {
   if (!entry.identity || entry.sample) return undefined;
   return {
@@ -96,7 +96,7 @@ export function storedFile(entry: SessionFile): StoredFile | undefined {
   };
 }
 
-/** Whether the file, as it was seen last, holds what was not read. */
+/** Whether the file was changed since it was read, as far as is known. */
 export function isStale({ identity, seen, side_stamp, gone }: SessionFile): boolean {
   if (gone || !seen) return false;
   return (
@@ -108,9 +108,9 @@ export function isStale({ identity, seen, side_stamp, gone }: SessionFile): bool
   );
 }
 
-/** Bytes that it has, as far as is known. */
+/** The last known size in bytes. */
 export const sizeOf = ({ seen, identity }: SessionFile): number => seen?.size ?? identity?.size ?? 0;
 
-/** When the file was written to last, in milliseconds. */
+/** The last known modification time, in milliseconds. */
 export const modifiedAt = ({ seen, identity }: SessionFile): number =>
   seen?.modified_at ?? identity?.modified_at ?? 0;

@@ -8,8 +8,8 @@ import type { SessionFile } from "./session-file.ts";
 const BLOCK = 1024 * 1024;
 
 /**
- * All frames of one session, read again from the beginning of its file or of what the archive holds of it. `idFor`: the id
- * under which a session of this file is listed. The content stays open until the last batch is taken.
+ * All frames of a session, read again from its file or from the archive. `idFor`: the id under which a session of this file is
+ * listed. The content stays open until the last batch is consumed.
  */
 export async function* sessionFrames(
   id: string,

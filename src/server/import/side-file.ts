@@ -3,7 +3,7 @@ import type { SessionFile } from "./session-file.ts";
 
 const LIMIT = 64 * 1024;
 
-/** Reads what an agent keeps beside a session's file, and remembers as which it was read. */
+/** Reads the side file of a session's file, and remembers its stamp. */
 export async function loadSide(entry: SessionFile): Promise<void> {
   if (entry.side === undefined) return;
   const opened = await openRegular(entry.side);

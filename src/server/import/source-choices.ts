@@ -3,25 +3,25 @@ import { join } from "node:path";
 import { asObject, messageOf } from "../../model/narrow.ts";
 import type { Notice } from "../../store/contract.ts";
 
-/** Which agents' session files are read, as a person chose it. Kept in the data folder. */
+/** The user's choice of agents whose session files are read. Stored in the data folder. */
 export interface SourceChoices {
   /** Ids of the agents that are switched off. */
   readonly off: ReadonlySet<string>;
   readonly notices: readonly Notice[];
-  /** Keeps the choice on disk, then applies it. Throws where it cannot be kept; nothing changes then. */
+  /** Stores the choice, then applies it. Throws if it cannot be stored; then nothing changes. */
   set(agent: string, is_on: boolean): void;
-  /** Calls the listener with the agent whose switch was changed. The result ends it. */
+  /** Calls the listener with the agent whose switch changed. The result unsubscribes. */
   subscribe(listener: (agent: string) => void): () => void;
 }
 
 const fileOf = (data_dir: string): string => join(data_dir, "sources.json");
 
-/** Reads the choices of a data folder. A missing file switches nothing off; a damaged one neither, and a notice says so. */
+/** Reads the choices from a data folder. Without a valid file no agent is switched off. A damaged file gives a notice. */
 export function openSourceChoices(data_dir: string): SourceChoices {
   const file = fileOf(data_dir);
   const { off, notices } = readChoices(file);
   const listeners = new Set<(agent: string) => void>();
-  /** A file that cannot be understood is kept beside the new one. */
+  /** Whether the file is damaged. If so, it is renamed when a new one is written. */
   let is_damaged = notices.length > 0;
   return {
     off,
@@ -60,12 +60,12 @@ function unreadable(file: string, why: string): { off: Set<string>; notices: Not
   const notice: Notice = {
     level: "warning",
     text: `${file} cannot be read, so all agents are read: ${why}.`,
-    remedy: "Correct or remove the file, then start Verbatim again.",
+    remedy: "Fix or remove the file, then start Verbatim again.",
   };
   return { off: new Set(), notices: [notice] };
 }
 
-/** Written beside and renamed: a reader gets the old choices or the new ones. */
+/** Writes atomically: to a temporary file that is then renamed. */
 function writeChoices(file: string, off: readonly string[]): void {
   const draft = `${file}.${process.pid}`;
   try {

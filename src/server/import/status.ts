@@ -11,23 +11,26 @@ import { type IndexedSession, modifiedAt } from "./session-file.ts";
 import { createTitles } from "./titles.ts";
 import type { WatchRoot } from "./watch.ts";
 
-/** Whether sessions run, and how their rows look: from their frames, the agents' registers, their runs and the clock. */
+/** Computes whether sessions run, and their rows: from frames, process registries, runs and the time. */
 export interface Status {
-  /** Looks at the agents' registers and titles; gives the sessions of which they say something else than before. */
+  /** Reads the process registries and titles again. Returns the sessions for which they changed. */
   refreshProcesses(): Promise<Set<string>>;
   /** Whether the agent works on this session, or waits for something other than a prompt. */
   isRunning(state: IndexedSession): boolean;
-  /** Whether a person stopped a turn without a recorded end: the agent's process has been idle since a time after the last record. */
+  /**
+   * Whether a turn without a recorded end was stopped by a person: the agent's process has been idle since a time after the last
+   * record.
+   */
   wasStopped(state: IndexedSession): boolean;
-  /** The session's row, as it is now. */
+  /** The session's current row. */
   present(state: IndexedSession): SessionSummary;
 }
 
-/** What agents in terminals say of themselves, by the agent's own id of a session. */
+/** What agents in terminals report, by the agent's own session id. */
 export interface Terminals {
-  /** What the session asks a person. */
+  /** The session's open requests to the user. */
   requestsOf(name: string): readonly OpenRequest[];
-  /** What the agent's own server says. It goes before what its register says. */
+  /** The state from the agent's own server. It takes precedence over the process registry. */
   stateOf(name: string): RunningProcess | undefined;
   /** Whether the agent takes prompts from here. */
   takesPrompts?(name: string): boolean;
@@ -39,7 +42,7 @@ export function createStatus(options: {
   indexed: ReadonlyMap<string, IndexedSession>;
   links: Links;
   now: () => number;
-  /** An open turn of which nothing was heard for so long, and that no register calls alive, has ended. In milliseconds. */
+  /** An open turn without activity for this time, and without a process in the registry, has ended. Milliseconds. */
   silence: number;
   terminals?: Terminals;
 }): Status {
@@ -48,10 +51,10 @@ export function createStatus(options: {
   const agent_names = new Map(options.formats.map(({ id, name }) => [id, name]));
   const registry = createProcessRegistry(options.roots);
   let processes: ReadonlyMap<string, RunningProcess> = new Map();
-  /** Since when a process rested that had the session open, as was seen last; it may have ended since. */
+  /** The time since which the session's process was last seen idle. The process may have ended. */
   const idle_since = new Map<string, number>();
 
-  /** What the register calls a session. Of one that went on in other files a process has the last one open. */
+  /** The session's id in the registry. If it continues in other files, only the last one matches the process. */
   function registeredName({ id }: IndexedSession): string | undefined {
     const name = links.registeredAs(id);
     const { later } = links.registered(name);
@@ -71,28 +74,28 @@ export function createStatus(options: {
 
   const isRunning = (state: IndexedSession, depth = 0): boolean => runningRule(state, depth) !== undefined;
 
-  /** The rule by which a session runs; `undefined`: it does not. */
+  /** The rule by which a session counts as running; `undefined`: it does not run. */
   function runningRule(state: IndexedSession, depth = 0): StatusRule["rule"] | undefined {
     if (state.entry.gone) return undefined;
     const register = processOf(state);
     if (register?.busy) return "register";
     if (register?.background) return "background";
     const runs = [...links.runsOf(state.id)].flatMap((id) => indexed.get(id) ?? []);
-    // Runs that work in the background outlive the turn that started them.
+    // Background runs outlive the turn that started them.
     if (depth < 16 && runs.some((one) => isRunning(one, depth + 1))) return "run";
     if (state.summary.status !== "running") return undefined;
-    // Its last word came later than the file's: a person may have stopped it before there was anything to write.
+    // The process went idle after the last record: a person may have stopped it before it wrote anything.
     if (wasStopped(state)) return undefined;
     if (now() - modifiedAt(state.entry) < options.silence && !isCopied(state)) return "recent";
     if (register) return register.busy === false ? undefined : "register";
-    // A run has no process of its own: it lives while its parent does and waits for it.
+    // A run has no process of its own. It runs while its parent's process is alive and waits for it.
     const link = links.of(state.id);
     const parent = link && indexed.get(link.parent);
     if (!parent || processOf(topOf(parent)) === undefined) return undefined;
     return parent.open_calls.some(({ id }) => id === link?.tool_call_id) ? "parent" : undefined;
   }
 
-  /** What the agent's process says, in its register or over its server. */
+  /** The rule for a state reported by the agent's process, in its registry or by its server. */
   function registerRule(state: IndexedSession): StatusRule {
     const since = processOf(state)?.since;
     const name = registeredName(state);
@@ -120,7 +123,7 @@ export function createStatus(options: {
     return top;
   }
 
-  /** The session in which this one goes on since it was rewound, the last one of several. */
+  /** The session that continues this one after a rewind; the last one if there are several. */
   function continuationOf({ id }: IndexedSession): SessionSummary["continued_in"] {
     const later = [...links.registered(links.registeredAs(id)).later].sort().reverse();
     for (const session_id of later) {
@@ -163,7 +166,7 @@ export function createStatus(options: {
       const title = summary.title ?? titles.of(links.registeredAs(state.id));
       return {
         ...summary,
-        // An export holds another agent's session.
+        // An export contains another agent's session.
         agent_name: agent_names.get(summary.agent) ?? state.entry.format.name,
         ...(title !== undefined && { title: shorten(title, ROW_TEXT_LIMIT) }),
         status: running
@@ -201,22 +204,24 @@ export function createStatus(options: {
   };
 }
 
-/** What a session does whose turn is over while a shell command of it still runs. */
+/** Activity of a session whose turn ended while one of its shell commands still runs. */
 const BACKGROUND_COMMAND = "background command";
 
-/** A file whose last record is older than its last change by more than that was put here by a person, in milliseconds. */
-const COPIED = 24 * 3_600_000;
+/** If the last record is older than the last modification by more than this, the file is a copy. Milliseconds. */
+const COPY_AGE_MS = 24 * 3_600_000;
 
-/** Whether the file was copied here after its session: then its fresh time says nothing about its agent. */
+/** Whether the file was copied after its session ended. Then its modification time says nothing about its agent. */
 function isCopied({ entry, summary }: IndexedSession): boolean {
-  return !entry.grew && summary.last_activity_at > 0 && modifiedAt(entry) - summary.last_activity_at > COPIED;
+  return (
+    !entry.grew && summary.last_activity_at > 0 && modifiedAt(entry) - summary.last_activity_at > COPY_AGE_MS
+  );
 }
 
-/** Whether the last record is an answer that calls nothing. */
+/** Whether the last record is a text without tool calls. */
 const isAnswered = ({ summary, open_calls }: IndexedSession): boolean =>
   summary.activity === "text" && open_calls.length === 0;
 
-/** How a turn ended that nobody ended: an agent whose last word is text was done (see `settleAborted`). */
+/** The status of a turn without a recorded end. An agent whose last record is text has completed (see `settleAborted`). */
 function silentEnd(state: IndexedSession, stopped: boolean): SessionSummary["status"] {
   if (isAnswered(state)) return "completed";
   return stopped ? "interrupted" : "failed";

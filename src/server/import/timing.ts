@@ -1,25 +1,25 @@
-/** Times in milliseconds. */
+/** Durations in milliseconds. */
 export interface SessionsTiming {
-  /** Between looks at the files that are followed closely, and between looks at everything. */
+  /** Poll interval of active files, and of all files. */
   hot: number;
   list: number;
-  /** A file that nobody wrote to for so long may have its last line read without a newline. */
+  /** After this time without a write, a last line without a newline is read. */
   last_line: number;
-  /** A file that nobody wrote to for so long is not waited for: a torn last line is shown as such. */
+  /** After this time without a write, a file is complete: a torn last line is shown as such. */
   close: number;
   /** Changes of the list within this time are published together. */
   publish: number;
-  /** Between writes to the store. */
+  /** Interval between writes to the store. */
   persist: number;
-  /** Between two tries to write to a store that could not be written. */
+  /** Interval between retries after a failed write to the store. */
   retry: number;
-  /** An open turn of which nothing was heard for so long, and that no register calls alive, has ended. */
+  /** An open turn without activity for this time, and without a process in the registry, has ended. */
   silence: number;
-  /** A file that did not change for so long, and that nobody looks at, keeps only its row. */
+  /** A file that did not change for this time and has no viewers keeps only its row. */
   idle: number;
-  /** Between looks at the registers of running agents. */
+  /** Poll interval of the process registries. */
   registry: number;
-  /** Between looks at what time alone changes. */
+  /** Interval at which statuses that depend on time are updated. */
   tick: number;
 }
 

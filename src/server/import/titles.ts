@@ -2,14 +2,14 @@ import { join } from "node:path";
 import { openRegular, readAt } from "../files/follow.ts";
 import type { WatchRoot } from "./watch.ts";
 
-/** Names that agents keep beside their sessions, one file for a root (`Format.titles`). */
+/** Titles that agents store next to their sessions, one file per root (`Format.titles`). */
 interface Titles {
-  /** Reads the files that changed; gives the sessions that are called otherwise than before. */
+  /** Reads the files that changed. Returns the sessions whose title changed. */
   refresh(): Promise<Set<string>>;
   of(session_id: string): string | undefined;
 }
 
-/** Of a longer file the end is read: the newest names. In bytes. */
+/** Only this many bytes at the end of a longer file are read: the newest titles. */
 const LIMIT = 8 * 1024 * 1024;
 
 export function createTitles(roots: readonly WatchRoot[]): Titles {
@@ -28,7 +28,7 @@ export function createTitles(roots: readonly WatchRoot[]): Titles {
       const bytes = await readAt(handle, Math.max(0, size - LIMIT), Math.min(LIMIT, size));
       known.set(path, { stamp, titles: parse(new TextDecoder().decode(bytes)) });
     } catch {
-      // It is being written, or cannot be read: the titles stay as they were until a later look.
+      // It is being written or cannot be read: keep the titles until the next refresh.
     } finally {
       await handle.close();
     }

@@ -8,14 +8,14 @@ import type { ReadFailures } from "./read-failures.ts";
 import { isStale, newSessionFile, type SessionFile, sizeOf } from "./session-file.ts";
 import type { FoundFile, SessionWatch } from "./watch.ts";
 
-/** The session files that are known: those on disk, and those that are gone but archived. */
+/** The known session files: those on disk, and those that are gone but archived. */
 export interface TrackedFiles {
   /** The files on disk, by path. */
   readonly byPath: ReadonlyMap<string, SessionFile>;
   /** Files that are shown in segments. */
   readonly huge: ReadonlySet<SessionFile>;
   newId(): number;
-  /** No new file gets this number: an earlier daemon used it. */
+  /** Reserves a file id that an earlier daemon used. */
   reserveId(id: number): void;
   /** Adds a file that an earlier daemon stored. */
   restore(entry: SessionFile): void;
@@ -23,13 +23,13 @@ export interface TrackedFiles {
   all(): SessionFile[];
   onFound(files: readonly FoundFile[]): void;
   onMissing(paths: readonly string[]): void;
-  /** The file was read to its end. */
+  /** Called when the file was read to its end. */
   onRead(entry: SessionFile): void;
-  /** Another file stands at the path of this one, of which the archive is left. */
+  /** Called when a new file took the path of an archived one. */
   onOrphaned(orphan: SessionFile): void;
   markGone(entry: SessionFile): void;
   markGoneUnlessPresent(entry: SessionFile): Promise<void>;
-  /** The bytes that can be shown: those of the file, or the archived ones of a file that is gone. */
+  /** The number of bytes that can be shown: of the file, or of the archive if the file is gone. */
   shownSize(entry: SessionFile): number;
 }
 
@@ -39,31 +39,31 @@ export interface TrackedFilesOptions {
   failures: ReadFailures;
   watch(): SessionWatch;
   isClosed(): boolean;
-  /** Reads now what a file that is open in a reader gained. */
+  /** Reads what was appended to a file that has a reader. */
   readNow(entry: SessionFile): Promise<void> | undefined;
   enqueueRead(entry: SessionFile): void;
   cancelRead(entry: SessionFile): void;
   enqueueBackfill(entry: SessionFile): void;
-  /** The file is gone: its reader gives what it holds back. */
+  /** Flushes the reader of a file that is gone. */
   endReader(entry: SessionFile): void;
   removeSession(id: string): void;
 }
 
-/** Follows what the watch finds: new, grown, moved and deleted files, and the compressed form of a session beside the plain one. */
+/** Tracks what the watcher finds: new, grown, moved and deleted files, and compressed files next to plain ones. */
 export function createTrackedFiles(options: TrackedFilesOptions): TrackedFiles {
   const { archive, list, failures, watch, isClosed } = options;
   const entries = new Map<string, SessionFile>();
-  /** Files that are gone, by their number. */
+  /** Files that are gone, by id. */
   const gone_files = new Map<number, SessionFile>();
   const by_inode = new Map<string, SessionFile>();
   const huge = new Set<SessionFile>();
-  /** Files at new paths of which it is not known yet whether they were moved there. */
+  /** New paths for which it is not yet known whether a file was moved there. */
   const pending_arrivals = new Set<Promise<void>>();
   let next_file_id = 1;
 
   function onFound(files: readonly FoundFile[]) {
     for (const file of files) {
-      // Both forms of a session: the plain one is the one that is written to.
+      // If both forms of a session exist, the plain one is in use.
       if (isCompressed(file.path) && watch().files.has(plainPath(file.path))) continue;
       const compressed = entries.get(`${file.path}.zst`);
       if (compressed) {
@@ -84,7 +84,7 @@ export function createTrackedFiles(options: TrackedFilesOptions): TrackedFiles {
 
   const plainPath = (path: string) => path.slice(0, -".zst".length);
 
-  /** A file at a path where none was known: a new one, or one that was moved. */
+  /** Adds a file at a new path: a new file, or a moved one. */
   async function addOrMove(file: FoundFile) {
     const other = by_inode.get(file.inode);
     if (other && other.format === file.format && basename(other.path) === basename(file.path)) {
@@ -96,7 +96,7 @@ export function createTrackedFiles(options: TrackedFilesOptions): TrackedFiles {
         other.path = file.path;
         other.gone = false;
         entries.set(file.path, other);
-        // Nothing of it was kept when it went: it has to be read again.
+        // Nothing of it was kept when it disappeared, so it has to be read again.
         if (other.sessions.size === 0) delete other.identity;
         markChanged(other);
         notice(other, file);
@@ -147,7 +147,7 @@ export function createTrackedFiles(options: TrackedFilesOptions): TrackedFiles {
       .flatMap((path) => entries.get(path) ?? [])
       .map((entry) => ({ entry, path: entry.path }));
     for (const path of paths) {
-      // The other form of the same session may have been waiting behind it.
+      // The compressed form of the same session may have been ignored until now.
       const compressed = watch().files.get(`${path}.zst`);
       if (compressed) onFound([compressed]);
     }
@@ -169,7 +169,7 @@ export function createTrackedFiles(options: TrackedFilesOptions): TrackedFiles {
     if (!(await exists(entry.path))) return markGone(entry);
     failures.clear(entry);
     options.enqueueBackfill(entry);
-    // It stands in a folder that an earlier daemon was given.
+    // The folder was given to an earlier daemon.
     if (!entry.seen) watch().follow(entry);
   }
 
@@ -182,17 +182,17 @@ export function createTrackedFiles(options: TrackedFilesOptions): TrackedFiles {
   /** Bytes that are there to be shown: those of the file, or of what the archive has of one that is gone. */
   function shownSize(entry: SessionFile): number {
     if (entry.gone) return archive.archivedTo(entry.id);
-    // What was read may name a piece that came since the last look.
+    // The reader may be ahead of the last known size.
     return Math.max(sizeOf(entry), (entry.reading?.identity ?? entry.identity)?.size ?? 0);
   }
 
-  /** An id that no session goes by may be that of a piece: to look in all sessions at each would cost their number. */
+  /** Updates the set of huge files. With it, an unknown id is checked against huge files only, not all sessions. */
   function updateHuge(entry: SessionFile) {
     if (isHuge(entry.path, shownSize(entry))) huge.add(entry);
     else huge.delete(entry);
   }
 
-  /** The file is gone: its sessions are shown from the archive, or not at all where nothing of them was kept. */
+  /** Marks a file as gone. Its sessions are shown from the archive, or removed if nothing was archived. */
   function markGone(entry: SessionFile) {
     entry.gone = true;
     failures.clear(entry);
@@ -210,7 +210,7 @@ export function createTrackedFiles(options: TrackedFilesOptions): TrackedFiles {
     } else if (kept_bytes < size) {
       failures.report(entry.path, {
         level: "warning",
-        text: `${entry.path}: It went before all of it was archived: ${kept_bytes} of ${size} bytes are kept.`,
+        text: `${entry.path}: the file was deleted before it was fully archived: ${kept_bytes} of ${size} bytes are kept.`,
       });
     }
     markChanged(entry);

@@ -7,7 +7,7 @@ import type { IndexedSession, SessionFile } from "./session-file.ts";
 import type { Status } from "./status.ts";
 import type { SessionsTiming } from "./timing.ts";
 
-/** Sessions whose transcript stays in memory though nobody looks at them, and bytes of text that they were read from. */
+/** Maximum number of transcripts that stay in memory without viewers, and of bytes of text that they were read from. */
 const MAX_VIEWS = 12;
 const MAX_BYTES_FOLDED = 64 * 1024 * 1024;
 
@@ -15,17 +15,17 @@ export interface TranscriptViewsOptions {
   timing: SessionsTiming;
   now: () => number;
   indexed: Map<string, IndexedSession>;
-  /** Views of sessions that went while someone looked: what comes back under the id is shown in them. */
+  /** Views whose session disappeared while they were open. They are reattached if the id comes back. */
   detached_views: Map<string, SessionView>;
   status: Status;
   run_markers: RunMarkers;
   reopen(id: string): Promise<OpenSession | undefined>;
 }
 
-/** The transcripts of sessions that someone looks at, or looked at a moment ago. */
+/** The transcripts of sessions that are viewed, or were until recently. */
 export function createTranscriptViews(options: TranscriptViewsOptions) {
   const { timing, now, indexed, detached_views, status, run_markers } = options;
-  /** Transcripts in which nothing is open, by view. */
+  /** Transcripts without open calls, by view. */
   const finalized = new WeakMap<SessionView, object>();
 
   const hasViewer = (entry: SessionFile) => [...entry.sessions].some((id) => indexed.get(id)?.view);
@@ -39,7 +39,7 @@ export function createTranscriptViews(options: TranscriptViewsOptions) {
     indexed.get(builder.id)?.view?.emit(frames);
   }
 
-  /** Shows another transcript of the session: one that was read from the start of its file. */
+  /** Replaces the session's transcript with one that was read from the start of its file. */
   function replaceTranscript(state: IndexedSession, builder: SessionBuilder, next: FrameBuffer) {
     for (const frame of run_markers.initialFrames(state)) next.push(frame);
     const settled = status.isRunning(state)
@@ -60,7 +60,7 @@ export function createTranscriptViews(options: TranscriptViewsOptions) {
     }
   }
 
-  /** The turn is over though no record says so: calls that it left open end too, in the transcript that is open. */
+  /** Ends the open calls of a turn that ended without a record, in the open transcript. */
   function finalizeView(state: IndexedSession) {
     const { view, builder } = state;
     if (
@@ -78,7 +78,7 @@ export function createTranscriptViews(options: TranscriptViewsOptions) {
     finalized.set(view, view.buffer.transcript);
   }
 
-  /** Disposes transcripts that nobody looks at any more. */
+  /** Disposes transcripts without viewers. */
   function evictViews() {
     for (const [id, view] of detached_views) {
       if (view.watched) continue;
@@ -88,7 +88,7 @@ export function createTranscriptViews(options: TranscriptViewsOptions) {
     evictUnwatched();
   }
 
-  /** `latest`: its sessions were made just now, and who asked for one of them has not got it yet. */
+  /** `latest`: a file that was just read, whose sessions the requester has not received yet. */
   function evictUnwatched(latest?: SessionFile) {
     const unwatched = [...indexed.values()]
       .filter(({ view }) => view && !view.watched)
@@ -100,7 +100,7 @@ export function createTranscriptViews(options: TranscriptViewsOptions) {
       const idle = now() - (state.view?.used_at ?? 0);
       if (!counted_files.has(entry)) bytes += decodedBytes(entry);
       counted_files.add(entry);
-      // A moment to come back, or to subscribe at all, whatever else is open that is not too large.
+      // Keep it for a moment so that a viewer can come back or subscribe, and longer if it is small enough.
       const is_recent = idle < timing.tick * 10 || (place < MAX_VIEWS && idle < timing.idle);
       if (entry === latest || (is_recent && (place === 0 || bytes <= MAX_BYTES_FOLDED))) continue;
       state.view?.dispose();

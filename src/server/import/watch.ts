@@ -8,23 +8,23 @@ import { OPEN_FLAGS } from "../files/follow.ts";
 /** A folder below which one agent keeps its sessions. */
 export interface WatchRoot {
   format: Format;
-  /** The agent's folder: what `Format.classify` sees is relative to it. */
+  /** The agent's folder. `Format.classify` gets paths relative to it. */
   path: string;
-  /** Holds the samples that ship with Verbatim. */
+  /** Contains the samples that ship with Verbatim. */
   sample?: boolean;
-  /** A folder of Verbatim's own, which the page does not name. */
+  /** An internal folder of Verbatim that the page does not show. */
   internal?: boolean;
-  /** Folders in it that are looked at; absent: those of the format. */
+  /** Subfolders to scan. Absent: those of the format. */
   folders?: readonly string[];
 }
 
-/** What a look at the disk says of a session file, without reading it. */
+/** A session file's metadata, known without reading it. */
 export interface FoundFile {
   path: string;
   format: Format;
   kind: SessionPath["kind"];
   side?: string;
-  /** Changes when the side file does; absent while there is none. */
+  /** Changes when the side file does. Absent: there is no side file. */
   side_stamp?: string;
   /** `device:inode`. */
   inode: string;
@@ -33,85 +33,85 @@ export interface FoundFile {
   sample: boolean;
 }
 
-/** What an earlier look said of a file. */
+/** The known classification of a file. */
 type KnownFile = Pick<FoundFile, "path" | "format" | "kind" | "side">;
 
 export interface WatchOptions {
   roots: readonly WatchRoot[];
-  /** Files or folders of any format, beside the roots. */
+  /** Files or folders of any format, in addition to the roots. */
   paths: readonly string[];
   formats: readonly Format[];
-  /** Tells the format of a file in a named folder by its path and first bytes. Absent: each format's `detect` does. */
+  /** Recognizes the format of a file in a named folder by its path and first bytes. Absent: each format's `detect` is used. */
   recognize?(path: string, head: Uint8Array): Format | undefined;
-  /** How often files named by `setHot` are looked at, and how often everything is, in milliseconds. */
+  /** Poll interval of files marked with `setHot`, and of everything. Milliseconds. */
   hotInterval: number;
   listInterval: number;
-  /** Whether to listen to the system's hints too. They are only ever a reason to look earlier. */
+  /** Whether to use file system events. They only trigger checks earlier. */
   hints: boolean;
-  /** Agents that a person switched off, by id: their files are neither looked at nor reported. Absent: none are. */
+  /** Ids of the agents that the user switched off. Their files are neither checked nor reported. Absent: none. */
   off?: ReadonlySet<string>;
-  /** Files that are new, or have changed since they were last reported, in no order. */
+  /** Called with files that are new or changed since they were last reported, in no order. */
   onFound(files: FoundFile[]): void;
-  /** Reported paths at which there is no such file any more. */
+  /** Called with reported paths that no longer have such a file. */
   onGone(paths: string[]): void;
-  /** Once everything has been looked at for the first time. */
+  /** Called after the first complete scan. */
   onReady(): void;
 }
 
 export interface SessionWatch {
-  /** Everything known now, by path. */
+  /** All known files, by path. */
   readonly files: ReadonlyMap<string, FoundFile>;
-  /** What could not be looked at last time, and named files that hold no session: what is wrong with each path. */
+  /** Errors of the last scan, and named files that hold no session, by path. */
   readonly errors: ReadonlyMap<string, string>;
-  /** When everything was looked at last, in milliseconds since 1970. */
-  readonly looked_at: number | undefined;
-  /** Whether a root was there last time. */
+  /** Time of the last complete scan, in milliseconds since 1970. */
+  readonly scanned_at: number | undefined;
+  /** Whether a root existed during the last scan. */
   exists(root: string): boolean;
-  /** Looks at this file every `hotInterval` until it is set cold. */
+  /** Starts or stops polling this file every `hotInterval`. */
   setHot(path: string, hot: boolean): void;
-  /** Looks at this file, too, whenever it looks at everything: it stands in no folder that is looked at. It stays what it was. */
+  /** Adds a file outside all scanned folders to the complete scans, with its known format. */
   follow(file: KnownFile): void;
-  /** Looks at these paths at once. */
-  look(paths: readonly string[]): Promise<void>;
-  /** Looks at everything, from now on. */
+  /** Checks these paths at once. */
+  check(paths: readonly string[]): Promise<void>;
+  /** Starts a complete scan. */
   rescan(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Folders that hold no sessions and many files, in a folder that a person named. */
+/** Folders in a named folder that hold no sessions and many files. */
 const SKIPPED = new Set(["node_modules", ".git"]);
-/** No agent nests deeper; it also ends a walk that a file system makes endless. */
+/** No agent nests deeper. Also ends a walk through an endless file system. */
 const MAX_DEPTH = 16;
-/** Hints of the system that come within this time after a look are looked at together, in milliseconds. */
-const HINT_DELAY = 15;
-/** The system's limit on watched folders is shared with every other program of the person. */
-const MAX_FOLDERS = 4_000;
-/** Looks in flight at a time: the thread pool has four threads, and others need them too. */
-const AT_ONCE = 16;
+/** File system events within this time after a check are handled together, in milliseconds. */
+const EVENT_DELAY_MS = 15;
+/** The system's limit on watched folders is shared with the user's other programs. */
+const MAX_WATCHED_FOLDERS = 4_000;
+/** Concurrent file system calls. The thread pool has four threads, and others need them too. */
+const MAX_CONCURRENT_CALLS = 16;
 const HEAD_FOR_DETECTION = 64 * 1024;
 
 /**
- * Finds the session files below the roots and the named paths and says what changed. It only looks (`lstat`, `readdir`);
- * the one thing it opens is a file of a named folder whose path says nothing, to see of which format it is. Links are not
- * followed, except that a root or a named path may itself be one.
+ * Finds the session files below the roots and the named paths, and reports changes. It uses only `lstat` and `readdir`. It opens
+ * a file only in a named folder, to detect its format if the path does not show it. Links are not followed, except that a root or
+ * a named path may be one.
  *
- * Hints of the system get lost without a word (a queue that overflows, network drives), so a look at everything at
- * intervals is what counts.
+ * File system events can be lost silently (queue overflows, network drives), so correctness depends on the periodic complete
+ * scans.
  */
 export function watchSessions(options: WatchOptions): SessionWatch {
   const files = new Map<string, FoundFile>();
   const hot = new Set<string>();
   const followed = new Map<string, KnownFile>();
-  /** Formats of files that only their bytes reveal, with the state from which they were detected. */
+  /** Formats that were detected by content, with the stamp of the file at the time. */
   const detected = new Map<string, { stamp: string; format: Format | undefined }>();
-  const hinted = new Set<string>();
-  /** When what was hinted was looked at last: a hint that comes long after it does not wait for more. */
-  let looked_at = Number.NEGATIVE_INFINITY;
+  const event_paths = new Set<string>();
+  /** Time of the last event-driven check. An event long after it is handled without delay. */
+  let events_checked_at = Number.NEGATIVE_INFINITY;
   const folders = new Map<string, FSWatcher>();
   const timers = new Set<NodeJS.Timeout>();
   const sides = new Map<string, string>();
   const isOff = (format: Format) => options.off?.has(format.id) === true;
-  let looked_all_at: number | undefined;
+  let scanned_at: number | undefined;
   let closed = false;
   let ready = false;
   let scanning: Promise<void> | undefined;
@@ -119,14 +119,14 @@ export function watchSessions(options: WatchOptions): SessionWatch {
   let errors = new Map<string, string>();
   let existing = new Set<string>();
 
-  /** Where a walk begins. `base`: what paths are relative to for `classify`. */
+  /** The start of a walk. `base`: the folder to which the paths for `classify` are relative. */
   interface Start {
     path: string;
     base: string;
     format?: Format;
-    /** A file that a person named. */
+    /** A file that the user named. */
     single?: boolean;
-    /** A file that is followed. */
+    /** A file added with `follow`. */
     known?: KnownFile;
     sample?: boolean;
   }
@@ -157,7 +157,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
         const isFolder = (await lstat(real)).isDirectory();
         found.push({ path: real, base: isFolder ? real : dirname(real), single: !isFolder });
       } catch (error) {
-        errors.set(path, isMissing(error) ? "there is nothing at this path" : whyUnread(error));
+        errors.set(path, isMissing(error) ? "the path does not exist" : whyUnread(error));
       }
     }
     for (const [path, known] of followed) found.push({ path, base: dirname(path), known });
@@ -170,7 +170,9 @@ export function watchSessions(options: WatchOptions): SessionWatch {
 
   const within = (start: Start, path: string) => relative(start.base, path).split(sep).join("/");
 
-  /** A file's format and kind; reads its first bytes only where a person named the folder and the path says nothing. */
+  /**
+   * A file's format and kind. Reads its first bytes only in a folder that the user named, if the path does not show the format.
+   */
   async function classify(
     start: Start,
     path: string,
@@ -184,7 +186,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     }
     const expected = options.formats.filter((format) => format.classify(name));
     if (!start.single && expected.length === 0 && !/\.jsonl(\.zst)?$/.test(path)) return undefined;
-    // Names are shared by several agents: what the file holds decides.
+    // Several agents use the same names, so the content decides.
     const format = await detectFormat(path, stamp, [...expected, ...options.formats]);
     return format && { format, ...(format.classify(name) ?? { kind: "session" }) };
   }
@@ -204,13 +206,13 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     return format;
   }
 
-  /** Looks at one file. `undefined`: none, or none of a session. */
+  /** Checks one file. `undefined`: it does not exist or is not a session file. */
   async function inspect(start: Start, path: string): Promise<FoundFile | undefined> {
     try {
       const state = await lstat(path, { bigint: true });
       if (start.single) errors.delete(path);
       if (!state.isFile()) {
-        if (start.single) errors.set(path, "this is no regular file");
+        if (start.single) errors.set(path, "it is not a regular file");
         return undefined;
       }
       const inode = `${state.dev}:${state.ino}`;
@@ -218,7 +220,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
       const modified_at = Number(state.mtimeNs) / 1e6;
       const what = await classify(start, path, `${inode}:${size}:${modified_at}`);
       if (!what) {
-        if (start.single) errors.set(path, "no session that Verbatim reads is in it");
+        if (start.single) errors.set(path, "it contains no session that Verbatim can read");
         return undefined;
       }
       if (isOff(what.format)) {
@@ -244,7 +246,10 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     }
   }
 
-  /** A format names the side file by path: as it was given one, relative or not. It must stand beside its owner. */
+  /**
+   * Resolves the side file's path as the format returns it, absolute or relative. It must be in the same folder as the
+   * session file.
+   */
   function resolveSide(start: Start, path: string, side: string): string | undefined {
     const resolved = side.startsWith("/") ? side : join(start.base, side);
     return dirname(resolved) === dirname(path) ? resolved : join(dirname(path), basename(side));
@@ -269,7 +274,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
   }
 
   function emitGone(paths: readonly string[]) {
-    // Those of an agent that was switched off are not gone.
+    // Files of a switched-off agent are not gone.
     const gone = paths.filter((path) => {
       const known = files.get(path);
       return files.delete(path) && known !== undefined && !isOff(known.format);
@@ -278,7 +283,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     if (gone.length > 0 && !closed) options.onGone(gone);
   }
 
-  /** What a look met: session files, and folders that it could read. */
+  /** Session files and readable folders that a scan found. */
   interface Seen {
     files: Set<string>;
     folders: Set<string>;
@@ -299,7 +304,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     } catch (error) {
       if (!isMissing(error)) {
         errors.set(folder, whyUnread(error));
-        // What could not be looked at is not gone.
+        // What could not be read is not gone.
         seen.folders.add(folder);
         for (const path of files.keys()) if (path.startsWith(folder + sep)) seen.files.add(path);
         for (const path of folders.keys()) if (path.startsWith(folder + sep)) seen.folders.add(path);
@@ -310,12 +315,14 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     const names = entries
       .filter((entry) => entry.isFile())
       .map((entry) => join(folder, entry.name))
-      // Many files of an agent's folder are none of its sessions: no look at them is needed.
+      // Many files in an agent's folder are not session files. They are not checked.
       .filter(
         (path) => start.format === undefined || start.format.classify(within(start, path)) !== undefined,
       );
-    for (let at = 0; at < names.length; at += AT_ONCE) {
-      const looked = await Promise.all(names.slice(at, at + AT_ONCE).map((path) => inspect(start, path)));
+    for (let at = 0; at < names.length; at += MAX_CONCURRENT_CALLS) {
+      const looked = await Promise.all(
+        names.slice(at, at + MAX_CONCURRENT_CALLS).map((path) => inspect(start, path)),
+      );
       const found = looked.filter((file) => file !== undefined);
       for (const { path } of found) seen.files.add(path);
       emitFound(found);
@@ -346,9 +353,9 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     }
     if (closed) return;
     emitGone([...before].filter((path) => !seen.files.has(path)));
-    // Where the system did not say that they went: their watchers are of use to nobody.
+    // The system may not report deleted folders. Close their watchers.
     for (const folder of listened) if (!seen.folders.has(folder)) forget(folder);
-    looked_all_at = Date.now();
+    scanned_at = Date.now();
     if (!ready) {
       ready = true;
       options.onReady();
@@ -357,7 +364,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
 
   let scanning_next: Promise<void> | undefined;
 
-  /** A look that runs already may have passed a place before it changed: only one that begins now sees all. */
+  /** Starts a scan after the current one, which may have passed a path before it changed. */
   function rescan(): Promise<void> {
     if (scanning_next) return scanning_next;
     if (!scanning) return scan();
@@ -375,7 +382,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     return scanning;
   }
 
-  /** What is at a path now; a folder is walked. */
+  /** Checks a path. Walks it if it is a folder. */
   async function inspectPath(path: string): Promise<FoundFile | undefined> {
     const owner = sides.get(path);
     if (owner !== undefined) return await inspectPath(owner);
@@ -388,7 +395,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
         return undefined;
       }
     } catch {
-      // Gone, or not to be looked at: `inspect` says which.
+      // Missing or unreadable: `inspect` handles both.
     }
     return await inspect(start, path);
   }
@@ -396,8 +403,8 @@ export function watchSessions(options: WatchOptions): SessionWatch {
   async function inspectAll(paths: readonly string[]): Promise<void> {
     const found: FoundFile[] = [];
     const missing: string[] = [];
-    for (let at = 0; at < paths.length && !closed; at += AT_ONCE) {
-      const some = paths.slice(at, at + AT_ONCE);
+    for (let at = 0; at < paths.length && !closed; at += MAX_CONCURRENT_CALLS) {
+      const some = paths.slice(at, at + MAX_CONCURRENT_CALLS);
       const looked = await Promise.all(some.map(inspectPath));
       for (const [place, path] of some.entries()) {
         const file = looked[place];
@@ -405,29 +412,29 @@ export function watchSessions(options: WatchOptions): SessionWatch {
         else missing.push(path);
       }
     }
-    // A file that was moved is found at its new path before it is missed at the old one.
+    // Report new paths first, so that a moved file is found before its old path is reported gone.
     emitFound(found);
     emitGone(missing);
   }
 
   function listen(folder: string) {
-    if (!options.hints || folders.has(folder) || folders.size >= MAX_FOLDERS) return;
+    if (!options.hints || folders.has(folder) || folders.size >= MAX_WATCHED_FOLDERS) return;
     try {
       const watcher = watchFolder(folder, { persistent: false });
       folders.set(folder, watcher);
       watcher.on("change", (event, name) => {
         if (name === null) return;
-        // That a folder itself went or was moved comes under its own name. What stands at its path after that is another
-        // folder, which this watcher would never report.
+        // The event for the folder itself has the folder's own name. A new folder at its path would not be reported by this
+        // watcher.
         if (event === "rename" && name.toString() === basename(folder)) {
           forgetBelow(folder);
-          hint(folder);
+          queueCheck(folder);
         }
-        hint(join(folder, name.toString()));
+        queueCheck(join(folder, name.toString()));
       });
       watcher.on("error", () => forget(folder));
     } catch {
-      // Too many watched folders, or one that just went: the next look at everything covers it.
+      // Too many watched folders, or this one was just deleted: the next complete scan covers it.
     }
   }
 
@@ -440,22 +447,22 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     for (const path of folders.keys()) if (path === folder || path.startsWith(folder + sep)) forget(path);
   }
 
-  function hint(path: string) {
+  function queueCheck(path: string) {
     if (closed) return;
-    hinted.add(path);
-    if (hinted.size === 1) {
-      after(Math.max(0, looked_at + HINT_DELAY - performance.now()), async () => {
-        const paths = [...hinted];
-        hinted.clear();
-        looked_at = performance.now();
+    event_paths.add(path);
+    if (event_paths.size === 1) {
+      after(Math.max(0, events_checked_at + EVENT_DELAY_MS - performance.now()), async () => {
+        const paths = [...event_paths];
+        event_paths.clear();
+        events_checked_at = performance.now();
         await inspectAll(paths);
-        looked_at = performance.now();
+        events_checked_at = performance.now();
       });
     }
   }
 
   function after(delay: number, work: () => Promise<unknown>) {
-    // A look that was under way then ends later: what it would wait for keeps the process.
+    // A timer that a late check starts after `close` would keep the process alive.
     if (closed) return;
     const timer = setTimeout(() => {
       timers.delete(timer);
@@ -475,7 +482,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     after(delay, async () => {
       const began = performance.now();
       await rescan();
-      // A tree so large or slow that a look takes seconds is looked at less often: at most a tenth of the time.
+      // In a large or slow tree, scans may take at most a tenth of the time.
       pollAll(Math.max(options.listInterval, (performance.now() - began) * 10));
     });
   }
@@ -488,8 +495,8 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     get errors() {
       return errors;
     },
-    get looked_at() {
-      return looked_all_at;
+    get scanned_at() {
+      return scanned_at;
     },
     exists: (root) => existing.has(root),
     setHot(path, isHot) {
@@ -498,7 +505,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     },
     follow: ({ path, format, kind, side }) =>
       followed.set(path, { path, format, kind, ...(side !== undefined && { side }) }),
-    look: inspectAll,
+    check: inspectAll,
     rescan,
     async close() {
       closed = true;
@@ -539,7 +546,7 @@ export function isMissing(error: unknown): boolean {
 }
 
 export const NO_PERMISSION = "no permission to read it";
-/** Why a place cannot be read. By its message: of an error that comes from a thread, no code is left. */
+/** Why a path cannot be read. Matches the message, because errors from other threads lose their code. */
 export function whyUnread(error: unknown): string {
   const cause = causeOf(error);
   return /^E(?:ACCES|PERM):/.test(cause) ? NO_PERMISSION : `it cannot be read: ${cause}`;

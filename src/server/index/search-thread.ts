@@ -105,7 +105,7 @@ export function createSearchThread(state: IndexState): SearchThread {
     },
     async close() {
       clearTimeout(idle_timer);
-      if (worker) end(worker, new Error("The daemon ends."));
+      if (worker) end(worker, new Error("The daemon is shutting down."));
     },
   };
 }

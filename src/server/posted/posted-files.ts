@@ -13,7 +13,7 @@ const POSTED_AGENTS: Readonly<Record<string, string>> = {
 };
 
 /** A file's path below its agent's folder: no hidden names, no `..`, nothing that a file system reads specially. */
-const SEGMENT = /^[A-Za-z0-9_%@=+,-][A-Za-z0-9._%@=+,-]{0,199}$/;
+const SEGMENT_BYTES = /^[A-Za-z0-9_%@=+,-][A-Za-z0-9._%@=+,-]{0,199}$/;
 const MAX_SEGMENTS = 8;
 /** Files whose record ids stay in memory. */
 const MAX_OPEN = 64;
@@ -198,7 +198,7 @@ function sessionsFolder(agent: string): string {
 function pathOf(folder: string, { agent, path }: PostedFile): string {
   const sessions = sessionsFolder(agent);
   const segments = path.split("/");
-  if (segments.length > MAX_SEGMENTS || !segments.every((segment) => SEGMENT.test(segment))) {
+  if (segments.length > MAX_SEGMENTS || !segments.every((segment) => SEGMENT_BYTES.test(segment))) {
     throw new Refused(
       400,
       "path",

@@ -7,38 +7,38 @@ import type { FileContent } from "../../files/file-content.ts";
 import type { OpenSession } from "../../sessions/sessions.ts";
 import { createReading } from "../reading.ts";
 import type { IndexedSession, SessionFile } from "../session-file.ts";
-import { lastSegment, SEGMENT, segmentId, segmentOf, segmentStart, sizeText } from "./segments.ts";
+import { lastSegment, SEGMENT_BYTES, segmentId, segmentOf, segmentStart, sizeText } from "./segments.ts";
 
-/** The segments of huge sessions but for the last: opened by ids of their own, each a transcript that does not grow. */
+/** The segments of huge sessions, except the last. Each has its own id and a transcript that does not grow. */
 interface Segments {
   open(id: string): Promise<OpenSession | undefined>;
-  /** The row of the session that a segment belongs to, as the segment shows it. */
+  /** The row of a segment's session, as the segment shows it. */
   get(id: string): SessionSummary | undefined;
   sessionOf(id: string): IndexedSession | undefined;
 }
 
-/** Transcripts that are kept for who comes back. */
-const KEPT = 3;
+/** Maximum number of transcripts that are cached. */
+const MAX_TRANSCRIPTS = 3;
 const BLOCK = 256 * 1024;
 
 export function createSegments(options: {
   stateOf(id: string): IndexedSession | undefined;
-  /** The files that are shown in segments. */
+  /** Files that are shown in segments. */
   huge: ReadonlySet<SessionFile>;
-  /** Bytes of such a file, or of what the archive has of it. */
+  /** Size in bytes of such a file, or of its archived part. */
   sizeOf(entry: SessionFile): number;
   contentOf(entry: SessionFile): Promise<FileContent | undefined>;
   present(state: IndexedSession): SessionSummary;
 }): Segments {
   const { sizeOf } = options;
   const kept = new Map<string, OpenSession>();
-  /** Where ids that were asked for belong. */
+  /** The session and number of each requested segment. */
   const found = new Map<string, { session_id: string; segment: number }>();
 
   function find(id: string): { state: IndexedSession; segment: number } | undefined {
     const known = found.get(id);
     const state = known && options.stateOf(known.session_id);
-    // The file may have become another, with fewer pieces or none.
+    // The file may have been replaced and may have fewer segments or none.
     if (known && state && options.huge.has(state.entry) && known.segment < lastSegment(sizeOf(state.entry)))
       return { state, segment: known.segment };
     for (const entry of options.huge) {
@@ -59,7 +59,7 @@ export function createSegments(options: {
     return {
       ...row,
       id,
-      title: `${title} (piece ${segment + 1} of ${lastSegment(sizeOf(state.entry)) + 1})`,
+      title: `${title} (segment ${segment + 1} of ${lastSegment(sizeOf(state.entry)) + 1})`,
       status: "completed",
     };
   }
@@ -75,7 +75,7 @@ export function createSegments(options: {
         path: entry.path,
         format: entry.format,
         folding: true,
-        // A file that is a copy of another goes by an id of its own.
+        // A copy of a file has a different session id.
         idFor: (own) => (own === state.id || uuidFrom(own, entry.path) === state.id ? id : own),
         isViewed: () => false,
         window: {
@@ -124,14 +124,14 @@ export function createSegments(options: {
     async open(id) {
       const place = find(id);
       if (!place) return undefined;
-      // Other content at the same path has segments of the same ids, and an entry's id of its own.
+      // Another file at the same path has the same segment ids, but a different entry id.
       const key = `${id} ${place.state.entry.id}`;
       const view = kept.get(key) ?? (await read(id, place.state, place.segment));
       if (!view) return undefined;
       kept.delete(key);
       kept.set(key, view);
       for (const oldest of kept.keys()) {
-        if (kept.size <= KEPT) break;
+        if (kept.size <= MAX_TRANSCRIPTS) break;
         kept.delete(oldest);
       }
       return view;
@@ -145,8 +145,8 @@ export function createSegments(options: {
 }
 
 /**
- * The way to the segment `before` or `after`: a marker whose `data.session_id` is that segment's id. `segment` `undefined`:
- * the session's own end. `at_byte`: where this segment begins or ends.
+ * A marker that links to the segment `before` or `after`, whose id is in `data.session_id`. `segment` `undefined`: the end of the
+ * session. `at_byte`: where this segment begins or ends.
  */
 export function marker(
   side: "before" | "after",
@@ -157,15 +157,15 @@ export function marker(
   at: number,
 ): Frame {
   const text =
-    `This session's file is so large that it is shown in pieces of ${sizeText(SEGMENT)}. ` +
-    "Search and counts of turns are those of the piece.";
+    `This session's file is so large that it is shown in segments of ${sizeText(SEGMENT_BYTES)}. ` +
+    "Search and turn counts cover this segment only.";
   return {
     type: "marker",
     session_id: id,
     at,
     part_id: uuidFrom(id, `segment ${side}`),
     kind: "note",
-    title: side === "before" ? `The ${sizeText(at_byte)} before this` : "What comes after this",
+    title: side === "before" ? `The ${sizeText(at_byte)} before this` : "The rest after this",
     text,
     data: { session_id: segment === undefined ? session_id : segmentId(session_id, segment) },
   };

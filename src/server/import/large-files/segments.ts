@@ -3,32 +3,32 @@ import type { ReadBytes } from "../../files/file-content.ts";
 import { isCompressed } from "../../files/follow.ts";
 
 /**
- * A session of a file too large to be held whole is shown in segments: pieces of the file, each a transcript of its own with
- * a way to the one before and the one after. The last one goes by the session's own id and grows.
+ * A session whose file is too large to hold in memory is shown in segments. Each is a transcript of its own with links to the
+ * previous and next one. The last one has the session's id and grows.
  */
-export const SEGMENT = 8 * 1024 * 1024;
-/** A file of more bytes than this is shown in segments; of a compressed one no more text than this is read. */
-export const HUGE = 6 * SEGMENT;
+export const SEGMENT_BYTES = 8 * 1024 * 1024;
+/** Larger files are shown in segments. Of a compressed file, no more text than this is read. */
+export const HUGE_FILE_BYTES = 6 * SEGMENT_BYTES;
 
 const BLOCK = 64 * 1024;
 const NEWLINE = 0x0a;
 
-/** A compressed file can only be read from its beginning. */
+/** A compressed file is never huge: it can be read only from its beginning. */
 export function isHuge(path: string, size: number): boolean {
-  return size > HUGE && !isCompressed(path);
+  return size > HUGE_FILE_BYTES && !isCompressed(path);
 }
 
-/** Which segment a file of that size ends in: it holds between one and two segments' bytes, later more. */
+/** The segment in which a file of that size ends. It holds between one and two segments' bytes, and can grow further. */
 export function lastSegment(size: number): number {
-  return Math.max(0, Math.floor(size / SEGMENT) - 1);
+  return Math.max(0, Math.floor(size / SEGMENT_BYTES) - 1);
 }
 
-/** The id of the segment that begins at the first line after `segment × SEGMENT` bytes. */
+/** The id of the segment that begins at the first line after `segment × SEGMENT_BYTES`. */
 export function segmentId(session_id: string, segment: number): string {
   return uuidFrom(session_id, `segment ${segment}`);
 }
 
-/** Which segment of a session of that many bytes goes by an id, if any does. */
+/** The number of the segment with this id, in a session of `size` bytes. */
 export function segmentOf(id: string, session_id: string, size: number): number | undefined {
   for (let segment = 0; segment < lastSegment(size); segment += 1) {
     if (segmentId(session_id, segment) === id) return segment;
@@ -36,16 +36,16 @@ export function segmentOf(id: string, session_id: string, size: number): number 
   return undefined;
 }
 
-/** Where a segment begins, in bytes: at a line's beginning, however often it is asked; where the file ends if none follows. */
+/** The byte at which a segment begins: always the start of a line, and the same for each call; `size` if no line follows. */
 export function segmentStart(read: ReadBytes, size: number, segment: number): Promise<number> {
-  return lineStart(read, size, segment * SEGMENT);
+  return lineStart(read, size, segment * SEGMENT_BYTES);
 }
 
-/** The first beginning of a line at or after a byte; `size` if there is none before it. */
+/** The first start of a line at or after a byte; `size` if there is none. */
 export async function lineStart(read: ReadBytes, size: number, byte: number): Promise<number> {
   if (byte <= 0) return 0;
   const buffer = new Uint8Array(BLOCK);
-  // A newline directly before the place makes the place itself a beginning.
+  // A newline just before the byte makes the byte itself the start of a line.
   for (let at = byte - 1; at < size; ) {
     const block = await read(at, Math.min(BLOCK, size - at), buffer);
     if (block.length === 0) break;
@@ -56,7 +56,7 @@ export async function lineStart(read: ReadBytes, size: number, byte: number): Pr
   return size;
 }
 
-/** `205 MB`, for a person. */
+/** A size for display, as `205 MB`. */
 export function sizeText(bytes: number): string {
   const rounded = (size: number) => Number((bytes / size).toPrecision(3));
   return bytes >= 1e9 ? `${rounded(1e9)} GB` : `${rounded(1e6)} MB`;

@@ -22,14 +22,14 @@ import { sessionFrames } from "../session-frames.ts";
 import { createStatus } from "../status.ts";
 import type { RecognizedFile } from "./recognize-files.ts";
 
-/** The sessions of files that were given together. */
+/** The sessions of files that were opened together. */
 export interface GivenSessions {
   readonly rows: ReadonlyMap<string, SessionSummary>;
   /** Folds a session. */
   transcriptOf(id: string): Promise<Transcript | undefined>;
   frames: Sessions["frames"];
   loggedRequests: NonNullable<Sessions["loggedRequests"]>;
-  /** What a part of an open transcript was made from. */
+  /** The raw record of a part of an open transcript. */
   raw(id: string, transcript: Transcript, part_id: string): ReturnType<Sessions["raw"]>;
   attachment(
     transcript: Transcript,
@@ -40,21 +40,21 @@ export interface GivenSessions {
   output(transcript: Transcript, id: string, part_id: string, from: number): ReturnType<Sessions["output"]>;
 }
 
-/** Bytes read before others have their turn. */
+/** Bytes read before other work gets a turn. */
 const BLOCK = 256 * 1024;
 
-/** The id of a session that is open without being stored. Who does not know the secret cannot guess it. */
+/** The id of a session that is open but not stored. It cannot be guessed without the secret. */
 const openedSessionId = (secret: string, name: string): string =>
   OPENED_MARK + uuidFrom(secret, name).slice(OPENED_MARK.length);
 
-/** Reads all files once, for their rows; `secret`: a UUID that makes the ids of their sessions. */
+/** Reads all files once, for their rows. `secret`: a UUID from which the ids of their sessions are derived. */
 export async function readGivenSessions(
   files: readonly RecognizedFile[],
   given: ReadonlyMap<string, GivenFile>,
   formats: readonly Format[],
   secret: string,
 ): Promise<GivenSessions> {
-  /** Which file a session is of, by its own id: of two with the same id each is a session. */
+  /** The file of each session, by the session's own id. Two sessions with the same id are both kept. */
   const owners = new Map<string, RecognizedFile>();
   const indexed = new Map<string, IndexedSession>();
   const file_of = new Map<string, RecognizedFile>();
@@ -74,7 +74,7 @@ export async function readGivenSessions(
     owners.set(own_id, owner);
     return openedSessionId(secret, owner === file ? own_id : `${own_id} ${file.path}`);
   }
-  /** A session that another one names: of those that were given, or one that the daemon may have by itself. */
+  /** The id of a session that another one refers to: an opened session, or one that the daemon may have. */
   const namedId = (own_id: string): string => (owners.has(own_id) ? openedSessionId(secret, own_id) : own_id);
 
   async function read(file: RecognizedFile, folding: boolean): Promise<Reading> {
@@ -141,7 +141,7 @@ export async function readGivenSessions(
     return index === undefined ? undefined : transcript.parts.at(index);
   }
 
-  /** A file that the agent put beside the session's, where it was given too. */
+  /** The file that the agent stored beside the session's, if it was opened too. */
   function resultOf(id: string, path: string): Uint8Array | undefined {
     const file = file_of.get(id);
     const there = file && resultIn(resultsFolder(file.path), path);
@@ -198,7 +198,7 @@ export async function readGivenSessions(
   };
 }
 
-/** A reader whose frames name other sessions by the ids that those go by here. */
+/** Wraps a reader so that its frames refer to other sessions by their listed ids. */
 function renamed(reader: Reader, namedId: (own_id: string) => string): Reader {
   const rename = (records: ReadRecord[]): ReadRecord[] =>
     records.map((record) => ({

@@ -4,7 +4,7 @@ import { changesOf } from "../../../sources/record-log/changes.ts";
 import { entryLine, headerLine, logName } from "../../../sources/record-log/log-line.ts";
 import type { GivenFile } from "../../sessions/opened-files.ts";
 
-/** A store of documents that are in memory. A database in it cannot be read. */
+/** A store of documents in memory. Databases in it cannot be read. */
 export function givenStore(path: string, files: ReadonlyMap<string, GivenFile>): OpenStore {
   return {
     path,
@@ -20,12 +20,12 @@ export function givenStore(path: string, files: ReadonlyMap<string, GivenFile>):
     },
     modifiedAt: (file) => files.get(file)?.modified_at,
     rows() {
-      throw new Error("this is a database");
+      throw new Error("it is a database");
     },
   };
 }
 
-/** The sessions of a store, each as the bytes of a record log. Throws where the store cannot be read. */
+/** The sessions of a store, each as the bytes of a record log. Throws if the store cannot be read. */
 export function* recordLogs(
   agent: string,
   snapshots: Snapshots,

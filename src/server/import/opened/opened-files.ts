@@ -12,36 +12,36 @@ import { recognizeFiles } from "./recognize-files.ts";
 interface OpenedFilesOptions {
   formats: readonly Format[];
   now: () => number;
-  /** Most bytes in all. Absent: `OPENED_LIMIT`. */
+  /** Maximum total size in bytes. Absent: `OPENED_LIMIT`. */
   limit?: number;
 }
 
-/** Files that nobody looked at for so long are let go, in milliseconds. */
-const IDLE_MS = 60 * 60 * 1000;
-/** After the last viewer has left they are kept for so long, so that a page can be loaded again, in milliseconds. */
-const LEFT_MS = 60 * 1000;
+/** Files are closed after this time without use, in milliseconds. */
+const UNUSED_MS = 60 * 60 * 1000;
+/** Files stay open for this time after the last viewer leaves, so that the page can be reloaded. Milliseconds. */
+const UNVIEWED_MS = 60 * 1000;
 const SWEEP_MS = 10_000;
-/** Transcripts that stay folded though nobody looks at them. */
+/** Maximum number of transcripts that stay folded without a viewer. */
 const MAX_UNWATCHED = 3;
 
-/** Files that were given together. */
+/** Files that were opened together. */
 interface Group {
   given: GivenSessions;
   reply: OpenedFilesReply;
   bytes: number;
-  /** Subscriptions to its sessions. */
+  /** Number of subscriptions to its sessions. */
   viewers: number;
   expires_at: number;
 }
 
-/** A session that is folded. */
+/** A folded session. */
 interface View {
   session: OpenSession;
   group: Group;
   viewers: number;
 }
 
-/** Keeps files in memory, and their sessions folded while someone looks at them. Writes nothing. */
+/** Keeps opened files in memory, and their sessions folded while they are viewed. Writes nothing. */
 export function createOpenedFiles({ formats, now, limit = OPENED_LIMIT }: OpenedFilesOptions): OpenedFiles {
   const groups = new Map<string, Group>();
   const views = new Map<string, View>();
@@ -61,7 +61,7 @@ export function createOpenedFiles({ formats, now, limit = OPENED_LIMIT }: Opened
     for (const group of new Set(groups.values())) if (group.expires_at <= now()) evict(group);
   }
 
-  /** The group of a session; whoever asks for it keeps it. */
+  /** The group of a session. Each lookup counts as use. */
   function groupOf(id: string): Group | undefined {
     const group = isOpenedSession(id) ? groups.get(id) : undefined;
     if (group === undefined) return undefined;
@@ -69,7 +69,7 @@ export function createOpenedFiles({ formats, now, limit = OPENED_LIMIT }: Opened
       evict(group);
       return undefined;
     }
-    group.expires_at = Math.max(group.expires_at, now() + (group.viewers > 0 ? IDLE_MS : LEFT_MS));
+    group.expires_at = Math.max(group.expires_at, now() + (group.viewers > 0 ? UNUSED_MS : UNVIEWED_MS));
     return group;
   }
 
@@ -77,9 +77,9 @@ export function createOpenedFiles({ formats, now, limit = OPENED_LIMIT }: Opened
     const group = groupOf(id);
     if (group === undefined) return undefined;
     const folded = views.get(id) ?? (await folding.get(id)) ?? (await fold(id, group));
-    // It may have been let go while it was folded.
+    // The group may have been closed while the session was folded.
     if (folded === undefined || groups.get(id) !== group) return folded;
-    // The one used last stands last.
+    // Keep the map in order of last use.
     views.delete(id);
     views.set(id, folded);
     const unwatched = [...views].filter(([, { viewers }]) => viewers === 0);
@@ -111,14 +111,14 @@ export function createOpenedFiles({ formats, now, limit = OPENED_LIMIT }: Opened
         subscribe() {
           view.viewers += 1;
           group.viewers += 1;
-          group.expires_at = now() + IDLE_MS;
+          group.expires_at = now() + UNUSED_MS;
           let ended = false;
           return () => {
             if (ended) return;
             ended = true;
             view.viewers -= 1;
             group.viewers -= 1;
-            if (group.viewers === 0) group.expires_at = now() + LEFT_MS;
+            if (group.viewers === 0) group.expires_at = now() + UNVIEWED_MS;
           };
         },
       },
@@ -163,7 +163,7 @@ export function createOpenedFiles({ formats, now, limit = OPENED_LIMIT }: Opened
 
   function reserve(bytes: number): () => void {
     if (bytes > limit)
-      throw new Refused(413, "too_large", `Files that are opened together may have ${sizeText(limit)}.`);
+      throw new Refused(413, "too_large", `Files opened together can have at most ${sizeText(limit)}.`);
     sweep();
     const unwatched = [...new Set(groups.values())]
       .filter(({ viewers }) => viewers === 0)
@@ -173,7 +173,7 @@ export function createOpenedFiles({ formats, now, limit = OPENED_LIMIT }: Opened
       throw new Refused(
         413,
         "too_large",
-        `All files that are open here may have ${sizeText(limit)} together.`,
+        `All opened files together can have at most ${sizeText(limit)}.`,
         "Close pages with other opened files.",
       );
     reserved += bytes;
@@ -203,11 +203,11 @@ export function createOpenedFiles({ formats, now, limit = OPENED_LIMIT }: Opened
         throw new Refused(
           422,
           "unknown_format",
-          "No session of an agent that Verbatim reads is in it.",
+          "It contains no session of a supported agent.",
           "docs/agents.md lists the formats.",
         );
       const reply = { sessions: rows, problems: found.problems };
-      const group: Group = { given, reply, bytes, viewers: 0, expires_at: now() + IDLE_MS };
+      const group: Group = { given, reply, bytes, viewers: 0, expires_at: now() + UNUSED_MS };
       for (const { id } of rows) groups.set(id, group);
       return reply;
     } catch (error) {

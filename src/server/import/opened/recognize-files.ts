@@ -2,30 +2,30 @@ import { messageOf } from "../../../model/narrow.ts";
 import type { Format } from "../../../sources/contract.ts";
 import { createDecoder, isCompressed } from "../../files/follow.ts";
 import type { GivenFile } from "../../sessions/opened-files.ts";
-import { HUGE, sizeText } from "../large-files/segments.ts";
+import { HUGE_FILE_BYTES, sizeText } from "../large-files/segments.ts";
 import { givenStore, recordLogs } from "./given-store.ts";
 
-/** A file of sessions, of a known format. */
+/** A session file of a known format. */
 export interface RecognizedFile {
   format: Format;
   kind: "session" | "run";
   path: string;
   bytes: Uint8Array;
   modified_at: number;
-  /** Of the small file beside it. */
+  /** The side file. */
   side?: { path: string; text: string };
 }
 
 export interface Recognized {
   files: RecognizedFile[];
-  /** Files that hold sessions and cannot be read. */
+  /** Session files that cannot be read. */
   problems: { path: string; text: string }[];
 }
 
 const HEAD = 64 * 1024;
 const SQLITE = "SQLite format 3\0";
 
-/** Finds the session files among those that were given, each by its content, as the command line does with a file or a folder. */
+/** Finds the session files among the opened files by their content, as the command line does for files and folders. */
 export async function recognizeFiles(
   given: ReadonlyMap<string, GivenFile>,
   formats: readonly Format[],
@@ -46,7 +46,7 @@ export async function recognizeFiles(
       const head = await headOf(file);
       const format = [...expected, ...formats].find((candidate) => candidate.detect(head));
       if (format === undefined) continue;
-      if (file.bytes.length > HUGE) throw new Error(tooLong(file.path));
+      if (file.bytes.length > HUGE_FILE_BYTES) throw new Error(tooLong(file.path));
       const place = format.classify(file.path);
       const side = place?.side === undefined ? undefined : given.get(place.side);
       found.files.push({
@@ -63,9 +63,9 @@ export async function recognizeFiles(
 }
 
 const tooLong = (path: string): string =>
-  `A file may have ${sizeText(HUGE)}. Open it in pieces with \`npm start -- ${path.split("/").at(-1)}\`.`;
+  `A file can have at most ${sizeText(HUGE_FILE_BYTES)}. Open it with \`npm start -- ${path.split("/").at(-1)}\`.`;
 
-/** Finds documents and folders of documents that an agent rewrites. Gives the paths of the files that belong to them. */
+/** Finds documents and folders of documents that an agent rewrites. Returns the paths of the files that belong to them. */
 function takeStores(
   given: ReadonlyMap<string, GivenFile>,
   formats: readonly Format[],
@@ -77,7 +77,7 @@ function takeStores(
     const own = given.has(path) ? [path] : [...given.keys()].filter((file) => file.startsWith(`${path}/`));
     if (own.some((file) => taken.has(file))) continue;
     const size = own.reduce((sum, file) => sum + (given.get(file)?.bytes.length ?? 0), 0);
-    if (own.length === 1 && size > HUGE) {
+    if (own.length === 1 && size > HUGE_FILE_BYTES) {
       taken.add(path);
       found.problems.push({ path, text: tooLong(path) });
       continue;
@@ -87,14 +87,14 @@ function takeStores(
       try {
         return snapshots?.recognizes(store) ?? false;
       } catch {
-        // It may be another agent's: each asks for what it knows.
+        // It may be another agent's store: each format checks for its own content.
         return false;
       }
     });
     if (format?.snapshots === undefined) continue;
     for (const file of own) taken.add(file);
     try {
-      if (size > HUGE) throw new Error(tooLong(path));
+      if (size > HUGE_FILE_BYTES) throw new Error(tooLong(path));
       for (const log of recordLogs(format.id, format.snapshots, store))
         found.files.push({ ...log, format, kind: "session" });
     } catch (error) {
@@ -104,7 +104,7 @@ function takeStores(
   return taken;
 }
 
-/** Where stores may be: folders that were given or that a format names, then single documents. */
+/** Possible locations of stores: opened folders and those that a format names, then single documents. */
 function* storesAmong(
   given: ReadonlyMap<string, GivenFile>,
   formats: readonly Format[],

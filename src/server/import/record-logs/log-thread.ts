@@ -1,23 +1,23 @@
 import { Worker } from "node:worker_threads";
 import type { StoreJob } from "./log-writer.ts";
 
-/** As it travels to the thread, which has the formats itself. */
+/** A job as it is sent to the thread, which has the formats itself. */
 export type LogJob = Omit<StoreJob, "snapshots">;
 export type ToLogWorker = LogJob & { number: number };
 export type FromLogWorker = { number: number; changed: string[] } | { number: number; error: string };
 
-/** The role of the thread: in the package all of the daemon is one file, so each thread gets its role by name. */
+/** The role of the thread. The package runs one file on all threads, so each thread is told its role. */
 export const LOG_WORKER = "record-logs";
 
 const PROGRAM = import.meta.url.endsWith(".ts")
   ? new URL("./log-worker.ts", import.meta.url)
   : new URL(import.meta.url);
-/** How long the thread waits for more, in milliseconds: it remembers what the logs say. */
+/** Idle time after which the thread ends, in milliseconds. It caches the content of the logs. */
 const IDLE_MS = 60_000;
 
-/** Reads stores and writes record logs on a thread of its own: both block it. */
+/** Reads stores and writes record logs on a thread of its own, because both block. */
 export interface LogThread {
-  /** The logs that changed. Rejects where the store could not be read or a log not be written. */
+  /** Returns the logs that changed. Rejects if the store cannot be read or a log cannot be written. */
   update(job: LogJob): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export function createLogThread(): LogThread {
       waiting.clear();
     };
     started.on("error", fail);
-    started.on("exit", () => fail(new Error("The thread that reads agents' stores ended.")));
+    started.on("exit", () => fail(new Error("The thread that reads agents' stores has ended.")));
     worker = started;
     return started;
   }
@@ -55,7 +55,7 @@ export function createLogThread(): LogThread {
     clearTimeout(idle_timer);
     const ending = worker;
     worker = undefined;
-    for (const { reject } of waiting.values()) reject(new Error("The daemon ends."));
+    for (const { reject } of waiting.values()) reject(new Error("The daemon is shutting down."));
     waiting.clear();
     await ending?.terminate();
   }

@@ -4,7 +4,7 @@ import { formats } from "../../../sources/index.ts";
 import { type FromLogWorker, LOG_WORKER, type ToLogWorker } from "./log-thread.ts";
 import { createLogWriter } from "./log-writer.ts";
 
-// The other side of `createLogThread`.
+// The worker side of `createLogThread`.
 if (parentPort && workerData === LOG_WORKER) {
   const port = parentPort;
   const writer = createLogWriter();
@@ -12,7 +12,7 @@ if (parentPort && workerData === LOG_WORKER) {
     const snapshots = formats.find(({ id }) => id === job.agent)?.snapshots;
     let answer: FromLogWorker;
     try {
-      if (snapshots === undefined) throw new Error(`There is no agent ${job.agent} with stores`);
+      if (snapshots === undefined) throw new Error(`Agent ${job.agent} has no stores`);
       answer = { number, changed: writer.update({ ...job, snapshots }) };
     } catch (error) {
       answer = { number, error: messageOf(error) };

@@ -29,18 +29,18 @@ import {
 } from "../../../sources/record-log/log-line.ts";
 import { openStore, type ReadableStore, storeExists } from "./open-store.ts";
 
-/** Below a store's folder of logs: those of sessions that the agent deleted or archived. */
+/** Subfolder for the logs of sessions that the agent deleted or archived. */
 const ARCHIVED = "archived";
-/** Remembers which version of a session its log has; without it all of them are compared again. */
+/** Stores which version of each session its log contains. Without it all sessions are compared again. */
 const STAMPS = "stamps.json";
-/** Records whose revisions are remembered between two looks, of all sessions. */
+/** Maximum number of record revisions that are cached between two scans, across all sessions. */
 const MAX_KEYS = 200_000;
 const WRITE_BLOCK = 1024 * 1024;
 
 export const isArchivedLog = (path: string): boolean =>
   isRecordLog(path) && path.split(/[\\/]/).at(-2) === ARCHIVED;
 
-/** The folder of one store's logs below that of its agent. */
+/** The name of the folder with one store's logs, below that of its agent. */
 export const storeFolder = (store: string): string =>
   createHash("sha256").update(store).digest("hex").slice(0, 12);
 
@@ -51,24 +51,27 @@ export interface StoreJob {
   snapshots: Snapshots;
   /** The store's path. */
   store: string;
-  /** Where its logs are. */
+  /** The folder of its logs. */
   folder: string;
 }
 
-/** Brings record logs up to date; blocks while it reads and writes. */
+/** Brings record logs up to date. Blocks while it reads and writes. */
 export interface LogWriter {
-  /** The logs that it appended to or moved. Throws where the store cannot be read or a log not be written; nothing is lost by it. */
+  /**
+   * Returns the logs that it appended to or moved. Throws if the store cannot be read or a log cannot be written; no data is
+   * lost.
+   */
   update(job: StoreJob): string[];
 }
 
 interface Log {
   cursor: Cursor;
-  /** Its length in bytes; 0: it has no header yet. */
+  /** Length in bytes; 0: it has no header yet. */
   size: number;
 }
 
 export function createLogWriter(): LogWriter {
-  /** By path, the one used longest ago first. */
+  /** By path, least recently used first. */
   const logs = new Map<string, Log>();
 
   function update({ agent, snapshots, store, folder }: StoreJob): string[] {
@@ -80,7 +83,7 @@ export function createLogWriter(): LogWriter {
       const opened = openStore(store);
       try {
         if (snapshots.storeOf(store) === undefined && !snapshots.recognizes(opened))
-          throw new Error("no session that Verbatim reads is in it");
+          throw new Error("it contains no session that Verbatim can read");
         for (const session of snapshots.sessions(opened)) {
           const name = logName(session.name);
           present.add(name);
@@ -107,7 +110,7 @@ export function createLogWriter(): LogWriter {
     return [...new Set(changed)];
   }
 
-  /** Appends to a session's log what it has not yet; gives its length. */
+  /** Appends new records to a session's log. Returns its length. */
   function append(
     path: string,
     session: SnapshotSession,
@@ -116,7 +119,7 @@ export function createLogWriter(): LogWriter {
     changed: string[],
   ): number {
     const log = logs.get(path) ?? openLog(path);
-    // Back in the list once all is written: until then the cursor is ahead of the log.
+    // Cached again only after all is written: until then the cursor is ahead of the log.
     logs.delete(path);
     const entries = [...changesOf(session, log.cursor, digest)].map(entryLine);
     store.verify();
@@ -139,7 +142,7 @@ export function createLogWriter(): LogWriter {
     }
   }
 
-  /** Where a log is to be, after it was moved there. */
+  /** Moves a log to the folder where it belongs, and returns its path there. */
   function place(folder: string, name: string, archived: boolean, changed: string[]): string {
     const here = join(folder, name);
     const there = join(folder, ARCHIVED, name);
@@ -156,7 +159,7 @@ export function createLogWriter(): LogWriter {
   return { update };
 }
 
-/** What a log says, after a line that a crash cut short at its end was taken off. */
+/** Reads a log, and removes a last line that was truncated by a crash. */
 function openLog(path: string): Log {
   const cursor: Cursor = new Map();
   if (!existsSync(path)) return { cursor, size: 0 };
@@ -198,7 +201,7 @@ function withoutLog(place: Parameters<typeof entryLine>[0]["place"]) {
   return rest;
 }
 
-/** Appends whole lines, and has the disk keep them; after a failure the log is as it was. Gives its length. */
+/** Appends whole lines and syncs them to disk. Restores the log after a failure. Returns its length. */
 function write(path: string, lines: readonly string[], size: number): number {
   mkdirSync(dirname(path), { recursive: true });
   const handle = openSync(path, "a", 0o600);
@@ -226,7 +229,7 @@ function write(path: string, lines: readonly string[], size: number): number {
   }
 }
 
-/** A log is as old as its session: by its time the daemon sees what is at work. */
+/** Sets the log's modification time to the session's, from which the daemon infers activity. */
 function setTime(path: string, modified_at: number): void {
   if (modified_at > 0) utimesSync(path, modified_at / 1_000, modified_at / 1_000);
 }
@@ -240,7 +243,7 @@ function readStamps(folder: string): Stamps {
     const parsed: unknown = JSON.parse(readFileSync(join(folder, STAMPS), "utf8"));
     return new Map(Array.isArray(parsed) ? parsed.filter(isStamp) : []);
   } catch {
-    // Not there, or damaged: all sessions are compared with their logs.
+    // Missing or damaged: all sessions are compared with their logs.
     return new Map();
   }
 }

@@ -4,29 +4,29 @@ import { pathToFileURL } from "node:url";
 import type { OpenStore } from "../../../sources/contract.ts";
 import { openZip, type ZipArchive } from "../../files/zip.ts";
 
-/** Waits so long for a writer that holds the database, in milliseconds. */
+/** Time to wait for a writer that locks the database, in milliseconds. */
 const BUSY_MS = 2_000;
 
-/** Between the path of an archive and that of an entry in it. */
+/** Separates the path of an archive from that of an entry in it. */
 const INSIDE = "!/";
 
 export interface ReadableStore extends OpenStore {
-  /** Throws where what was read may be of two moments: the store has to be read again. */
+  /** Throws if the store may have changed during the read. It has to be read again then. */
   verify(): void;
   close(): void;
 }
 
 /**
- * Opens an agent's store for reading, on the thread that calls: a database in one transaction, read-only. Nothing is written
- * beside the agent's files: a database that nobody writes (it has no `-wal`) is opened as one that does not change, and `verify`
- * looks whether it did. Of a ZIP archive one entry is read at a time.
+ * Opens an agent's store read-only, on the calling thread. A database is read in one transaction. Nothing is written next to the
+ * agent's files: a database without a writer (no `-wal`) is opened as immutable, and `verify` checks whether it changed. Entries
+ * of a ZIP archive are read one at a time.
  */
 export function openStore(path: string): ReadableStore {
   let database: DatabaseSync | undefined;
   let archive: ZipArchive | undefined;
   let unlocked: string | undefined;
 
-  /** The archive and a name in it, where a path leads into the store; `undefined`: there is no store. */
+  /** Splits a path inside the store into the archive and the entry's name. `undefined`: there is no store. */
   function inArchive(file: string): { archive: ZipArchive; name: string } | undefined {
     if (archive === undefined) {
       const state = orMissing(() => statSync(path));
@@ -47,7 +47,7 @@ export function openStore(path: string): ReadableStore {
       unlocked = stampOf(path);
     }
     database = new DatabaseSync(url, { readOnly: true, timeout: BUSY_MS });
-    // A database is a stranger's: its views run no functions that could do harm.
+    // The database is foreign: its views must not call unsafe functions.
     database.exec("PRAGMA trusted_schema = OFF; BEGIN");
     return database;
   }
@@ -75,7 +75,7 @@ export function openStore(path: string): ReadableStore {
         .all(...parameters),
     verify() {
       if (unlocked !== undefined && unlocked !== stampOf(path))
-        throw new Error(`${path} changed while it was read`);
+        throw new Error(`${path} changed during the read`);
     },
     close() {
       database?.close();

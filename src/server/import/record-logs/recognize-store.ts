@@ -2,8 +2,8 @@ import type { Format } from "../../../sources/contract.ts";
 import { openStore } from "./open-store.ts";
 
 /**
- * The format whose store is at this path, by what it holds; `undefined`: there is none. `head`: the file's first bytes; a folder
- * has none. Formats that claim the path are asked first. Opens the store on the thread that calls.
+ * The format of the store at this path, by its content; `undefined`: there is no known store. `head`: the file's first bytes;
+ * absent for a folder. Formats that claim the path are tried first. Opens the store on the calling thread.
  */
 export function recognizeStore(
   path: string,
@@ -20,7 +20,7 @@ export function recognizeStore(
     try {
       return snapshots?.recognizes(store) ?? false;
     } catch {
-      // It may be another agent's: each asks for what it knows.
+      // It may be another agent's store: each format checks for its own content.
       return false;
     } finally {
       store.close();

@@ -9,10 +9,10 @@ import { recognizeStore } from "./recognize-store.ts";
 
 interface RecordLogsOptions {
   formats: readonly Format[];
-  /** The agents' folders, and files and folders beside them. */
+  /** The agents' folders, and additional files and folders. */
   roots: readonly WatchRoot[];
   paths: readonly string[];
-  /** Where logs are kept; absent: in a folder of the system that goes with the daemon. */
+  /** Folder of the logs. Absent: a temporary folder that is removed with the daemon. */
   folder?: string;
   /** As in `WatchOptions`. */
   hotInterval: number;
@@ -20,43 +20,46 @@ interface RecordLogsOptions {
   hints: boolean;
   /** As in `WatchOptions`. */
   off?: ReadonlySet<string>;
-  /** These logs were appended to, moved, or are gone from where they were. */
+  /** Called with logs that were appended to or moved, at both paths. */
   onChange(paths: string[]): void;
 }
 
 /**
- * Turns stores that change in place into record logs: looks at a store whenever one of its files changes, and appends what is
- * new in it to one file per session. Agents' stores are only read.
+ * Turns stores that change in place into record logs: reads a store whenever one of its files changes, and appends what is new to
+ * one file per session. Never writes to agents' stores.
  */
 export interface RecordLogs {
-  /** Folders of logs, to be watched as sessions' files. */
+  /** Folders of logs, to be watched as session files. */
   readonly roots: readonly WatchRoot[];
-  /** Why a store could not be read, by its path. */
+  /** Errors of stores that could not be read, by path. */
   readonly troubles: ReadonlyMap<string, string>;
   /** Whether a file belongs to a store. */
   owns(path: string): boolean;
-  /** Looks at an agent's stores anew: it was switched on or off. */
+  /** Scans an agent's stores again, because the agent was switched on or off. */
   rescan(agent: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Between two looks at a store, in milliseconds, and as a multiple of what the last one took: it must not keep a thread busy. */
+/**
+ * Minimum pause between two scans of a store, in milliseconds, and as a multiple of the last scan's duration. Bounds the load on
+ * the thread.
+ */
 const PAUSE_MS = 30;
 const PAUSE_FACTOR = 4;
-/** Another look after one that found something: two changes within a millisecond can look like one. */
+/** Delay of a second scan after one that found changes: two changes within a millisecond can have the same timestamp. */
 const AGAIN_MS = 1_000;
-/** A document may be half written at the first look: after a failure the next look comes soon, then ever later. */
+/** A document may be half written when it is read, so the first retry comes soon. Then the delay doubles. */
 const RETRY_MS = 100;
 const LONGEST_RETRY_MS = 30_000;
 /** Consecutive failures before they are reported. */
 const QUIET_FAILURES = 3;
-/** A store written to so recently is looked at often, hints or none, in milliseconds. */
+/** A store modified within this time is polled often, also without file system events. Milliseconds. */
 const HOT_MS = 600_000;
 
 interface Store {
   readonly path: string;
   readonly format: Format;
-  /** It changed since the look under way began. */
+  /** The store changed since the current scan began. */
   stale: boolean;
   looking: boolean;
   failures: number;
@@ -167,7 +170,7 @@ export function createRecordLogs(options: RecordLogsOptions): RecordLogs {
     owns: (path) => owned.has(path),
     async rescan(agent) {
       await watch.rescan();
-      // A store that went meanwhile was not reported.
+      // Stores that disappeared while the agent was off were not reported.
       for (const { path, format } of stores.values()) if (format.id === agent) noteChange(path, format);
     },
     async close() {
@@ -180,7 +183,7 @@ export function createRecordLogs(options: RecordLogsOptions): RecordLogs {
   };
 }
 
-/** What the watcher takes for the files of this agent: those of its stores. */
+/** The format under which the watcher sees the files of an agent's stores. */
 function storeFormat(format: Format): Format {
   const { snapshots } = format;
   return {
