@@ -410,10 +410,10 @@ describe("the composer", () => {
         if (route !== WITHDRAW) return undefined;
         tries += 1;
         if (tries === 1) return "lost";
-        return [404, { error: { code: "no_prompt", message: "This prompt was withdrawn already." } }];
+        return [404, { error: { code: "no_prompt", message: "This prompt was already withdrawn." } }];
       });
       await withdraw();
-      await screen.findByText("This prompt was withdrawn already.");
+      await screen.findByText("This prompt was already withdrawn.");
       expect((await promptField()).textContent).toBe("");
       const asked = posted().filter(({ route }) => route === WITHDRAW);
       expect(asked).toHaveLength(2);
@@ -422,9 +422,9 @@ describe("the composer", () => {
     });
 
     test("but not one that the agent has already", async () => {
-      waits([409, { error: { code: "begun", message: "The agent has this prompt already." } }]);
+      waits([409, { error: { code: "begun", message: "The agent already has this prompt." } }]);
       await withdraw();
-      expect((await screen.findByRole("alert")).textContent).toContain("The agent has this prompt already.");
+      expect((await screen.findByRole("alert")).textContent).toContain("The agent already has this prompt.");
       expect((await promptField()).textContent).toBe("");
     });
   });

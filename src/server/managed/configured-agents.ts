@@ -19,26 +19,26 @@ import { imageOf } from "./record/raw-events.ts";
 
 interface ConfiguredAgentsOptions {
   config: Config;
-  /** By provider. Never given to an agent's own processes, nor stored, nor shown. */
+  /** API keys by provider. Never passed to agent processes, stored or shown. */
   keys: ReadonlyMap<string, string>;
   environment: Readonly<Record<string, string | undefined>>;
-  /** Folder that MCP servers are started in. */
+  /** Working folder of the MCP servers. */
   cwd: string;
-  /** Folder in which scripts find the files that they are about. */
+  /** Folder in which scripts find their files. */
   playground: string;
-  /** The data folder: images that tools kept in it are sent to models. */
+  /** The data folder. Images that tools stored in it are sent to models. */
   folder: string;
 }
 
-/** Agents, and what they share. */
+/** The agents, and resources that they share. */
 interface ConfiguredAgents extends Agents {
-  /** What does not work of what is configured. */
+  /** Problems with the configuration. */
   readonly notices: readonly Notice[];
-  /** Ends the MCP servers that were started. */
+  /** Stops the MCP servers that were started. */
   close(): Promise<void>;
 }
 
-/** What sessions can be started with here: Verbatim's own loop on each provider, and the agents that are configured. */
+/** The agents that sessions can be started with: Verbatim's own loop on each provider, and the configured agents. */
 export function configuredAgents(options: ConfiguredAgentsOptions): ConfiguredAgents {
   const { config, environment } = options;
   const entries = providerEntries(config.providers);
@@ -50,7 +50,7 @@ export function configuredAgents(options: ConfiguredAgentsOptions): ConfiguredAg
   );
   let servers: McpConnections | undefined;
   let connecting: Promise<McpConnections> | undefined;
-  /** MCP servers are started, and what runs tools is loaded, for the first agent that could call them. */
+  /** MCP servers are started, and the tools loaded, for the first agent that can call them. */
   const tools = async (): Promise<readonly Tool[]> => {
     const { createTools } = await import("../../agent/tools/index.ts");
     const own_tools = createTools({ environment: own, rules: () => config.rules ?? [] });
@@ -80,7 +80,7 @@ export function configuredAgents(options: ConfiguredAgentsOptions): ConfiguredAg
           level: "warning",
           text: `The MCP server ${server} cannot be used: ${message.replace(/\.$/, "")}.`,
           remedy:
-            "One that has ended or did not answer is tried again when the next session starts. Or correct mcp_servers in config.json in the data folder, then start Verbatim again.",
+            "If it has ended or did not answer, it is tried again when the next session starts. Otherwise fix mcp_servers in config.json in the data folder, then restart Verbatim.",
         }),
       );
     },
@@ -92,10 +92,10 @@ export function configuredAgents(options: ConfiguredAgentsOptions): ConfiguredAg
 
 type Tools = () => Promise<readonly Tool[]>;
 
-/** A provider with the models that the operator names for it. */
+/** A provider with the models configured for it. */
 type Entry = ProviderEntry & { readonly models?: readonly string[] };
 
-/** Those that are known, as the operator changed them, and the operator's own. */
+/** The built-in providers with configured changes, and the configured ones. */
 function providerEntries(configured: ReadonlyMap<string, ProviderConfig>): Entry[] {
   const known = providers.map((entry): Entry => changed(entry, configured.get(entry.id)));
   const own = [...configured]
@@ -118,7 +118,7 @@ function changed(entry: ProviderEntry, config: ProviderConfig | undefined): Entr
       ? {}
       : {
           key_variables: [key_variable],
-          key_help: `Set ${key_variable} to a key of ${title ?? entry.title}.`,
+          key_help: `Set ${key_variable} to an API key for ${title ?? entry.title}.`,
         }),
     ...(models === undefined ? {} : { models }),
   };
@@ -148,17 +148,17 @@ function providerKind(entry: Entry, options: ConfiguredAgentsOptions, tools: Too
     rulesUnread(options.config) ??
     (entry.base_url === undefined
       ? {
-          message: `The address of ${entry.title} is not known.`,
+          message: `${entry.title} has no base URL.`,
           remedy: `Add "providers": {"${entry.id}": {"base_url": "http://…"}} to config.json in the data folder.`,
         }
       : provider === undefined
         ? {
-            message: `${entry.title} cannot be asked: nothing here speaks ${entry.wire}.`,
+            message: `${entry.title} cannot be used: its protocol ${entry.wire} is not supported.`,
             remedy: "Choose another provider.",
           }
         : entry.key_help !== undefined && api_key === undefined
           ? {
-              message: `${entry.title} needs a key.`,
+              message: `${entry.title} needs an API key.`,
               remedy: `${entry.key_help} Or write {"${entry.id}": "…"} to keys.json in the data folder, and chmod 600 it. Then start Verbatim again.`,
             }
           : undefined);
@@ -184,7 +184,7 @@ function providerKind(entry: Entry, options: ConfiguredAgentsOptions, tools: Too
     },
     async create({ model = named[0] }, host) {
       if (unavailable) throw new Error(`${unavailable.message} ${unavailable.remedy}`);
-      if (!provider || model === undefined) throw new Error(`Name a model of ${entry.title}.`);
+      if (!provider || model === undefined) throw new Error(`Choose a model of ${entry.title}.`);
       const { createLoopAgent } = await import("../../agent/loop.ts");
       return createLoopAgent({
         host,
@@ -198,12 +198,12 @@ function providerKind(entry: Entry, options: ConfiguredAgentsOptions, tools: Too
   };
 }
 
-/** Rules that cannot be read may forbid what would run without them. */
+/** If the rules cannot be read, nothing that they may forbid is run. */
 function rulesUnread({ rules }: Config) {
   if (rules !== undefined) return undefined;
   return {
-    message: "The rules in config.json cannot be read, and nothing runs that they may forbid.",
-    remedy: "Correct the file, then start Verbatim again.",
+    message: "The rules in config.json cannot be read. Nothing that they may forbid is run.",
+    remedy: "Fix the file, then restart Verbatim.",
   };
 }
 
@@ -235,18 +235,18 @@ function scriptedKind(options: ConfiguredAgentsOptions, tools: Tools): AgentKind
   };
 }
 
-/** A pipe that nobody writes into would hold one of Node's few threads for ever. */
+/** Reads a regular file only: reading a pipe without a writer would block one of Node's few threads forever. */
 async function readRegularFile(path: string): Promise<string> {
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
-    if (!(await handle.stat()).isFile()) throw new Error("it is no regular file. Write the script into one");
+    if (!(await handle.stat()).isFile()) throw new Error("it is not a regular file");
     return await handle.readFile("utf8");
   } finally {
     await handle.close();
   }
 }
 
-/** The files that a script is about, as they are at its beginning. */
+/** Writes the files of a script in their initial state. */
 async function layOut(folder: string, files: Readonly<Record<string, string>> = {}): Promise<void> {
   for (const [name, text] of Object.entries(files)) {
     const path = join(folder, name);
@@ -255,7 +255,7 @@ async function layOut(folder: string, files: Readonly<Record<string, string>> = 
   }
 }
 
-/** Agents that are installed here and not configured. */
+/** Agents that are installed but not configured. */
 function installedKinds(
   options: ConfiguredAgentsOptions,
   environment: Readonly<Record<string, string>>,

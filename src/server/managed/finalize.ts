@@ -4,23 +4,22 @@ import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
 
 interface FinalizeOptions {
-  /** When it ended. */
+  /** The time of the end. */
   at: number;
-  /** Where that was earlier: requests have expired until now. */
+  /** The current time, if it is later than `at`: requests have expired since then. */
   now?: number;
   outcome: "completed" | "failed" | "interrupted";
-  /** Of the interrupt, where nobody has told one yet. */
+  /** Reason for an interrupt that has not been recorded yet. */
   reason?: string;
-  /** What is to be said of a call beside its output so far. */
+  /** A note to add to a call's output so far. */
   noteOf?(call: TranscriptPartOf<"tool_call">): string | undefined;
-  /** What goes on: these stay open, and with them the turn. */
+  /** Calls and requests that stay open. The turn then stays open too. */
   keep?: { readonly calls: ReadonlySet<string>; readonly requests: ReadonlySet<string> };
 }
 
 /**
- * The frames that end what an agent left open, so that its record says how it ended: the message that was being written,
- * calls without a result, questions without an answer. Calls that a person's stop or the daemon's end cut off are
- * `aborted`, those of a turn that failed are errors.
+ * Frames that end what an agent left open: the message that was being written, calls without a result, requests without an
+ * answer. Calls are `aborted` if the user stopped the turn or the daemon ended, and errors if the turn failed.
  */
 export function finalizingFrames(transcript: Transcript, options: FinalizeOptions): Frame[] {
   const { session_id, open } = transcript;
@@ -68,7 +67,7 @@ function joinLines(text: string, line: string): string {
   return text === "" || text.endsWith("\n") ? `${text}${line}` : `${text}\n${line}`;
 }
 
-/** Calls that have no result yet, in order. */
+/** Calls without a result, in order. */
 function openCalls(transcript: Transcript): TranscriptPartOf<"tool_call">[] {
   return unpairedOf(transcript)
     .open_calls.toSorted(([, one], [, other]) => one - other)
@@ -78,7 +77,7 @@ function openCalls(transcript: Transcript): TranscriptPartOf<"tool_call">[] {
     });
 }
 
-/** Requests that nobody answered yet, of the last turn: no older one waits for anything. */
+/** Unanswered requests of the last turn. Older ones are no longer pending. */
 export function openRequests(transcript: Transcript): TranscriptPartOf<"request">[] {
   const first = transcript.turns.at(transcript.turns.length - 1)?.first_part ?? 0;
   const found: TranscriptPartOf<"request">[] = [];

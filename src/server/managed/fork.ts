@@ -6,9 +6,9 @@ import type { Transcript } from "../../model/transcript/transcript-state.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
 
 /**
- * The history before a prompt that begins a turn, named by the id of its part or of its message; `undefined`: there is none.
- * Message and part ids stay, for they are unique within a session; so do the links to runs, which stay runs of the session
- * that started them. That the history is a run itself is left out: its copy is a session of its own.
+ * The history before a prompt that begins a turn. The prompt is given by the id of its part or of its message; `undefined`: there
+ * is no such prompt. Message and part ids are kept, because they are unique within a session only. Links to runs are kept: the
+ * runs still belong to the original session. The history's own link to a parent is dropped: the copy is not a run.
  */
 export function historyBefore(
   history: readonly HistoryEvent[],
@@ -36,8 +36,8 @@ export function historyBefore(
 }
 
 /**
- * Gives a fork the files that the history it takes over names, where `keptPath` finds them. Links, which outlive the other
- * session's and cost no room; copies, where the disk has no links.
+ * Gives a fork the files that its history refers to, at the paths where `keptPath` finds them. Uses hard links, which survive the
+ * deletion of the original and take no space, or copies if the file system has no links.
  */
 export function inheritFiles(source: string, fork: string): void {
   if (!existsSync(source)) return;
@@ -55,7 +55,7 @@ export function inheritFiles(source: string, fork: string): void {
   }
 }
 
-/** What takes a prompt and all after it out of the agent's context. Nothing: it is out of it already. */
+/** The frames that remove a prompt and everything after it from the agent's context. None if it was removed already. */
 export function rewindFrames(transcript: Transcript, message_id: string, at: number): Frame[] {
   const { session_id } = transcript;
   const turns = [...transcript.turns].filter((turn) => turn !== undefined);

@@ -14,54 +14,56 @@ import type { Recorder } from "./record/recorder.ts";
 import { createRequests, type Requests } from "./requests.ts";
 import type { SessionState } from "./session-config.ts";
 
-/** An agent that has not ended its turn so long after it was stopped is ended itself, in milliseconds. */
+/** Time after a stop in which an agent has to end its turn before it is closed, in milliseconds. */
 const STOP_LIMIT = 30_000;
-/** Nor is one waited for longer that is told to end for good. */
+/** Time in which an agent has to close, in milliseconds. */
 const CLOSE_LIMIT = 5_000;
-/** Of a session's withdrawn prompts, so many are remembered. */
+/** Maximum number of withdrawn prompts that a session remembers. */
 const MAX_WITHDRAWN = 200;
 
-/** One session that this daemon runs: its turns, one after the other, and what a person does meanwhile. */
+/** Runs one managed session: its turns, its queue of prompts, and its agent. */
 export interface Host {
   readonly control: SessionControl;
   readonly requests: readonly OpenRequest[];
   readonly working: boolean;
-  /** Begins a turn, with what waits longest; or lets the prompt wait. A prompt that was sent before changes nothing. */
+  /** Starts a turn with the oldest queued prompt, or queues the prompt. Sending a prompt twice has no effect. */
   send(prompt: Prompt, when: "queue" | "steer", origin?: "agent"): void;
-  /** A prompt that waits for the end of the turn. */
+  /** A queued prompt. */
   waiting(message_id: string): Prompt;
-  /** `withdrawal_id`: the sender's; only the first of several takes the prompt back. */
+  /** `withdrawal_id`: chosen by the sender. Only the first withdrawal of a prompt succeeds. */
   withdraw(message_id: string, withdrawal_id?: string): void;
-  /** Begins a prompt that waits though nothing runs; where a turn runs, it is held no more, and begins after it. */
+  /** Starts a held prompt. If a turn is running, the prompt is queued to start after it. */
   beginHeld(message_id: string): void;
-  /** Interrupts the turn, if it is the one that is named; nothing to do where none runs. Whether that was meant. */
+  /**
+   * Interrupts the running turn, or does nothing if there is none. With `turn_id`: returns `false` if another turn is running.
+   */
   stop(turn_id?: string): boolean;
-  /** Has the agent make room; nothing to do where nothing came since it did. */
+  /** Lets the agent compact its context. Does nothing if no prompt came since the last compaction. */
   compact(): void;
   setModel(model: string): void;
   answer: Requests["answer"];
-  /** Goes on with a turn that the daemon's end cut off. */
+  /** Resumes a turn that was interrupted by the end of the daemon. */
   resume(): void;
-  /** Resolves with how the running turn ended; with nothing where none runs. */
+  /** Resolves with the outcome of the running turn, or `undefined` if there is none. */
   ended(): Promise<TurnOutcome | undefined>;
-  /** The daemon ends: whatever the agent does from here on, its turn stays as it is on disk. */
+  /** The daemon is shutting down: further frames and requests of the agent are ignored, and its turn stays as it is on disk. */
   rejectPrompts(): void;
-  /** Seals it, and ends the agent. */
+  /** Ignores further frames and closes the agent. */
   close(): Promise<void>;
 }
 
 interface HostOptions {
   recorder: Recorder;
-  /** `undefined`: its agent is not configured any more. */
+  /** `undefined`: its agent is no longer configured. */
   kind: () => AgentKind | undefined;
-  /** Where the session may keep files. */
+  /** The folder for the session's files. */
   files: string;
-  /** The daemon's own folder, which is kept from the agent's file tools. */
+  /** The daemon's data folder, which the agent's file tools must not access. */
   private_folder: string;
   now: () => number;
   answer_within?: number;
   startRun(options: RunOptions, signal: AbortSignal): Promise<RunReport>;
-  /** The row may be another one now. */
+  /** Called when the row may have changed. */
   changed(): void;
   report(error: unknown): void;
 }
@@ -70,11 +72,11 @@ interface RunningTurn {
   readonly turn_id: string;
   readonly controller: AbortController;
   readonly done: Promise<TurnOutcome>;
-  /** The agent is done with it: what comes now is for the next one. */
+  /** The agent has finished the turn: new prompts start the next one. */
   ending: boolean;
-  /** A prompt came into it. */
+  /** A prompt was steered into the turn. */
   steered: boolean;
-  /** No prompt: the agent makes room; what is held meanwhile stays so unless a prompt comes. */
+  /** Set if the turn is a compaction without a prompt. Prompts held before it stay held unless a new prompt comes. */
   readonly compaction?: { readonly held: readonly Prompt[] };
 }
 
@@ -88,10 +90,10 @@ export function createHost(options: HostOptions): Host {
     ...(options.answer_within === undefined ? {} : { answer_within: options.answer_within }),
   });
   let agent: Promise<Agent> | undefined;
-  /** What was given to agents that were ended is not listened to any more. */
+  /** Identifies the current agent. Frames and calls of closed agents are ignored. */
   let agent_generation = {};
   let running: RunningTurn | undefined;
-  /** A turn's end was told, and is not on disk yet. */
+  /** The end of a turn was emitted but is not on disk yet. */
   let finalizing = false;
   let steering: Prompt[] = [];
   let closed = false;
@@ -101,13 +103,13 @@ export function createHost(options: HostOptions): Host {
   function agentHost(of: object): AgentHost {
     const { cwd, depth } = recorder.config;
     const is_alive = () => of === agent_generation && !closed;
-    const gone = () => Promise.reject(new Error("The session's agent was ended."));
+    const gone = () => Promise.reject(new Error("The session's agent was closed."));
     return {
       session_id,
       cwd,
       depth,
       get files() {
-        // None above: where the data folder was moved away, what took its place would keep it from being put back.
+        // Parent folders are not created: if the data folder was moved away, a new one would prevent moving it back.
         for (const path of [dirname(options.files), options.files])
           if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
         return options.files;
@@ -117,7 +119,7 @@ export function createHost(options: HostOptions): Host {
       emit(frame) {
         if (is_alive()) recorder.emit(frame);
       },
-      // Whoever was ended does nothing more that could not be taken back.
+      // A closed agent must not do anything irreversible.
       stored: () => (is_alive() ? recorder.stored() : gone()),
       history: recorder.history,
       ask: (request, signal) => (is_alive() ? requests.ask(request, signal) : Promise.resolve(undefined)),
@@ -135,7 +137,7 @@ export function createHost(options: HostOptions): Host {
     const kind = options.kind();
     if (!kind) {
       return Promise.reject(
-        new Error(`The agent ${JSON.stringify(recorder.config.agent)} is not configured any more.`),
+        new Error(`The agent ${JSON.stringify(recorder.config.agent)} is no longer configured.`),
       );
     }
     const made = Promise.resolve().then(() => kind.create(recorder.config, agentHost(agent_generation)));
@@ -205,7 +207,7 @@ export function createHost(options: HostOptions): Host {
     signal: AbortSignal,
   ): Promise<TurnOutcome> {
     try {
-      // The prompt is on disk before anything is done about it.
+      // The prompt is on disk before the agent gets it.
       await recorder.stored();
       if (signal.aborted) return "interrupted";
       const one = await agentReady();
@@ -230,7 +232,7 @@ export function createHost(options: HostOptions): Host {
     }
   }
 
-  /** The agent's own end of the turn; or an end made for one that does not stop. */
+  /** The agent's outcome of the turn, or `interrupted` if it does not stop in time. */
   async function orStopped(turn: Promise<TurnOutcome>, signal: AbortSignal): Promise<TurnOutcome> {
     let timer: NodeJS.Timeout | undefined;
     const { promise: overdue, resolve } = Promise.withResolvers<TurnOutcome>();
@@ -245,7 +247,7 @@ export function createHost(options: HostOptions): Host {
     try {
       return await Promise.race([turn, overdue]);
     } finally {
-      // A stop that comes later is for something else: this limit would end the agent amid another turn.
+      // Otherwise a later stop would start this timeout and close the agent during another turn.
       signal.removeEventListener("abort", limit);
       clearTimeout(timer);
     }
@@ -267,7 +269,7 @@ export function createHost(options: HostOptions): Host {
     steering = [];
     running = undefined;
     finalizing = true;
-    // What a person stopped, and what failed, is looked at before anything else is begun.
+    // After a stop or a failure, queued prompts wait for the user.
     const { held } = turn.compaction ?? {};
     const isTarget = !held || turn.steered || recorder.state.queue.some((prompt) => !held.includes(prompt));
     if (outcome === "completed" && isTarget) beginQueued();
@@ -277,7 +279,10 @@ export function createHost(options: HostOptions): Host {
     return outcome;
   }
 
-  /** What waits longest, but for what a rewind left: it may be about what was forgotten, so that a person begins it. */
+  /**
+   * Starts the oldest queued prompt. Prompts held by a rewind are skipped, since they may refer to removed turns: the user starts
+   * them.
+   */
   function beginQueued(next = recorder.state.queue.find(({ held }) => held !== true)): void {
     if (!next) return;
     recorder.setState({ queue: recorder.state.queue.filter((prompt) => prompt !== next) });
@@ -292,8 +297,8 @@ export function createHost(options: HostOptions): Host {
     throw new Refused(
       409,
       "closed",
-      `The agent ${JSON.stringify(recorder.config.agent)} of this session is not configured any more.`,
-      "Add it to config.json in the data folder, then start Verbatim again.",
+      `The agent ${JSON.stringify(recorder.config.agent)} of this session is no longer configured.`,
+      "Add it to config.json in the data folder, then restart Verbatim.",
     );
   }
 
@@ -308,13 +313,13 @@ export function createHost(options: HostOptions): Host {
 
   function waiting(message_id: string): Prompt {
     const found = recorder.state.queue.find((prompt) => prompt.message_id === message_id);
-    if (found === undefined) throw new Refused(404, "no_prompt", "No such prompt waits.");
+    if (found === undefined) throw new Refused(404, "no_prompt", "No such prompt is queued.");
     return found;
   }
 
   function isCurrent(turn_id: string): boolean {
     const { turns } = recorder.buffer.transcript;
-    // What an agent itself tells as a turn within the running one is stopped with it.
+    // Turns that the agent itself reports within the running one are stopped with it.
     for (let index = turns.length - 1; index >= 0; index -= 1) {
       const id = turns.at(index)?.id;
       if (id === turn_id) return running !== undefined;
@@ -323,7 +328,7 @@ export function createHost(options: HostOptions): Host {
     return false;
   }
 
-  /** Whether a prompt began the turn or was steered into it. */
+  /** Whether the turn has a prompt, also a steered one. */
   function isPrompted({ first_part, part_count }: Turn): boolean {
     const { parts } = recorder.buffer.transcript;
     for (let index = first_part; index < first_part + part_count; index += 1)
@@ -331,7 +336,7 @@ export function createHost(options: HostOptions): Host {
     return false;
   }
 
-  /** Nothing came since the agent made room; that turn's end may not be on disk yet. */
+  /** Whether no prompt came since the last compaction. The end of the compaction may not be on disk yet. */
   function isCompacted(): boolean {
     const { turns } = recorder.buffer.transcript;
     for (let index = turns.length - 1; index >= 0; index -= 1) {
@@ -389,13 +394,13 @@ export function createHost(options: HostOptions): Host {
       const { queue, withdrawn, withdrawals = [] } = recorder.state;
       if (withdrawn.includes(message_id)) {
         if (withdrawal_id === undefined || withdrawals.includes(withdrawal_id)) return;
-        throw new Refused(404, "no_prompt", "This prompt was withdrawn already.");
+        throw new Refused(404, "no_prompt", "This prompt was already withdrawn.");
       }
       if (recorder.prompts.has(message_id)) {
-        throw new Refused(409, "begun", "The agent has this prompt already.", "Stop the agent instead.");
+        throw new Refused(409, "begun", "The agent already has this prompt.", "Stop the agent instead.");
       }
       const kept = queue.filter((prompt) => prompt.message_id !== message_id);
-      if (kept.length === queue.length) throw new Refused(404, "no_prompt", "No such prompt waits.");
+      if (kept.length === queue.length) throw new Refused(404, "no_prompt", "No such prompt is queued.");
       recorder.setState({
         queue: kept,
         withdrawn: [...withdrawn, message_id].slice(-MAX_WITHDRAWN),
@@ -422,14 +427,14 @@ export function createHost(options: HostOptions): Host {
     },
     compact() {
       const kind = open();
-      if (!kind.can_compact) throw new Refused(409, "cannot", "This agent cannot make room by itself.");
+      if (!kind.can_compact) throw new Refused(409, "cannot", "This agent cannot compact its context.");
       if (running?.compaction) return;
-      if (running) throw new Refused(409, "busy", "The agent works.", "Wait for its turn's end.");
+      if (running) throw new Refused(409, "busy", "The agent is running.", "Wait until its turn ends.");
       if (isCompacted()) return;
       const turn_id = randomUUID();
       recorder.emit({ type: "turn.start", session_id, at: now(), turn_id });
       const work = async (one: Agent, signal: AbortSignal) => {
-        if (!one.compact) throw new Error("This agent cannot make room by itself.");
+        if (!one.compact) throw new Error("This agent cannot compact its context.");
         return await one.compact(signal);
       };
       drive(turn_id, work, { held: recorder.state.queue });
@@ -439,10 +444,10 @@ export function createHost(options: HostOptions): Host {
       if (!kind.can_switch_model) throw new Refused(409, "cannot", "This agent's model cannot be changed.");
       if (recorder.config.model === model) return;
       recorder.setConfig({ model });
-      // Why it could not be made is told by the turn that asked for it.
+      // The error is reported by the turn that created the agent.
       if (agent) void agent.then((one) => one.setModel?.(model)).catch(() => {});
       const at = now();
-      // An agent of another kind tells itself what became of it.
+      // Other kinds of agents report the change themselves.
       if (kind.entry.kind === "provider") {
         recorder.emit({ type: "session.update", session_id, at, patch: { model } });
         const marker = { type: "marker", kind: "model_switch", title: `Model: ${model}` } as const;
@@ -455,7 +460,7 @@ export function createHost(options: HostOptions): Host {
       const turns = recorder.buffer.transcript.turns;
       const turn_id = turns.at(turns.length - 1)?.id ?? randomUUID();
       drive(turn_id, async (one, signal) => {
-        if (!one.resume) throw new Error("This agent cannot go on with a turn that was cut off.");
+        if (!one.resume) throw new Error("This agent cannot resume an interrupted turn.");
         return await one.resume(signal);
       });
     },
@@ -471,7 +476,7 @@ export function createHost(options: HostOptions): Host {
   };
 }
 
-/** What a person can do with a session of this kind. */
+/** What the user can do with a session of this kind. */
 export function controlOf(
   kind: AgentKind | undefined,
   state: SessionState,

@@ -21,42 +21,42 @@ import { isDeeper, MAX_DEPTH, storable } from "./record/join-deltas.ts";
 import type { Recorder } from "./record/recorder.ts";
 import type { OpenStream, SessionState } from "./session-config.ts";
 
-/** Longest line, and longest event of several, in UTF-16 code units: an image of 5 MB in base64, and room. */
+/** Maximum length of a line or of an event in several lines, in UTF-16 code units. Fits an image of 5 MB in base64. */
 const LINE_LIMIT = 8 * 1024 * 1024;
-/** What a sender calls itself, in UTF-16 code units. */
+/** Maximum length of a sender's name, in UTF-16 code units. */
 const NAME_LIMIT = 100;
-/** Beyond this no date can be said: milliseconds since 1970. */
+/** Latest time that a `Date` can represent, in milliseconds since 1970. */
 const LATEST = 8.64e15;
-/** A result without its call is shown alone: it breaks the order, and is kept. */
+/** Rules whose violations are accepted: a result without its call is shown on its own. */
 const KEPT: ReadonlySet<Rule> = new Set<Rule>(["orphan_result"]);
 
-/** A number of a frame, where its sender counts. */
+/** The position of a frame from a sender that numbers its frames. */
 const numbered = z.object({ epoch: z.string().min(1).max(200), seq: z.int().min(1) });
 
 interface PushOptions {
   session_id: string;
-  /** What the sender is called, where it says so: shown as the session's agent. */
+  /** The sender's name, shown as the session's agent. */
   agent?: string;
-  /** `frames`, our own; or the id of a foreign stream's format. */
+  /** `frames`, or the id of another stream format. */
   format?: string;
-  /** Of a foreign stream, whose events have no numbers: makes it once, however often it is sent. */
+  /** Identifies a stream of another format, whose events have no numbers: repeated pushes of it have no effect. */
   epoch?: string;
 }
 
-/** What became of a push: where the sender stands, and how many of its frames were new. */
+/** The result of a push: the sender's position, and the number of new frames. */
 interface Pushed {
   epoch?: string;
-  /** The last frame of that epoch that is stored. */
+  /** The last stored frame of that epoch. */
   seq?: number;
   applied: number;
   repeated: number;
 }
 
-/** A push that was refused: what came before the line is stored, nothing behind it was looked at. */
+/** A rejected push. Lines before the rejected one are stored, later ones were not read. */
 export class PushRefused extends Refused {
   readonly line: number;
   readonly pushed: Pushed;
-  /** The number that a frame should have had. */
+  /** The expected sequence number. */
   readonly expected: number | undefined;
   constructor(
     status: Refused["status"],
@@ -71,16 +71,16 @@ export class PushRefused extends Refused {
   }
 }
 
-/** Takes what agents push. One sender writes a session at a time: a new one takes the place of the one before. */
+/** Accepts pushed sessions. A session has one sender at a time; a new sender replaces the previous one. */
 interface Ingestion {
-  /** Applies a body while it comes; rejects with `Refused`. Whatever it resolves or rejects with, what it tells is on disk. */
+  /** Applies a body as it arrives. Rejects with `Refused`. What the result or error reports is on disk. */
   push(options: PushOptions, body: AsyncIterable<Uint8Array>): Promise<Pushed>;
 }
 
 export function createIngestion(managed: ManagedSessions, now: () => number): Ingestion {
-  /** They remember every id of their session, and so go with its record when nobody needs that in memory any more. */
+  /** A checker remembers all ids of its session, so it is dropped together with the session's record. */
   const checkers = new WeakMap<Recorder, ReturnType<typeof createOrderChecker>>();
-  /** Who writes a session now. */
+  /** The current sender of each session. */
   const senders = new Map<string, object>();
 
   function checkerOf(recorder: Recorder) {
@@ -101,15 +101,15 @@ export function createIngestion(managed: ManagedSessions, now: () => number): In
       throw new Refused(
         400,
         "format",
-        `\`format\`: there is no ${JSON.stringify(format)}; there are ${known}.`,
+        `\`format\`: unknown format ${JSON.stringify(format)}. Supported formats: ${known}.`,
       );
     }
-    /** What a foreign stream is known by: one without an epoch has no rest that another push could bring. */
+    /** Identifies the foreign stream. Without an epoch it cannot be continued by another push. */
     const stream_id = foreign && (options.epoch ?? randomUUID());
     let recorder: Recorder | undefined;
     /**
-     * Begun by the first frame that can be read: a mistake in the address makes no session. Asked for with each frame, since
-     * one of which nothing was heard for long is not held in memory.
+     * The session is created by the first valid frame, so that a wrong address creates none. Looked up for each frame, because
+     * idle sessions are unloaded.
      */
     const record = () => {
       recorder = managed.pushed(
@@ -122,7 +122,7 @@ export function createIngestion(managed: ManagedSessions, now: () => number): In
     const sender = {};
     senders.set(session_id, sender);
     const pushed: Pushed = { applied: 0, repeated: 0 };
-    /** The one that a refusal names. */
+    /** The line number for errors. */
     let line = 1;
 
     function refuse(
@@ -138,22 +138,19 @@ export function createIngestion(managed: ManagedSessions, now: () => number): In
       });
     }
 
-    /** Absent: no foreign stream is open, or it is not waited for any more. */
+    /** Absent: no foreign stream is open, or its rest is no longer expected. */
     function setStream(into: Recorder, stream?: OpenStream): void {
       const { stream: _, ...counted } = into.state.pushed ?? {};
       into.setState({ pushed: { ...counted, ...(stream && { stream }) } });
     }
 
-    /**
-     * Whether a frame goes on with what was pushed last: a stream, which begins its own messages, with its rest alone; frames with
-     * the epoch that they have.
-     */
+    /** Whether a frame continues the previous push: for a foreign stream, the same stream; for frames, the same epoch. */
     function goesOn({ pushed: before }: SessionState, epoch: string | undefined): boolean {
       if (foreign || before?.stream) return before?.stream?.id === stream_id;
       return before?.epoch === undefined || epoch === undefined || before.epoch === epoch;
     }
 
-    /** What was left open ends where something else begins: its rest is not waited for any more. */
+    /** Ends an unfinished push when something else begins. */
     function endLeftOpen(into: Recorder): void {
       const ending = endingOf(into);
       for (const frame of ending) checkerOf(into).check(frame);
@@ -180,7 +177,7 @@ export function createIngestion(managed: ManagedSessions, now: () => number): In
       return ending;
     }
 
-    /** Whether a number is the next one; a repeat is not. */
+    /** Whether this is the next number. `false` for a repeat. */
     function isNext(epoch: string, seq: number): boolean {
       const before = record().state.pushed;
       const last = before?.epoch === epoch ? (before.seq ?? 0) : 0;
@@ -191,13 +188,13 @@ export function createIngestion(managed: ManagedSessions, now: () => number): In
         return false;
       }
       if (seq > last + 1)
-        refuse("gap", `expected seq ${last + 1} of epoch ${epoch}, got ${seq}.`, 409, last + 1);
+        refuse("gap", `expected seq ${last + 1} of epoch ${epoch} but got ${seq}.`, 409, last + 1);
       return true;
     }
 
     function apply(frame: Frame, number?: { epoch: string; seq: number }): void {
       if (senders.get(session_id) !== sender) {
-        refuse("replaced", "another sender has begun to push this session.", 409);
+        refuse("replaced", "another sender has started to push this session.", 409);
       }
       if (number && !isNext(number.epoch, number.seq)) return;
       const into = record();
@@ -206,7 +203,7 @@ export function createIngestion(managed: ManagedSessions, now: () => number): In
         .check(asKept(frame))
         .find(({ rule }) => !KEPT.has(rule));
       if (broken) {
-        // It has seen what was not taken: the next one begins with what was.
+        // The checker has seen a rejected frame: create a new one from the accepted frames.
         checkers.delete(into);
         refuse(broken.rule, `${broken.message}.`);
       }
@@ -221,7 +218,7 @@ export function createIngestion(managed: ManagedSessions, now: () => number): In
     }
 
     function refuseLonger(length: number, what: string): void {
-      if (length > LINE_LIMIT) refuse("too_long", `${what} may have ${LINE_LIMIT} characters.`, 413);
+      if (length > LINE_LIMIT) refuse("too_long", `${what} can have at most ${LINE_LIMIT} characters.`, 413);
     }
 
     function readFrames(): LineReader {
@@ -261,7 +258,8 @@ export function createIngestion(managed: ManagedSessions, now: () => number): In
         },
         end(text, isCutOff) {
           const events = reader.push(`${text}\n\n`);
-          // With an epoch the rest can still be sent, and begins where this ends: half an event is none, and the end only waits.
+          // With an epoch another push can send the rest from here. Then an incomplete event is ignored, and the inferred end is
+          // only stored for later.
           applyAll(epoch === undefined ? events : events.filter(isReadable));
           const isOver = epoch === undefined || reader.isOver || (reader.hasFailed && !isCutOff);
           const ending = reader.end();
@@ -290,7 +288,7 @@ export function createIngestion(managed: ManagedSessions, now: () => number): In
       else reader.push(text);
     };
     try {
-      // What a stream left open is told by what is on disk, and the one before may have ended this moment.
+      // The state of an open stream is on disk, and the previous push may have just ended.
       if (managed.get(session_id)) await record().stored();
       try {
         for await (const chunk of wholeOr(body, CUT_OFF)) {
@@ -300,7 +298,7 @@ export function createIngestion(managed: ManagedSessions, now: () => number): In
           await stored();
         }
       } catch (error) {
-        // Of frames nobody knows how they would end.
+        // Only foreign streams have an inferred end.
         if (error === CUT_OFF && foreign) take(cutter.end(), "cut off");
         throw error;
       }
@@ -315,7 +313,7 @@ export function createIngestion(managed: ManagedSessions, now: () => number): In
   return { push };
 }
 
-/** The chunks of a body; throws what is given where its sender broke it off. */
+/** The chunks of a body. Throws `cut_off` if the sender closed the connection early. */
 async function* wholeOr(body: AsyncIterable<Uint8Array>, cut_off: Refused): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
@@ -324,14 +322,14 @@ async function* wholeOr(body: AsyncIterable<Uint8Array>, cut_off: Refused): Asyn
   }
 }
 
-/** What reads the lines of a body, one after the other. */
+/** Processes the lines of a body in order. */
 interface LineReader {
   push(text: string): void;
-  /** The body is over; its last line, empty where the body ends with a line's end. `isCutOff`: its connection broke. */
+  /** Ends the body with its last line, which may be empty. `isCutOff`: the connection broke. */
   end(text: string, isCutOff: boolean): void;
 }
 
-/** A channel's end is the turn's in history: what follows is judged as it would be once that was read again. */
+/** In history, the end of a channel is the end of the turn. Frames are checked as they will be read from history. */
 function asKept(frame: Frame): Frame {
   return frame.type === "end" ? { ...frame, type: "turn.end" } : frame;
 }
@@ -349,11 +347,11 @@ function readLine(
   try {
     value = asObject(JSON.parse(text));
   } catch (error) {
-    return refuse("json", `this is no JSON: ${messageOf(error)}.`);
+    return refuse("json", `invalid JSON: ${messageOf(error)}.`);
   }
-  if (value === undefined) return refuse("frame", "a frame is a JSON object.");
+  if (value === undefined) return refuse("frame", "a frame must be a JSON object.");
   if (isDeeper(value, MAX_DEPTH)) return refuse("depth", `nested more than ${MAX_DEPTH} levels deep.`);
-  // The place in a channel of ours, and what only the daemon says.
+  // `channel`, `epoch` and `seq` are the position in one of our channels, which only the daemon sets.
   const {
     epoch,
     seq,
@@ -366,30 +364,30 @@ function readLine(
   } = value;
   const number = epoch === undefined && seq === undefined ? undefined : numbered.safeParse({ epoch, seq });
   if (number && !number.success) {
-    return refuse("frame", "`epoch` and `seq` go together: a text, and a whole number from 1.");
+    return refuse("frame", "`epoch` and `seq` must be given together: a string, and an integer from 1.");
   }
   const parsed = frameSchema.safeParse({ session_id, ...given });
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const field = issue?.path.join(".") || "type";
-    return refuse("frame", `\`${field}\`: ${issue?.message ?? "this is not what is expected"}.`);
+    return refuse("frame", `\`${field}\`: ${issue?.message ?? "invalid value"}.`);
   }
   if (parsed.data.session_id !== session_id) {
     return refuse(
       "session",
-      `\`session_id\`: this is the address of ${session_id}; a run is pushed to its own.`,
+      `\`session_id\`: this URL is for session ${session_id}. Push a run to its own URL.`,
     );
   }
-  if (Math.abs(parsed.data.at) > LATEST) return refuse("frame", "`at`: there is no such time.");
+  if (Math.abs(parsed.data.at) > LATEST) return refuse("frame", "`at`: the time is out of range.");
   return { frame: plain(parsed.data), ...(number && { number: number.data }) };
 }
 
-/** Facts about a session become its row: only those that a source may state. */
+/** Keeps the facts in a session update that a source may set. */
 function plain(frame: Frame): Frame {
   if (frame.type !== "session.update") return frame;
   const patch = Object.fromEntries(
     Object.entries(frame.patch).filter(([name]) => name in sessionPatch.shape),
   );
-  // What was left out are fields that the type does not have.
+  // The removed fields are not part of the type.
   return { ...frame, patch: patch as SessionPatch };
 }

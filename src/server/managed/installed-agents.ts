@@ -1,19 +1,19 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 
-/** An agent that speaks the Agent Client Protocol and is installed here, or lacks only its adapter. */
+/** An installed agent that supports the Agent Client Protocol, or would with an adapter that is missing. */
 export interface InstalledAgent {
   id: string;
   title: string;
   command: string;
   args: string[];
-  /** Its program is here, and what translates for it is not. */
+  /** Set if its program is installed but not its adapter. */
   missing?: { message: string; remedy: string };
 }
 
 /**
- * Agents whose programs speak the protocol, or have an adapter that does; by the protocol's own registry and by trying them, 2026-11.
- * `program`: what people install. `adapter`: the program to run instead, and its npm package.
+ * Agents that support the protocol directly or through an adapter, from the protocol's registry and tested in 2026-11. `program`:
+ * what users install. `adapter`: the program to run instead, and its npm package.
  */
 const KNOWN: readonly {
   id: string;
@@ -42,7 +42,7 @@ const KNOWN: readonly {
   { id: "copilot-cli-acp", title: "Copilot CLI", program: "copilot", args: ["--acp"] },
 ];
 
-/** Those of the known agents whose programs are in the folders of `PATH`. */
+/** The known agents whose programs are in a folder of `PATH`. */
 export function installedAgents(path: string | undefined): InstalledAgent[] {
   const folders = (path ?? "").split(delimiter).filter(isAbsolute);
   const find = (program: string) =>
@@ -53,13 +53,13 @@ export function installedAgents(path: string | undefined): InstalledAgent[] {
     if (adapter === undefined || find(program) === undefined) return [];
     const missing = {
       message: `${title} needs an adapter.`,
-      remedy: `Run \`npm install -g ${adapter.package}\`, then start Verbatim again.`,
+      remedy: `Run \`npm install -g ${adapter.package}\`, then restart Verbatim.`,
     };
     return [{ id, title, command: adapter.program, args, missing }];
   });
 }
 
-/** As a program's file is called on this system. */
+/** File names of a program on this system. */
 const namesOf = (program: string): string[] =>
   process.platform === "win32" ? [`${program}.exe`, `${program}.cmd`] : [program];
 

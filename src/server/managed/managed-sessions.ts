@@ -21,7 +21,7 @@ import { createRuns } from "./runs.ts";
 import type { SessionConfig } from "./session-config.ts";
 import { createSessionRegistry, type ManagedSession, type RegistryTiming } from "./session-registry.ts";
 
-/** Who acts waits at most so long for a disk that fails; what was done goes on. */
+/** Maximum time an action waits for a failing disk. The action itself continues. */
 const DISK_LIMIT = 10_000;
 const MAX_RECENT = 10;
 
@@ -30,32 +30,32 @@ interface ManagedSessionsOptions {
   folder: string;
   agents: Agents;
   now?: () => number;
-  /** How long approvals and questions wait where they do not say so themselves, in milliseconds. Absent: for ever. */
+  /** Default timeout of approvals and questions, in milliseconds. Absent: none. */
   answer_within?: number;
   timing?: Partial<RegistryTiming>;
   /** See `DatabaseOptions`. */
   check_limit?: number;
-  /** Whether another source has a session of this id: none is begun here. */
+  /** Whether another source has a session with this id. If so, none is created here. */
   isInOtherSource?(id: string): boolean;
-  /** Beside those of the journal. */
+  /** Notices in addition to those of the commit queue. */
   notices?: () => readonly Notice[];
   report?: (error: unknown) => void;
 }
 
-/** The sessions that this daemon runs, and those that are pushed to it: their list, and what can be done with them. */
+/** The sessions that this daemon runs, and those that are pushed to it. */
 export interface ManagedSessions extends Sessions {
-  /** This daemon may run and record sessions; another one does otherwise, or the disk cannot be used. */
+  /** Whether this daemon can run and record sessions: no other daemon does, and the disk is usable. */
   readonly writable: boolean;
-  /** Another daemon has the data folder. */
+  /** Whether another daemon uses the data folder. */
   readonly taken: boolean;
   readonly agents: Agents;
-  /** The sessions that have a turn under way, by id: as it is now, where their rows tell it a moment later. */
+  /** Ids of the sessions with a running turn, as of now. Their rows are updated a moment later. */
   readonly working: readonly string[];
-  /** What sessions were started with, newest first. */
+  /** The settings of earlier sessions, newest first. */
   recent(): { agent: string; model?: string; cwd: string }[];
-  /** The whole of a prompt that waits; throws `Refused` where none does. */
+  /** A queued prompt with its full text. Throws `Refused` if there is none. */
   waiting(id: string, message_id: string): Prompt;
-  /** All of these reject with `Refused`; all but `stop` resolve once what was done is on disk. Done twice they are done once. */
+  /** These methods reject with `Refused`. All but `stop` resolve once the change is on disk. All are idempotent. */
   start(
     session_id: string,
     given: { agent: string; model?: string; cwd: string; prompt: Prompt },
@@ -65,7 +65,7 @@ export interface ManagedSessions extends Sessions {
   withdraw(id: string, message_id: string, withdrawal_id?: string): Promise<void>;
   /** See `Host`. */
   beginHeld(id: string, message_id: string): Promise<void>;
-  /** Resolves once the turn is told to end, which may take it a while. `turn_id`: only while that turn runs. */
+  /** Resolves once the turn was told to stop; its end may take a while. `turn_id`: only stop that turn. */
   stop(id: string, turn_id?: string): Promise<void>;
   compact(id: string): Promise<void>;
   setModel(id: string, model: string): Promise<void>;
@@ -76,11 +76,11 @@ export interface ManagedSessions extends Sessions {
   ): Promise<ReturnType<Host["answer"]>>;
   fork(id: string, given: { session_id: string; before: string; prompt?: Prompt }): Promise<void>;
   rewind(id: string, before: string): Promise<void>;
-  /** The record of a session that is pushed from outside; begins it where it is new. */
+  /** The record of a pushed session. Creates the session if it is new. */
   pushed(session_id: string, agent: string): Recorder;
 }
 
-/** Opens `history.db` in the data folder, and settles what the daemon's end cut off. */
+/** Opens `history.db` in the data folder, and recovers the sessions that were running when the daemon ended. */
 export function createManagedSessions(options: ManagedSessionsOptions): ManagedSessions {
   const now = options.now ?? Date.now;
   const report = options.report ?? (() => {});
@@ -111,12 +111,7 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
 
   function checkNew(session_id: string) {
     if (options.isInOtherSource?.(session_id) !== true) return;
-    throw new Refused(
-      409,
-      "session_id",
-      "A session that was found in an agent's file has this id.",
-      "Choose another UUID.",
-    );
+    throw new Refused(409, "session_id", "A session in an agent's file has this id.", "Choose another UUID.");
   }
 
   // --- What a person does -----------------------------------------------------------------------------------------
@@ -127,7 +122,11 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
     if (!entry)
       throw new Refused(404, "no_session", "There is no such session.", "Reload the list of sessions.");
     if (entry.config.kind === "pushed") {
-      throw new Refused(409, "pushed", "This session is pushed from outside: its agent is not here.");
+      throw new Refused(
+        409,
+        "pushed",
+        "This session is pushed by another program. Verbatim does not run its agent.",
+      );
     }
     return entry;
   }
@@ -135,11 +134,11 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
   function writable() {
     if (commit_queue.writable) return;
     const [why] = commit_queue.notices;
-    const message = `No session can be run here. ${why?.text ?? ""}`.trim();
+    const message = `No sessions can be run. ${why?.text ?? ""}`.trim();
     throw new Refused(409, "read_only", message, why?.remedy);
   }
 
-  /** What was done is told as done once it is on disk. */
+  /** An action is confirmed once it is on disk. */
   async function stored(id: string): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const overdue = new Promise<"overdue">((resolve) => {
@@ -151,15 +150,15 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
       throw new Refused(
         503,
         "disk",
-        "It is not on disk yet: the data folder cannot be written.",
-        commit_queue.write_error?.remedy ?? "Make room on the disk; it is done then.",
+        "The change is not on disk yet: the data folder cannot be written.",
+        commit_queue.write_error?.remedy ?? "Free some disk space. The change is stored then.",
       );
     }
   }
 
   function available(agent: string): AgentKind {
     const kind = agents.find(agent);
-    if (!kind) throw new Refused(400, "agent", `\`agent\`: there is no agent ${JSON.stringify(agent)}.`);
+    if (!kind) throw new Refused(400, "agent", `\`agent\`: unknown agent ${JSON.stringify(agent)}.`);
     const { unavailable } = kind.entry;
     if (unavailable) throw new Refused(409, "unavailable", unavailable.message, unavailable.remedy);
     return kind;
@@ -167,11 +166,11 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
 
   function checkImages(kind: AgentKind | undefined, { parts }: Prompt) {
     if (kind?.entry.takes_images === false && parts.some(({ type }) => type !== "text")) {
-      throw new Refused(400, "images", "`prompt.images`: this agent takes no images.");
+      throw new Refused(400, "images", "`prompt.images`: this agent does not accept images.");
     }
   }
 
-  /** Nothing to wait for where nothing can be said: such a session begins at once. */
+  /** Returns `undefined` if the model cannot be checked: the session then begins without waiting. */
   function checkModel(kind: AgentKind | undefined, model: string | undefined): Promise<void> | undefined {
     if (model === undefined) return undefined;
     return kind?.problemOf?.(model).then((problem) => {
@@ -179,8 +178,7 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
     });
   }
 
-  const otherSession = () =>
-    new Refused(409, "session_id", "`session_id`: there is another session with this id.");
+  const otherSession = () => new Refused(409, "session_id", "`session_id`: another session has this id.");
 
   function findPart(recorder: Recorder, before: string) {
     const cut = historyBefore(recorder.history(), before);
@@ -188,14 +186,14 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
     throw new Refused(
       400,
       "before",
-      "`before`: the session has no such prompt that begins a turn.",
-      "Name the id of a prompt's part or message.",
+      "`before`: no turn of the session begins with this prompt.",
+      "Use the id of a prompt's part or message.",
     );
   }
 
   if (commit_queue.writable) recover();
 
-  /** What the daemon's end cut off goes on where its agent can, and is settled where not. */
+  /** Resumes or finalizes the sessions that were running when the daemon ended. */
   function recover() {
     const cut_off = [...entries.values()].filter(
       ({ config, has_pending, summary }) =>
@@ -205,7 +203,7 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
       try {
         return record(entry);
       } catch (error) {
-        // The notices tell of one that cannot be read, and so does its page.
+        // A session that cannot be read is reported by the notices and on its page.
         if (!(error instanceof Refused)) report(error);
         entry.summary = { ...entry.summary, status: "failed" };
         return [];
@@ -363,7 +361,7 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
           throw new Refused(
             409,
             "cannot",
-            "A session of this agent cannot be forked: it keeps what it knows.",
+            "Sessions of this agent cannot be forked, because the agent keeps its own state.",
           );
         }
         if (prompt) checkImages(kind, prompt);
@@ -391,12 +389,12 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
         throw new Refused(
           409,
           "cannot",
-          "A session of this agent cannot be rewound: it keeps what it knows.",
+          "Sessions of this agent cannot be rewound, because the agent keeps its own state.",
         );
       }
       const cut = findPart(recorder, before);
       if (entry.host?.working) {
-        throw new Refused(409, "busy", "The agent works.", "Stop it, or wait for its turn's end.");
+        throw new Refused(409, "busy", "The agent is running.", "Stop it, or wait until its turn ends.");
       }
       const frames: Frame[] = rewindFrames(recorder.buffer.transcript, cut.message_id, now());
       if (frames.length > 0) {
@@ -409,7 +407,7 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
       writable();
       const known = entries.get(session_id);
       if (known && known.config.kind !== "pushed") {
-        throw new Refused(409, "hosted", "An agent of this daemon drives the session of this id.");
+        throw new Refused(409, "hosted", "The session with this id is run by this daemon.");
       }
       if (!known) checkNew(session_id);
       const entry =
@@ -439,7 +437,7 @@ async function* oneBatch(frames: readonly Frame[]): AsyncGenerator<readonly Fram
   yield frames;
 }
 
-/** What the row of a session that begins says of its agent. */
+/** What the row of a new session says about its agent. */
 function factsOf({ agent, cwd, model }: SessionConfig, { entry }: AgentKind): SessionPatch {
   return {
     agent,

@@ -8,10 +8,10 @@ interface Kept {
 }
 
 /**
- * Settles the sessions whose turns the daemon's end cut off: what was open in them is told as interrupted and their turns
- * as failed, by frames as any agent would send them, and what still runs of their commands is ended. A turn that waits for
- * a person's answer stays open, and with it the turns of the sessions that wait for that run, where all their agents can go
- * on: those are given back, runs before their parents.
+ * Recovers the sessions whose turns were cut off by the end of the daemon. Emits frames that mark open parts as interrupted and
+ * the turns as failed, and kills commands that still run. A turn that waits for an answer stays open if its agent can resume it,
+ * and so do the turns of sessions that wait for its run if their agents can. Returns the sessions to resume, runs before their
+ * parents.
  */
 export function recoverInterrupted(options: {
   sessions: readonly Recorder[];
@@ -48,7 +48,7 @@ export function recoverInterrupted(options: {
     const keep = kept.get(recorder);
     const { transcript } = recorder.buffer;
     const turn_id = transcript.turns.at(transcript.turns.length - 1)?.id;
-    // Until then it, or a run that it waited for, worked for certain: how long the daemon was away is no time of the turn's.
+    // The session or its runs were active until then. The time without a daemon does not count as part of the turn.
     const at = worked_until.get(recorder) ?? recorder.summary.last_activity_at;
     recorder.emit(
       ...finalizingFrames(transcript, {
@@ -61,29 +61,29 @@ export function recoverInterrupted(options: {
       }),
     );
     if (keep || turn_id === undefined) continue;
-    // Nobody stopped it, unless somebody had just before.
+    // The turn failed, unless an outcome was recorded just before the end.
     const status = transcript.open.outcome ?? "failed";
     recorder.emit({ type: "turn.end", session_id: recorder.id, at, turn_id, status });
   }
   return [...kept.keys()];
 }
 
-/** A command outlives a daemon that was killed: nobody would see what it still does. Gives what is to be said of it. */
+/** Kills a command that outlived the daemon, since nobody would see its effects. Returns a note for its output. */
 function endCommand({ id }: Recorder, tool_call_id: string): string | undefined {
   const found = endOrphans(id, tool_call_id);
   if (found === "none") return undefined;
   return found === "ending"
-    ? "The daemon ended while this ran. What it had left running was told to end when the daemon was back."
-    : "The daemon ended while this ran: it may still run.";
+    ? "The daemon ended while this was running. Its remaining processes were killed when the daemon restarted."
+    : "The daemon ended while this was running. It may still be running.";
 }
 
-/** The session, its parent, and so on; `undefined` where one of them does not wait any more. */
+/** The session, its parent, and so on; `undefined` if one of them is no longer waiting. */
 function ancestors(recorder: Recorder, by_id: ReadonlyMap<string, Recorder>): Recorder[] | undefined {
   const chain = lineage(recorder, by_id);
   return chain.at(-1)?.config.parent === undefined ? chain : undefined;
 }
 
-/** The session, its parent, and so on, as far as they were cut off. */
+/** The session, its parent, and so on, as far as their turns were cut off. */
 function lineage(recorder: Recorder, by_id: ReadonlyMap<string, Recorder>): Recorder[] {
   const chain: Recorder[] = [];
   for (let one: Recorder | undefined = recorder; one && !chain.includes(one); ) {
@@ -94,7 +94,7 @@ function lineage(recorder: Recorder, by_id: ReadonlyMap<string, Recorder>): Reco
   return chain;
 }
 
-/** No message was being written: such a one is lost to its agent. */
+/** Whether no message was being written. The agent cannot continue an incomplete message. */
 function isCutBetweenMessages({ buffer }: Recorder): boolean {
   return buffer.transcript.open.message_id === undefined;
 }

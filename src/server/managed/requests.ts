@@ -9,7 +9,7 @@ import { Refused } from "../sessions/refused.ts";
 import { openRequests } from "./finalize.ts";
 import type { Recorder } from "./record/recorder.ts";
 
-/** Timers stand still while the machine sleeps: it is looked at least so often whether a request has expired, in milliseconds. */
+/** Maximum interval between checks for expired requests, in milliseconds. Timers do not advance while the machine sleeps. */
 const MAX_TIMER_MS = 30_000;
 
 interface Outcome {
@@ -17,18 +17,18 @@ interface Outcome {
   answer?: Answer;
 }
 
-/** What one session asks a person: each request is closed once, by whoever is first. */
+/** The requests of one session to the user. Each is closed once, by the first answer. */
 export interface Requests {
-  /** What waits for an answer, as rows tell it. */
+  /** Unanswered requests, as shown in rows. */
   readonly open: readonly OpenRequest[];
   /** See `AgentHost.ask`. */
   ask(request: Request, signal: AbortSignal): Promise<Answer | undefined>;
   /**
-   * A person's answer. Gives what the request's outcome is, which is another one where somebody was first; throws `Refused`
-   * where there is no such request or the answer does not fit it.
+   * Answers a request. Returns the request's outcome, which differs from the answer if it was closed before. Throws `Refused` if
+   * there is no such request or the answer does not fit it.
    */
   answer(request_id: string, given: { digest?: string; answer: Answer }): Outcome;
-  /** The turn is over, and its frames have closed what was open: whoever still waits gets nothing. */
+  /** Called when the turn has ended and its frames have closed all requests: pending `ask` calls resolve with nothing. */
   abandon(): void;
   close(): void;
 }
@@ -44,7 +44,7 @@ interface Asked {
 export function createRequests(options: {
   recorder: Recorder;
   now: () => number;
-  /** How long an approval or a question may wait where it does not say so itself, in milliseconds. Absent: for ever. */
+  /** Default timeout of approvals and questions, in milliseconds. Absent: none. */
   answer_within?: number;
   changed(): void;
 }): Requests {
@@ -75,7 +75,7 @@ export function createRequests(options: {
 
   const hasExpired = ({ request: { expires_at } }: Asked) => expires_at !== undefined && expires_at <= now();
 
-  /** The first end is the end. Whoever waits for it goes on once it is on disk. */
+  /** The first outcome counts. The agent continues once it is on disk. */
   function end(entry: Asked, result: Outcome) {
     if (entry.result || is_closed) return;
     entry.result = result;
@@ -113,7 +113,7 @@ export function createRequests(options: {
     get open() {
       return (
         [...asked.values()]
-          // Until it is on disk it is in no transcript, and cannot be read before it is answered.
+          // Before it is on disk it is not in the transcript, so the user cannot read it.
           .filter(({ request, result }) => result === undefined && partOf(request.request_id) !== undefined)
           .map(({ request: { request_id, kind, title, expires_at }, asked_at }) => ({
             request_id,
@@ -143,7 +143,7 @@ export function createRequests(options: {
       const entry = asked.get(request_id);
       if (!entry) {
         const part = partOf(request_id);
-        if (!part) throw new Refused(404, "no_request", "The session asks no such thing.");
+        if (!part) throw new Refused(404, "no_request", "The session has no such request.");
         const { outcome = "cancelled", answer } = part;
         return { outcome, ...(answer === undefined ? {} : { answer }) };
       }
@@ -165,7 +165,7 @@ export function createRequests(options: {
       is_closed = true;
       for (const { timer, waiting } of asked.values()) {
         clearTimeout(timer);
-        // Who waits gets nothing, and can end; the request stays open on disk.
+        // The agent gets no answer and can end. The request stays open on disk.
         for (const resolve of waiting) resolve(undefined);
       }
     },

@@ -21,11 +21,11 @@ import { readBody } from "../sessions/request-body.ts";
 import { createIngestion, PushRefused } from "./ingest.ts";
 import type { ManagedSessions } from "./managed-sessions.ts";
 
-/** Of a prompt. */
+/** Maximum size of an image in a prompt, in bytes. */
 const IMAGE_LIMIT = 5 * 1024 * 1024;
 const TEXT_LIMIT = 1024 * 1024;
 
-/** What a person does with the sessions that this daemon runs. */
+/** Routes for the actions of users on managed sessions. */
 export function addManagedRoutes(app: Hono, managed: ManagedSessions, cwd: string): void {
   const ingestion = createIngestion(managed, Date.now);
 
@@ -84,7 +84,7 @@ export function addManagedRoutes(app: Hono, managed: ManagedSessions, cwd: strin
 
   app.post("/api/sessions/:id/model", async (context) => {
     const { model } = await readBody(context, modelBody);
-    if (model.trim() === "") throw new Refused(400, "body", "`model`: name a model.");
+    if (model.trim() === "") throw new Refused(400, "body", "`model`: choose a model.");
     await managed.setModel(context.req.param("id"), model);
     return context.json({});
   });
@@ -122,7 +122,7 @@ export function addManagedRoutes(app: Hono, managed: ManagedSessions, cwd: strin
       return context.json(await ingestion.push(options, context.req.raw.body ?? emptyBody()));
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      // Whatever the sender still sends is not read.
+      // The rest of the request is not read.
       context.header("connection", "close");
       if (!(error instanceof PushRefused)) return refusal(context, error);
       const { line, expected, pushed } = error;
@@ -139,22 +139,20 @@ async function checkFolder(cwd: string): Promise<void> {
   throw new Refused(
     400,
     "cwd",
-    isAbsolute(cwd)
-      ? `\`cwd\`: there is no folder ${cwd}.`
-      : "`cwd`: name the folder by its whole path, from the root.",
+    isAbsolute(cwd) ? `\`cwd\`: no such folder: ${cwd}.` : "`cwd`: must be an absolute path.",
   );
 }
 
 function promptOf({ message_id, text, images = [] }: PromptBody): Prompt {
-  if (!isUuid(message_id)) throw new Refused(400, "body", "`prompt.message_id`: this is no UUID.");
+  if (!isUuid(message_id)) throw new Refused(400, "body", "`prompt.message_id`: must be a UUID.");
   if (text.trim() === "" && images.length === 0) {
-    throw new Refused(400, "body", "`prompt.text`: say what is to be done.");
+    throw new Refused(400, "body", "`prompt.text`: must not be empty.");
   }
   if (text.length > TEXT_LIMIT) {
-    throw new Refused(400, "body", `\`prompt.text\`: a prompt may have ${TEXT_LIMIT} characters.`);
+    throw new Refused(400, "body", `\`prompt.text\`: a prompt can have at most ${TEXT_LIMIT} characters.`);
   }
   if (images.length > MAX_IMAGES) {
-    throw new Refused(400, "body", `\`prompt.images\`: a prompt may have ${MAX_IMAGES} images.`);
+    throw new Refused(400, "body", `\`prompt.images\`: a prompt can have at most ${MAX_IMAGES} images.`);
   }
   for (const [index, image] of images.entries()) checkImage(image, `prompt.images.${index}`);
   return {
@@ -166,7 +164,7 @@ function promptOf({ message_id, text, images = [] }: PromptBody): Prompt {
   };
 }
 
-/** A prompt as it was typed. */
+/** The prompt as the user typed it. */
 const bodyOf = ({ message_id, parts }: Prompt): PromptBody => ({
   message_id,
   text: parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n"),
@@ -175,11 +173,11 @@ const bodyOf = ({ message_id, parts }: Prompt): PromptBody => ({
 
 function checkImage(url: string, field: string): void {
   const head = /^data:image\/(?:png|jpeg|gif|webp);base64,/.exec(url)?.[0];
-  // Looked at in pieces: a pattern over megabytes would exhaust the stack.
+  // Checked in parts: a pattern over megabytes would overflow the stack.
   if (head === undefined || /[^A-Za-z0-9+/=]/.test(url.slice(head.length))) {
-    throw new Refused(400, "body", `\`${field}\`: give a data URL of a PNG, JPEG, GIF or WebP image.`);
+    throw new Refused(400, "body", `\`${field}\`: must be a data URL of a PNG, JPEG, GIF or WebP image.`);
   }
   if (((url.length - head.length) * 3) / 4 > IMAGE_LIMIT + 2) {
-    throw new Refused(400, "body", `\`${field}\`: an image may have ${IMAGE_LIMIT} bytes.`);
+    throw new Refused(400, "body", `\`${field}\`: an image can have at most ${IMAGE_LIMIT} bytes.`);
   }
 }

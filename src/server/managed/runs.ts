@@ -8,11 +8,11 @@ import type { Host } from "./host.ts";
 import type { SessionConfig } from "./session-config.ts";
 import type { ManagedSession } from "./session-registry.ts";
 
-/** Sessions that calls of other sessions started. */
+/** Sessions that were started by calls of other sessions. */
 export interface Runs {
-  /** See `AgentHost.startRun`. A call that has started one already goes on with it. */
+  /** See `AgentHost.startRun`. A call that already started a run continues it. */
   start(parent: ManagedSession, options: RunOptions, signal: AbortSignal): Promise<RunReport>;
-  /** All sessions below one, at any depth. */
+  /** Ids of all sessions below one, at any depth. */
   below(id: string): string[];
 }
 
@@ -24,7 +24,7 @@ export function createRuns(options: {
 }): Runs {
   const { entries, begin, hostOf, now } = options;
 
-  /** The run that this very call started: the same id in a later turn is another call. */
+  /** The run that this call started. The same call id in a later turn is another call. */
   function known(parent: ManagedSession, tool_call_id: string): ManagedSession | undefined {
     const transcript = parent.recorder?.buffer.transcript;
     const position = transcript && callPositionOf(transcript, tool_call_id);
@@ -100,7 +100,7 @@ export function createRuns(options: {
     },
     below(id) {
       const by_parent = Map.groupBy(entries.values(), ({ config }) => config.parent?.session_id);
-      // A set goes on with what it gets meanwhile: each is looked below once.
+      // Iterating a set includes entries that are added during the loop, so each session is visited once.
       const found = new Set([id]);
       for (const above of found) for (const run of by_parent.get(above) ?? []) found.add(run.id);
       found.delete(id);

@@ -3,15 +3,15 @@ import { frame } from "../../model/frames/frame.ts";
 import { part } from "../../model/messages/part.ts";
 import { optional, record, uuid } from "../../model/record.ts";
 
-/** What a session was started with: enough to make its agent again. Stored; never holds a key. */
+/** The settings with which a session was started, sufficient to create its agent again. Stored; never contains a key. */
 export const sessionConfig = record({
-  /** A provider's or a configured agent's id; of a session that is pushed, what it calls itself. */
+  /** The id of a provider or configured agent. For a pushed session: the sender's name. */
   agent: z.string(),
-  /** `pushed`: frames come from outside, nothing here drives it. */
+  /** `pushed`: another program sends the frames, no agent runs here. */
   kind: z.enum(["hosted", "pushed"]),
   model: optional(z.string()),
   cwd: z.string(),
-  /** 0 for a session that a person started, 1 for its runs, and so on. */
+  /** 0 for a session that the user started, 1 for its runs, and so on. */
   depth: z.number(),
   parent: optional(record({ session_id: uuid, tool_call_id: z.string() })),
   created_at: z.number(),
@@ -21,31 +21,33 @@ export type SessionConfig = z.infer<typeof sessionConfig>;
 const storedPrompt = record({
   message_id: uuid,
   parts: z.array(part),
-  /** It waited when the session was rewound: only a person begins it. */
+  /** It was queued when the session was rewound: only the user starts it. */
   held: optional(z.boolean()),
 });
 
-/** A foreign stream that has not ended: whatever is pushed that is not its rest ends it. */
+/** A foreign stream that has not ended. A push of anything but its rest ends it. */
 const openStream = record({
-  /** Its epoch, or a name of its own. */
+  /** Its epoch, or a generated id. */
   id: z.string(),
-  /** What it would say if it were over, where that is known. What a newer version wrote is not worth losing all sessions. */
+  /**
+   * The frames that would end it, if known. Unknown frames of a newer version are ignored, so that the session stays readable.
+   */
   ending: optional(z.array(frame).catch([])),
 });
 export type OpenStream = z.infer<typeof openStream>;
 
-/** What a session remembers beside its history. */
+/** State of a session besides its history. */
 export const sessionState = record({
-  /** Prompts that wait for the running turn's end, in order. */
+  /** Queued prompts, in order. */
   queue: z.array(storedPrompt),
-  /** Queued prompts that were taken back: sent again, they stay so. */
+  /** Ids of withdrawn prompts. Sending one again has no effect. */
   withdrawn: z.array(uuid),
-  /** The senders' own ids of those withdrawals: sent again, one is told apart from another person's. */
+  /** The senders' ids of the withdrawals. They distinguish a repeated withdrawal from another person's. */
   withdrawals: optional(z.array(uuid)),
-  /** Of a pushed session. */
+  /** State of a pushed session. */
   pushed: optional(
     record({
-      /** The sender's, where it counts, and the last `seq` of it that was applied. */
+      /** The sender's epoch, if it numbers its frames, and the last applied `seq`. */
       epoch: optional(z.string()),
       seq: optional(z.number()),
       stream: optional(openStream),

@@ -16,34 +16,34 @@ import { filesFolder } from "./record/raw-events.ts";
 import { createRecorder, loadRecorder, type Recorder, type RecorderOptions } from "./record/recorder.ts";
 import type { SessionConfig, SessionState } from "./session-config.ts";
 
-/** Rows that change within this time are told together, in milliseconds. */
+/** Row changes within this time are published together, in milliseconds. */
 const PUBLISH_MS = 50;
 
-/** Times in milliseconds. */
+/** Durations in milliseconds. */
 export interface RegistryTiming {
-  /** A session that nobody looks at, and whose agent did nothing for so long, keeps only its row. */
+  /** A session without viewers whose agent was inactive for this time keeps only its row. */
   idle: number;
-  /** A pushed session whose turn is open, and of which nothing was heard for so long, is shown as failed. */
+  /** A pushed session with an open turn that received nothing for this time is shown as failed. */
   silence: number;
-  /** Between looks at what time alone changes. */
+  /** Interval at which statuses that depend on time are updated. */
   tick: number;
 }
 const TIMING: RegistryTiming = { idle: 300_000, silence: 900_000, tick: 10_000 };
 
-/** Of a store that is damaged in places, or on a disk that fails. */
+/** Remedy for a store that is partly damaged or on a failing disk. */
 const REMEDY =
-  "Other sessions go on. Keep a copy of that file; where it is moved away while Verbatim does not run, a new one is begun.";
+  "Other sessions are not affected. To start with a new file, stop Verbatim and move this one away. Keep a copy of it.";
 
-/** A session as it is known here. What is not looked at and does not work keeps only its row. */
+/** A managed or pushed session. Keeps only its row while it is idle and has no viewers. */
 export interface ManagedSession {
   readonly id: string;
-  /** As they were when the session was not loaded. */
+  /** The values when the session was last loaded. */
   summary: SessionSummary;
   config: SessionConfig;
   state: SessionState;
   has_pending: boolean;
   recorder?: Recorder;
-  /** Its record is being read. */
+  /** Set while its record is being read. */
   loading?: Promise<Recorder | undefined>;
   host?: Host;
   view?: SessionView;
@@ -62,20 +62,20 @@ interface RegistryOptions {
   startRun(parent: ManagedSession, run: RunOptions, signal: AbortSignal): Promise<RunReport>;
 }
 
-/** All sessions of the journal: their rows, and those of them that are loaded because somebody looks or an agent works. */
+/** All sessions of the store: their rows, and the records of those that are viewed or running. */
 interface SessionRegistry {
   readonly entries: ReadonlyMap<string, ManagedSession>;
   readonly list: SessionList;
-  /** Of sessions whose records cannot be read. */
+  /** Notices about records that cannot be read. */
   readonly notices: readonly Notice[];
   rowOf(entry: ManagedSession): SessionSummary;
-  /** The session's record, loaded; what loads one throws `Refused` where the store does not give it. */
+  /** The session's record. Loads it if needed, and throws `Refused` if it cannot be read. */
   record(entry: ManagedSession): Recorder;
-  /** The session's agent and turns, loaded. */
+  /** The session's host. Loads it if needed. */
   hostOf(entry: ManagedSession): Host;
-  /** Where the session may keep files. */
+  /** The folder of the session's files. */
   filesOf(id: string): string;
-  /** A new session; `inherited`: what it takes over from another one. */
+  /** Creates a session. `inherited`: history from another session. */
   begin(
     id: string,
     config: SessionConfig,
@@ -83,7 +83,7 @@ interface SessionRegistry {
     inherited?: readonly HistoryEvent[],
   ): ManagedSession;
   open(id: string): Promise<OpenSession | undefined>;
-  /** Ends all agents; the journal is the caller's. */
+  /** Closes all agents. Does not close the store. */
   close(): Promise<void>;
 }
 
@@ -91,7 +91,7 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
   const { commit_queue, agents, now, report } = options;
   const timing = { ...TIMING, ...options.timing };
   const entries = new Map<string, ManagedSession>();
-  /** By session: why its record cannot be read. */
+  /** Why records cannot be read, by session id. */
   const unreadable = new Map<string, string>();
   let closed = false;
 
@@ -106,7 +106,7 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
     parentOf: () => undefined,
     rowOf(id) {
       const entry = entries.get(id);
-      // What is pushed may begin with facts about the session alone.
+      // A pushed session may begin with facts only.
       if (!entry || (entry.recorder?.summary ?? entry.summary).parts === 0) return undefined;
       return { row: rowOf(entry), growing: isPushedAndOpen(entry) };
     },
@@ -132,7 +132,7 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
     return row;
   }
 
-  /** What the store has of a session; throws `Refused` where it does not give it. */
+  /** The stored data of a session. Throws `Refused` if it cannot be read. */
   function storedOf(entry: ManagedSession): NonNullable<RecorderOptions["stored"]> {
     try {
       const stored = { history: commit_queue.history(entry.id), pending: commit_queue.pending(entry.id) };
@@ -170,13 +170,13 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
     return entry.recorder;
   }
 
-  /** As `record`, and other sessions go on meanwhile. */
+  /** Like `record`, but does not block other work. */
   async function load(entry: ManagedSession): Promise<Recorder> {
     if (entry.recorder) return entry.recorder;
     entry.loading ??= loadRecorder(optionsOf(entry), () => entry.recorder !== undefined);
     const { loading } = entry;
     const loaded = await loading;
-    // Whoever needed the record at once has read it and writes: what was read here is old then.
+    // If `record` was called during the reading, its result is newer.
     if (loaded && entry.loading === loading) {
       entry.recorder = loaded;
       delete entry.loading;
@@ -229,7 +229,7 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
     return entry;
   }
 
-  /** Nobody looks at it and nothing happens in it: its row is enough. */
+  /** Unloads a session that is idle and has no viewers. */
   function unload(entry: ManagedSession) {
     const { recorder, host, view } = entry;
     if (!recorder || host?.working || view?.watched || now() - entry.used_at < timing.idle) return;
@@ -256,7 +256,7 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
     const entry = entries.get(id);
     if (!entry || closed) return undefined;
     if (!entry.view) {
-      // Where another daemon writes, what it has written since is read again.
+      // Another daemon is writing, so the record is read again next time.
       if (!commit_queue.writable) delete entry.recorder;
       const recorder = await load(entry);
       if (closed) return undefined;
@@ -299,7 +299,7 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
       closed = true;
       clearInterval(ticker);
       list.close();
-      // Ending one ends its runs, too: none of them is to be told as stopped by somebody.
+      // Closing one host also ends its runs. Reject prompts first, so that no run is recorded as stopped by the user.
       for (const { host } of entries.values()) host?.rejectPrompts();
       await Promise.all([...entries.values()].map(({ host }) => host?.close()));
     },

@@ -120,9 +120,7 @@ describe("the agents that are configured", () => {
       const pipe = join(folder, "pipe.json");
       execFileSync("mkfifo", [pipe]);
       const problem = await agents().find("scripted")?.problemOf?.(`file:${pipe}`);
-      expect(problem).toBe(
-        `The script ${pipe} cannot be read: it is no regular file. Write the script into one.`,
-      );
+      expect(problem).toBe(`The script ${pipe} cannot be read: it is not a regular file.`);
     },
   );
 
@@ -290,7 +288,7 @@ describe("Verbatim's own loop in a session", () => {
     await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
     await Promise.all([at.compact(id), at.compact(id)]);
     await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
-    expect((await shown(at, id)).at(-1)).toBe("compaction: Conversation summarised to make room");
+    expect((await shown(at, id)).at(-1)).toBe("compaction: Conversation summarised to free context space");
     expect(at.get(id)).toMatchObject({ status: "completed", turns: 2 });
     await at.send(id, promptOf("On"), "queue");
     await eventually(() => expect(at.get(id)).toMatchObject({ turns: 3, status: "completed" }));

@@ -167,7 +167,7 @@ describe("a session that the daemon runs", () => {
     expect(hosted.waiting(id, back.message_id)).toEqual(back);
     await hosted.withdraw(id, back.message_id);
     await hosted.withdraw(id, back.message_id);
-    expect(() => hosted.waiting(id, back.message_id)).toThrow("No such prompt waits.");
+    expect(() => hosted.waiting(id, back.message_id)).toThrow("No such prompt is queued.");
     await hosted.send(id, back, "queue");
     release();
     await idle(hosted, id);

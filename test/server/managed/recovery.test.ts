@@ -91,7 +91,9 @@ describe("a daemon that was ended while its sessions worked", () => {
     expect(await end).toEqual([null, "SIGTERM"]);
     expect((await shown(second, id)).filter((line) => line.startsWith("result"))).toEqual([
       "result: success Started a server.",
-      expect.stringMatching(/^result: aborted \[The daemon ended while this ran\. What it had left running/),
+      expect.stringMatching(
+        /^result: aborted \[The daemon ended while this was running\. Its remaining processes/,
+      ),
       "result: aborted",
     ]);
     for (const other of others) {

@@ -6,38 +6,38 @@ import {
   type StoredSession,
 } from "./history-store.ts";
 
-/** Changes within this time are one commit, in milliseconds; longer where the disk is slow (see `commit`). */
+/** Changes within this time are one commit, in milliseconds. Longer if the disk is slow (see `commit`). */
 const BATCH_MS = 3;
 const MAX_BATCH_MS = 60;
-/** Between two tries to write to a disk that failed. */
+/** Pause between retries after a failed write, in milliseconds. */
 const RETRY_MS = 1_000;
 
-/** What one session gives to a commit. */
+/** One session's part of a commit. */
 export interface Taken {
-  /** The session's. */
+  /** The session's id. */
   id: string;
-  /** Absent: nothing of it has to be kept, but `done` comes in its order. */
+  /** Absent: there is nothing to write, but `done` is called in order. */
   write?: SessionWrite;
-  /** It is on disk. */
+  /** Called when it is on disk. */
   done(): void;
 }
 
-/** A session that has something to write. */
+/** A session with something to write. */
 export interface Writer {
-  /** The session's. */
+  /** The session's id. */
   readonly id: string;
-  /** What there is since it was asked last, made right before the commit. Whatever it gave will be written, once. */
+  /** Called just before a commit. Returns what is new since the last call, which is then written exactly once. */
   take(): Taken | undefined;
 }
 
-/** The history of all sessions that this daemon runs, written together. */
+/** Writes the history of all managed sessions, in shared transactions. */
 export interface CommitQueue {
-  /** There is a store, and it is this daemon's. */
+  /** Whether there is a store and this daemon has its lock. */
   readonly writable: boolean;
-  /** Another daemon has its lock. */
+  /** Whether another daemon has the lock. */
   readonly taken: boolean;
   readonly notices: readonly Notice[];
-  /** Why what waits cannot be written now; one of the notices. */
+  /** Why pending changes cannot be written. Also one of the notices. */
   readonly write_error: Notice | undefined;
   /** See `OpenedDatabase`. */
   retry?(): boolean;
@@ -45,13 +45,13 @@ export interface CommitQueue {
   load(): StoredSession[];
   history(session_id: string): string[];
   pending(session_id: string): string[];
-  /** The writer has something for the next commit. */
+  /** Includes the writer in the next commit. */
   changed(writer: Writer): void;
-  /** Writes what waits now, if the disk takes it. */
+  /** Writes pending changes now, if the disk is usable. */
   flush(): void;
-  /** Resolves when all that waits now of a session is on disk, which, while the disk fails, may be long. */
+  /** Resolves when all pending changes of a session are on disk. May take long while the disk fails. */
   stored(session_id: string): Promise<void>;
-  /** Writes what waits and closes the store. */
+  /** Writes pending changes and closes the store. */
   close(): void;
 }
 
@@ -65,7 +65,7 @@ export function createCommitQueue(options: {
   let store: HistoryStore | undefined = opened.store;
   const writable = store !== undefined && !opened.read_only;
   const writers = new Set<Writer>();
-  /** Taken from writers, and not on disk yet, in order. */
+  /** Taken from writers but not on disk yet, in order. */
   let unwritten: Taken[] = [];
   let waiting: { id: string; resolve: () => void }[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -76,7 +76,7 @@ export function createCommitQueue(options: {
     timer ??= setTimeout(commit, delay);
   }
 
-  /** Everything that waits, in one transaction. Half of the time at most is spent on the disk, so that the rest goes on. */
+  /** Commits all pending changes in one transaction. At most half of the time is spent writing, so that other work goes on. */
   function commit() {
     clearTimeout(timer);
     timer = undefined;
@@ -106,7 +106,7 @@ export function createCommitQueue(options: {
     const cause = error instanceof StoreError ? error : new StoreError("refused", String(error));
     write_error = {
       level: "error",
-      text: `What the sessions here do cannot be written: ${cause.message}. They wait, and nothing is shown that could be lost.`,
+      text: `Sessions cannot be written to disk: ${cause.message}. They wait, and nothing is shown before it is stored.`,
       remedy: remedyOf(cause),
     };
   }
@@ -145,7 +145,7 @@ export function createCommitQueue(options: {
   };
 }
 
-/** Writes all together; where the store takes them and not some session's, each session's by itself. */
+/** Writes all sessions in one transaction. If that fails because of some session, writes each on its own. */
 function writeAll(
   store: HistoryStore,
   taken: readonly Taken[],

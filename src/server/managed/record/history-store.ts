@@ -6,7 +6,7 @@ import { type Notice, StoreError } from "../../../store/contract.ts";
 import { guarded, inTransaction, number, openDatabase, text } from "../../../store/sqlite/database.ts";
 import { type SessionConfig, type SessionState, sessionConfig, sessionState } from "../session-config.ts";
 
-/** Each entry brings a store from the version of its index to the next. Entries are never changed, only added. */
+/** Migrations: entry n upgrades a store from version n. Entries are only added, never changed. */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE session (
      id TEXT PRIMARY KEY,
@@ -28,51 +28,51 @@ const MIGRATIONS: readonly string[] = [
    CREATE UNIQUE INDEX pending_place ON pending (session_id, position);`,
 ];
 
-/** One session as `history.db` has it, without its events. */
+/** A session in `history.db`, without its events. */
 export interface StoredSession {
   id: string;
   summary: SessionSummary;
   config: SessionConfig;
   state: SessionState;
-  /** Frames wait that history does not hold yet: the daemon ended while a message was being written. */
+  /** Whether there are frames that are not in the history: the daemon ended while a message was being written. */
   has_pending: boolean;
 }
 
-/** What one session adds to the store. */
+/** Changes to one session. */
 export interface SessionWrite {
   id: string;
-  /** Absent: as it was. */
+  /** Absent: unchanged. */
   summary?: SessionSummary;
   config?: SessionConfig;
   state?: SessionState;
-  /** `encodeEvent` lines, the first of which gets the position `from`. */
+  /** Lines of `encodeEvent`; the first one gets the position `from`. */
   events: readonly string[];
   from: number;
-  /** The events say all that the pending frames say: those go. */
+  /** The events cover all pending frames, which are deleted. */
   settles_pending: boolean;
-  /** Frames that no event says yet, as JSON, the first of which gets the position `pending_from`. */
+  /** Frames that are not covered by events yet, as JSON; the first one gets the position `pending_from`. */
   frames: readonly string[];
   pending_from: number;
 }
 
 /**
- * Keeps what the sessions that this daemon runs did: their rows, their histories, and the frames since the last moment at
- * which all was history. Every call may throw a `StoreError`, after which the store is as it was before the call.
+ * Stores the managed sessions: their rows, their histories, and the frames that are not in the history yet. Every call may throw
+ * a `StoreError`. The store is then unchanged.
  */
 export interface HistoryStore {
-  /** Where the histories are, for show. */
+  /** Path of the database, for display. */
   readonly path: string;
   load(): StoredSession[];
   /** Lines of `encodeEvent`, in order. */
   history(session_id: string): string[];
   /** Frames as JSON, in order. */
   pending(session_id: string): string[];
-  /** All of it or nothing of it; on disk when the call returns. */
+  /** Writes all or nothing. On disk when the call returns. */
   write(writes: readonly SessionWrite[]): void;
   close(): void;
 }
 
-/** Opens `history.db` of a data folder: see `openDatabase`. */
+/** Opens `history.db` in a data folder. See `openDatabase`. */
 export function openHistoryStore(options: { folder: string; now: () => number; check_limit?: number }): {
   store?: HistoryStore;
   read_only: boolean;
@@ -87,15 +87,15 @@ export function openHistoryStore(options: { folder: string; now: () => number; c
     migrations: MIGRATIONS,
     create(database) {
       const store = createHistoryStore(database);
-      // Rows that cannot be read are found now, while there is still a way out.
+      // Read all rows now, while a damaged store can still be replaced.
       store.load();
       return store;
     },
     words: {
       untouched: "the sessions in it are not shown, and no session can be started",
-      reads: "Sessions that the other one runs are shown here as they were when this one started.",
-      replacement: "a new one was begun",
-      aside: "The sessions that this daemon ran before are in the one set aside: keep it if you need them.",
+      reads: "Sessions of the other daemon are shown as they were when this one started.",
+      replacement: "a new one was created",
+      aside: "Earlier sessions are in the quarantined file. Keep it if you need them.",
     },
   });
   const { store } = opened;

@@ -1,16 +1,16 @@
 import type { Frame } from "../../../model/frames/frame.ts";
 
-/** Values nested deeper than this are not stored: history reads 500 levels, of which an event adds some. */
+/** Maximum nesting of stored values. History reads 500 levels, and an event adds some. */
 export const MAX_DEPTH = 400;
 
-/** The frame as it can be stored and read back: what nests too deep in it (a tool's own data) becomes a note. */
+/** Makes a frame storable: values nested too deep (in a tool's own data) are replaced by a note. */
 export function storable(frame: Frame): Frame {
   if (frame.type === "message.delta" || frame.type === "message.tool_progress") return frame;
-  // Only depth changes, and only below the levels that a frame's own fields have.
+  // The cast is safe: the limit is deeper than the frame's own fields.
   return isDeeper(frame, MAX_DEPTH) ? (cutDepth(frame, MAX_DEPTH) as Frame) : frame;
 }
 
-/** Whether a JSON value nests more levels than this. */
+/** Whether a JSON value is nested deeper than `levels`. */
 export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
@@ -22,15 +22,15 @@ export function isDeeper(value: unknown, levels: number): boolean {
 
 function cutDepth(value: unknown, levels: number): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (levels === 0) return "(nested too deep to be kept)";
+  if (levels === 0) return "(nested too deeply to store)";
   if (Array.isArray(value)) return value.map((item) => cutDepth(item, levels - 1));
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, cutDepth(item, levels - 1)]));
 }
 
-/** The same frames, with growth of one text that follows upon each other as one frame. */
+/** Joins consecutive deltas of the same text into one frame. */
 export function joinDeltas(frames: readonly Frame[]): Frame[] {
   const joined: Frame[] = [];
-  /** Texts of the last frame of `joined`, put together once it is known to be whole. */
+  /** Texts of the last frame in `joined`, concatenated when the frame is complete. */
   let texts: string[] = [];
   let length = 0;
   const close = () => {
@@ -61,7 +61,7 @@ export function joinDeltas(frames: readonly Frame[]): Frame[] {
 
 type Growth = Extract<Frame, { type: "message.delta" | "message.tool_progress" }>;
 
-/** Whether a frame appends to what `last`, of which `length` is known to be there, appended to. */
+/** Whether a frame appends to the same text as `last`, at the position `length`. */
 function continues(last: Frame, length: number, frame: Frame): frame is Growth {
   if (last.type === "message.delta" && frame.type === "message.delta") {
     const follows =

@@ -8,10 +8,10 @@ import { readResultFile } from "../../files/raw-records.ts";
 import { truncateText } from "../../sessions/pages.ts";
 import type { Recorder } from "./recorder.ts";
 
-/** Characters of a stored event that are shown. */
+/** Maximum number of characters of a stored event that are shown. */
 const RECORD_LIMIT = 1024 * 1024;
 
-/** The event of history that a part was made from, as it is stored. `undefined`: its message is not whole yet. */
+/** The stored event that a part was made from. `undefined`: its message is not complete yet. */
 export function recordOf(recorder: Recorder, part: TranscriptPart, file: string): RawReply | undefined {
   const found =
     recorder.find((event) => tells(event, part)) ??
@@ -30,12 +30,12 @@ export function recordOf(recorder: Recorder, part: TranscriptPart, file: string)
   };
 }
 
-/** Whether a part was made from this event. Others name it too: what stands behind it, what withdraws it, who quotes it. */
+/** Whether a part was made from this event. Other events may refer to the part too, for example to retract it. */
 function tells(event: HistoryEvent, part: TranscriptPart): boolean {
   const part_id = part.id;
   if ("type" in event && event.type === "request") return event.request.request_id === part_id;
   if ("type" in event && event.type === "error" && event.part_id === undefined) {
-    // One that has no id of its own is known by what it says, and when.
+    // An error without an id is matched by its text and time.
     const isError = part.type === "marker" && part.kind === "error";
     return isError && event.at === part.at && event.message === (part.text ?? part.title);
   }
@@ -47,14 +47,14 @@ function tells(event: HistoryEvent, part: TranscriptPart): boolean {
   );
 }
 
-/** Where a session keeps files, below the data folder. */
+/** The folder of a session's files, in the data folder. */
 export function filesFolder(data_folder: string, session_id: string): string {
   return join(data_folder, "files", session_id);
 }
 
 /**
- * An image as a data URL for a model: one in a session's own folder, where tools put it, and nothing that is no image. A fork's
- * history names the files of the session that it was made from.
+ * An image as a data URL for a model. Only images in a session's own folder are read, where tools put them. A fork's history
+ * refers to files of the original session.
  */
 export async function imageOf(
   data_folder: string,

@@ -14,49 +14,49 @@ import type { CommitQueue, Taken, Writer } from "./commit-queue.ts";
 import type { SessionWrite } from "./history-store.ts";
 import { joinDeltas, storable } from "./join-deltas.ts";
 
-/** So long the reading of a record may keep the event loop, in milliseconds. */
+/** Maximum time that reading a record blocks the event loop, in milliseconds. */
 const SLICE = 8;
 
 /**
- * One session's record. Frames go in; they become history, rows and what is shown, but what is shown (`fold`, `summary`)
- * only holds what is on disk.
+ * Records one session. Frames become history, rows and the transcript. `buffer` and `summary` contain only frames that are on
+ * disk.
  */
 export interface Recorder {
   readonly id: string;
   readonly buffer: FrameBuffer;
-  /** The row as the frames on disk tell it. */
+  /** The row, from the frames on disk. */
   readonly summary: SessionSummary;
   readonly config: SessionConfig;
   readonly state: SessionState;
-  /** The ids of all prompts that were ever recorded here, on disk or not yet. */
+  /** The ids of all prompts that were ever recorded, on disk or not. */
   readonly prompts: ReadonlySet<string>;
-  /** Takes frames in order. Throws a `RangeError` where one is of another session. */
+  /** Records frames in order. Throws a `RangeError` if one belongs to another session. */
   emit(...frames: Frame[]): void;
-  /** History so far, on disk or not yet, up to the last message that was ended. */
+  /** The history, on disk or not, up to the last complete message. */
   history(): readonly HistoryEvent[];
-  /** All that was emitted, on disk or not yet: history as frames, and the frames that no event says yet. */
+  /** All emitted frames, on disk or not: from the history, and those that are not in it yet. */
   frames(): Frame[];
-  /** A stored event's line and its position. */
+  /** A stored event's line and position. */
   find(matches: (event: HistoryEvent) => boolean): { line: string; position: number } | undefined;
   setConfig(change: Partial<SessionConfig>): void;
   setState(change: Partial<SessionState>): void;
-  /** All that was emitted and set is on disk. */
+  /** Whether all emitted frames and changes are on disk. */
   readonly is_stored: boolean;
-  /** Resolves when it is. */
+  /** Resolves when `is_stored` is true. */
   stored(): Promise<void>;
 }
 
-/** Of one session, whether it begins or is opened again. */
+/** Options for a new or a stored session. */
 export interface RecorderOptions {
   id: string;
   commit_queue: CommitQueue;
   config: SessionConfig;
   state: SessionState;
-  /** What is in the store; `undefined`: the session begins with this, and nothing of it is in the store yet. */
+  /** The stored data. `undefined`: the session is new. */
   stored?: { history: readonly string[]; pending: readonly string[] };
-  /** Of a session that begins: what it takes over from another one. */
+  /** The history that a new session takes over from another one. */
   inherited?: readonly HistoryEvent[];
-  /** Frames are on disk and in the fold, or the row or the state changed. */
+  /** Called when frames are on disk and in the buffer, or the row or the state changed. */
   onCommitted(frames: readonly ChannelFrame[]): void;
 }
 
@@ -68,7 +68,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 }
 
-/** As `createRecorder`; gives way to other work between events. `undefined`: it was cancelled. */
+/** Like `createRecorder`, but yields to other work between events. `undefined`: it was cancelled. */
 export async function loadRecorder(
   options: RecorderOptions,
   cancelled: () => boolean,
@@ -85,18 +85,18 @@ export async function loadRecorder(
   return undefined;
 }
 
-/** What is in the store, or inherited, as a record begins with it. */
+/** The initial state of a record, from the store or inherited. */
 interface Beginning {
   events: HistoryEvent[];
   pending: Frame[];
-  /** What the events fold to, without `pending`. */
+  /** The transcript of the events, without `pending`. */
   transcript: Transcript;
   buffer: FrameBuffer;
   summary: SessionSummary;
   prompts: Set<string>;
 }
 
-/** Pauses behind each event. */
+/** Yields after each event. */
 function* read({ id, config, stored, inherited = [] }: RecorderOptions): Generator<undefined, Beginning> {
   const history = stored?.history ?? [];
   const events: HistoryEvent[] = [];
@@ -135,22 +135,22 @@ function recorderOf(options: RecorderOptions, beginning: Beginning): Recorder {
   const { id, commit_queue, stored } = options;
   const { events, pending, buffer, prompts } = beginning;
   let { config, state } = options;
-  /** Events that `history` of the store holds, and frames that `pending` of it holds. */
+  /** Number of events and of pending frames in the store. */
   let events_stored = stored?.history.length ?? 0;
   let frames_stored = stored?.pending.length ?? 0;
   let { summary } = beginning;
   let next_summary = summary;
 
   const collector = createHistory(id, { events, transcript: beginning.transcript });
-  /** Of `pending`: events are made of it when they are needed, since most sessions are only looked at. */
+  /** Pending frames that are not in the collector yet. Added when events are needed, since most sessions are only viewed. */
   let uncollected = pending;
-  /** Frames since the last moment at which all was told by events, and how many events there were then. */
+  /** Frames since the last point at which events covered everything, and the number of events at that point. */
   let frames_since_event = [...pending];
   let complete_events = events.length;
-  /** Emitted and not taken yet. Of these, all before `whole` are told by events. */
+  /** Frames not yet taken by the commit queue. Those before `whole` are covered by events. */
   let frames: Frame[] = [];
   let complete = 0;
-  /** Lines of events that were not taken yet; those before `whole_lines` may be written. */
+  /** Lines of events not yet taken by the commit queue. Those before `whole_lines` may be written. */
   let lines: string[] = (options.inherited ?? []).map(encodeEvent);
   let complete_lines = lines.length;
   let row_changed = stored === undefined;
@@ -176,7 +176,7 @@ function recorderOf(options: RecorderOptions, beginning: Beginning): Recorder {
   }
 
   let is_changed = stored === undefined;
-  /** Taken, and not on disk yet. */
+  /** Taken writes that are not on disk yet. */
   let taken_writes = 0;
   const announce = () => {
     is_changed = true;
@@ -252,7 +252,8 @@ function recorderOf(options: RecorderOptions, beginning: Beginning): Recorder {
     emit(...given) {
       collectPending();
       for (const one of given) {
-        if (one.session_id !== id) throw new RangeError(`A frame of ${one.session_id} was given to ${id}`);
+        if (one.session_id !== id)
+          throw new RangeError(`Frame of session ${one.session_id} emitted in session ${id}`);
         const frame = storable(one);
         if (frame.type === "user.message") prompts.add(frame.message_id);
         frames.push(frame);
@@ -292,7 +293,7 @@ function isShown(frame: Frame): boolean {
   return frame.type !== "message.record";
 }
 
-/** A stored frame. What a damaged store gives instead is left out: history, not this, is the record. */
+/** Parses a stored frame. Damaged frames are dropped: the history is the record. */
 function readFrame(json: string): Frame[] {
   try {
     const parsed = frameSchema.safeParse(JSON.parse(json));
