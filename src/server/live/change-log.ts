@@ -1,23 +1,23 @@
 import type { SessionSummary } from "../../model/session.ts";
 
-/** One change of the list: the rows that it brought, `undefined` where a session went away. */
+/** A change of the list: the changed rows by id; `undefined` for a removed session. */
 interface LoggedChange {
   seq: number;
   rows: Map<string, SessionSummary | undefined>;
 }
 
 /**
- * The list's last changes, for clients that come back. Each row is held once, with the last change that brought it: who
- * missed several of its changes only needs that one, and a thousand busy sessions cost a thousand rows.
+ * The latest changes of the list, for clients that resume. Only the latest version of each row is kept, so memory is bounded by
+ * the number of rows.
  */
 interface ChangeLog {
-  /** `seq` is the one after that of the change before. */
+  /** Adds a change. `seq` must be one more than that of the previous change. */
   add(change: { seq: number; changed: readonly SessionSummary[]; removed: readonly string[] }): void;
-  /** The changes after `seq`, in order and without a gap; `undefined` when some of them are no longer held. */
+  /** The changes after `seq`, in order and complete; `undefined` if some of them were dropped. */
   after(seq: number): { seq: number; changed: SessionSummary[]; removed: string[] }[] | undefined;
 }
 
-/** `most`: changes that are held. */
+/** `most`: maximum number of changes to keep. */
 export function createChangeLog(most: number): ChangeLog {
   const kept: LoggedChange[] = [];
   const last = new Map<string, LoggedChange>();

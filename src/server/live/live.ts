@@ -15,48 +15,48 @@ import type { OpenSession, Sessions } from "../sessions/sessions.ts";
 import { createChangeLog } from "./change-log.ts";
 import { textFrame, textPieces } from "./websocket-frame.ts";
 
-/** Frames of one channel that come within this time after a message are the next one, in milliseconds. */
+/** Frames of one channel within this time after a message are sent in the next one, in milliseconds. */
 const BATCH_MS = 16;
-/** More missed frames than this are not sent again: a snapshot is shorter. */
+/** A client that missed more frames than this gets a snapshot, which is shorter. */
 export const MAX_MISSED = 5_000;
-/** Frames in one message of what was missed. */
+/** Maximum number of missed frames per message. */
 const BATCH = 500;
 /**
- * A client with so many unsent bytes beyond what it asked for gets nothing more until it has read all, then a snapshot; with more
- * it is closed.
+ * A client with more unsent bytes than this, not counting responses to its requests, is sent nothing until it has read
+ * everything, and then a snapshot. A client above the hard limit is disconnected.
  */
 const SOFT_LIMIT = 1024 * 1024;
 const HARD_LIMIT = 4 * 1024 * 1024;
-/** As much of what was missed may wait behind what is unread already. */
+/** Maximum size of missed frames that may be queued on top of unsent bytes. */
 const MAX_MISSED_BYTES = HARD_LIMIT - SOFT_LIMIT;
 const DRAINED = 64 * 1024;
-/** How often a slow client's queue is looked at, in milliseconds. */
+/** Interval between checks of slow clients' queues, in milliseconds. */
 const DRAIN_CHECK_MS = 100;
-/** A client that has not answered so many pings is gone. */
+/** A client that did not answer this many pings is disconnected. */
 const UNANSWERED = 2;
-/** Messages that a client may send at once, and per second after that. */
+/** Maximum burst of messages from a client, and messages per second after that. */
 const BURST = 200;
 const RATE = 50;
-/** How long a dismissed client may take to close its end. */
+/** Time for a client to complete the closing handshake, in milliseconds. */
 const DISMISS_MS = 1_000;
 const MAX_CHANNELS = 64;
 const MAX_CLIENTS = 4_096;
-/** Changes of the list that are kept for clients that come back. */
+/** Number of list changes that are kept for clients that resume. */
 const LOGGED_CHANGES = 500;
 
-/** `heartbeat_ms`: how often clients hear where their channels stand. `report` hears of what should not happen. */
+/** `heartbeat_ms`: interval of the heartbeats. `report`: called with unexpected errors. */
 export interface LiveOptions {
   sessions: Sessions;
   heartbeat_ms?: number;
   report?: (error: unknown) => void;
 }
 
-/** The socket's half of the protocol: who is subscribed to what, and what each one has been sent. */
+/** The server side of the socket protocol: subscriptions, and what each client was sent. */
 export interface Live {
-  /** Takes over a socket that the guard has let in, and the connection beneath it. `in_pieces`: so are long messages sent. */
+  /** Takes over an authorized socket and its connection. `in_pieces`: long messages are sent in several frames. */
   accept(socket: WebSocket, connection: Duplex, in_pieces?: boolean): void;
   readonly clients: number;
-  /** Bytes that wait for all clients together. */
+  /** Total number of unsent bytes of all clients. */
   readonly queued: number;
   /** Whether a client is subscribed to the session's frames. */
   isWatched(session_id: string): boolean;
@@ -65,33 +65,33 @@ export interface Live {
 
 interface Client {
   socket: WebSocket;
-  /** Takes the socket's frames as they are on the wire: one is made for all clients, where `socket.send` makes one for each. */
+  /** Receives encoded WebSocket frames. A frame is encoded once for all clients; `socket.send` would encode it for each. */
   connection: Duplex;
-  /** Makes a message as this client takes it. */
+  /** Encodes a message for this client. */
   frame: (text: string) => Buffer;
-  /** By channel: `live` gets every frame; `lagging` gets a snapshot once its queue is empty. */
+  /** Subscriptions by channel. `live`: gets every frame. `behind`: gets a snapshot once its queue is empty. */
   channels: Map<string, { state: "live" | "behind" }>;
-  /** Messages are answered one after the other, in the order in which they came. */
+  /** Messages are handled one after the other, in order. */
   work: Promise<void>;
   waiting: number;
-  /** Bytes of snapshots that are not sent yet. */
+  /** Bytes of unsent snapshots. */
   snapshots: number;
   allowance: number;
   allowance_at: number;
   unanswered: number;
 }
 
-/** What a channel sends: joined, written as JSON once, and shared by all of its subscribers. */
+/** A channel. Its messages are encoded once and shared by all subscribers. */
 interface Channel {
   name: string;
   clients: Set<Client>;
-  /** Where what has been sent ends. */
+  /** The position after the last sent message. */
   epoch: string;
   seq: number;
-  /** Sends what is waiting. */
+  /** Sends queued frames. */
   flush(): void;
   snapshot(reason: SnapshotReason): string;
-  /** What came after the position, as messages; `undefined`: a snapshot is needed. */
+  /** The messages after a position; `undefined`: a snapshot is needed. */
   missed(epoch: string, after_seq: number): ServerMessage[] | undefined;
   close(): void;
 }
@@ -108,7 +108,7 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
   function send(client: Client, message: Buffer): void {
     if (client.socket.readyState !== WebSocket.OPEN) return;
     client.connection.write(message);
-    // One message may be longer than the limit; a queue that grows beyond it may not.
+    // A single message may be longer than the limit, but the queue must not grow beyond it.
     if (unsentBytes(client) > Math.max(HARD_LIMIT, SOFT_LIMIT + message.length)) client.socket.terminate();
   }
 
@@ -116,7 +116,7 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
     send(client, client.frame(JSON.stringify(message)));
   }
 
-  /** Bytes that wait for a client, without the snapshots: a long one is no sign that nobody reads. */
+  /** Unsent bytes of a client without snapshots: a long snapshot does not mean that the client does not read. */
   function unsentBytes({ socket, snapshots }: Client): number {
     return socket.bufferedAmount - snapshots;
   }
@@ -134,7 +134,7 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
     });
   }
 
-  /** Does it for clients that keep up; those that do not get a snapshot once they have read what they had. */
+  /** Sends to clients that keep up. Others get a snapshot after they have read their queue. */
   function broadcast(
     channel: Channel,
     unread: (client: Client) => number,
@@ -152,7 +152,7 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
     }
   }
 
-  /** Gives clients that were too slow, and have read what they had, the state as it is now. */
+  /** Sends a snapshot to slow clients that have read their queue. */
   function catchUp(): void {
     let any_behind = false;
     for (const client of clients) {
@@ -190,7 +190,7 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
     notify(client, refused);
   }
 
-  /** Closes against the rules; what the client still sends is not looked at. */
+  /** Disconnects a client that violates the protocol. Its further messages are ignored. */
   function dismiss(client: Client, reason: string): void {
     client.socket.removeAllListeners("message");
     client.socket.close(1008, reason);
@@ -216,15 +216,15 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
   }
 
   async function handle(client: Client, data: string): Promise<void> {
-    // A client that asks for more than it reads waits for its answers.
+    // A client that does not read its responses has to wait.
     while (client.socket.bufferedAmount > SOFT_LIMIT && client.socket.readyState === WebSocket.OPEN) {
       await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS));
     }
     if (client.socket.readyState !== WebSocket.OPEN) return;
     const message = parseMessage(data);
     if (!message) {
-      refuse(client, "message", "This is no message of the protocol.");
-      return dismiss(client, "no message of the protocol");
+      refuse(client, "message", "Invalid message.");
+      return dismiss(client, "invalid message");
     }
     switch (message.type) {
       case "subscribe":
@@ -241,25 +241,30 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
     { channel: name, epoch, after_seq }: Extract<ClientMessage, { type: "subscribe" }>,
   ): Promise<void> {
     if (client.channels.size >= MAX_CHANNELS && !client.channels.has(name)) {
-      return refuse(client, "too_many_channels", `A socket may hold ${MAX_CHANNELS} channels.`, name);
+      return refuse(client, "too_many_channels", `A socket can have at most ${MAX_CHANNELS} channels.`, name);
     }
     let channel: Channel | undefined;
     try {
       do {
         channel = await openChannel(name);
-        // Another client that waited for it may have left, and closed it, before this one had its turn.
+        // Another client may have closed the channel in the meantime.
       } while (channel && channels.get(name) !== channel);
     } catch (error) {
       if (error instanceof Refused) {
         const { code, message, remedy } = error;
         return refuse(client, code, remedy === undefined ? message : `${message} ${remedy}`, name);
       }
-      refuse(client, "failed", "This could not be opened: see the daemon's terminal.", name);
+      refuse(
+        client,
+        "failed",
+        "The channel could not be opened. See the daemon's log in the terminal.",
+        name,
+      );
       throw error;
     }
-    if (!channel) return refuse(client, "no_channel", "There is no such channel.", name);
+    if (!channel) return refuse(client, "no_channel", "No such channel.", name);
     if (client.socket.readyState !== WebSocket.OPEN) return closeIfIdle(channel);
-    // What waits for the others is part of this client's missing frames, and must not come to it twice.
+    // Frames queued for other clients are part of this client's missed frames. Flush them so that it does not get them twice.
     channel.flush();
     channel.clients.add(client);
     client.channels.set(name, { state: "live" });
@@ -294,7 +299,7 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
     return await pending;
   }
 
-  /** The channel began a new life: everyone starts from its state, and no second snapshot waits behind a first. */
+  /** The transcript was replaced: all subscribers get a snapshot, except those that already have unsent data. */
   function replaceAll(channel: Channel): void {
     const unread = ({ socket }: Client) => socket.bufferedAmount;
     broadcast(channel, unread, (client) => sendSnapshot(client, channel, "rewritten"));
@@ -324,7 +329,7 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
       }
       client.unanswered++;
       client.socket.ping();
-      // What it asks for waits for what it has not read; said meanwhile that it stands elsewhere, it would ask again.
+      // The response it needs may still be queued. A newer position would make it request again.
       if (client.socket.bufferedAmount > SOFT_LIMIT) continue;
       const positions: Record<string, { epoch: string; seq: number }> = {};
       for (const [name, { state }] of client.channels) {
@@ -364,7 +369,7 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
       socket.on("pong", () => {
         client.unanswered = 0;
       });
-      // A broken socket is closed by `ws` right after; the error itself says nothing that we could act on.
+      // `ws` closes a broken socket itself. The error contains nothing to act on.
       socket.on("error", () => {});
       socket.on("close", () => {
         clients.delete(client);
@@ -374,14 +379,14 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
     close() {
       clearInterval(heartbeat);
       clearInterval(drain_timer);
-      for (const client of clients) client.socket.close(1001, "the daemon ends");
+      for (const client of clients) client.socket.close(1001, "the daemon is shutting down");
       for (const channel of channels.values()) channel.close();
       channels.clear();
     },
   };
 }
 
-/** What was missed, as it is sent; `undefined`: it is too much. */
+/** Encodes missed messages; `undefined`: they are too large. */
 function written({ frame }: Client, missed: ServerMessage[] | undefined): Buffer[] | undefined {
   const messages: Buffer[] = [];
   let bytes = 0;
@@ -406,7 +411,7 @@ function parseMessage(data: string): ClientMessage | undefined {
   }
 }
 
-/** One session's frames. */
+/** The channel of one session. */
 function createSessionChannel(
   open: OpenSession,
   deliver: (channel: Channel, message: ServerMessage) => void,
@@ -415,7 +420,7 @@ function createSessionChannel(
   const name = outputChannel(open.id);
   let waiting: ChannelFrame[] = [];
   let timer: NodeJS.Timeout | undefined;
-  /** When the last message had been written: what comes long after it does not wait for more. */
+  /** Time of the last message. Frames that come long after it are sent without delay. */
   let sent_at = Number.NEGATIVE_INFINITY;
   let written: { epoch: string; seq: number; page: string } | undefined;
 
@@ -438,7 +443,7 @@ function createSessionChannel(
       sent_at = performance.now();
     },
     snapshot(reason) {
-      // A thousand clients that come back at once get the same text.
+      // Cached for the case that many clients reconnect at once.
       if (written?.epoch !== open.epoch || written.seq !== open.seq) {
         const page = JSON.stringify(sessionPage(open.summary, open.transcript));
         written = { epoch: open.epoch, seq: open.seq, page };
@@ -483,7 +488,7 @@ function createSessionChannel(
 
 type ListChange = Extract<ServerMessage, { type: "sessions" }>;
 
-/** The list of sessions. Its changes come joined already. */
+/** The channel of the session list. Its changes are already batched. */
 function createListChannel(
   sessions: Sessions,
   deliver: (channel: Channel, message: ServerMessage) => void,

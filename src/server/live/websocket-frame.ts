@@ -1,14 +1,14 @@
 import { PIECE_MARK } from "../../protocol.ts";
 
-/** Bytes of a message that come as one piece of it: on a link that is hardly one each still takes less than a heartbeat. */
+/** Maximum size of a fragment in bytes. Even on a very slow link, sending one takes less than a heartbeat. */
 const PIECE_BYTES = 8 * 1024;
 const PING = Buffer.from([0x89, 0]);
-/** Of one message: some clients leave a server that sends too many. */
+/** Maximum pings per message: some clients disconnect if a server sends too many. */
 const MAX_PINGS = 48;
 
 /**
- * A text message of a server as it is on the wire: one frame, final and not masked (RFC 6455, section 5.2). `ws` writes the head
- * of each message anew for each client, in a write of its own.
+ * Encodes a text message as one final, unmasked WebSocket frame (RFC 6455, section 5.2). `ws` would encode and write the header
+ * separately for each client.
  */
 export function textFrame(text: string): Buffer {
   const { frame, head } = openFrame(Buffer.byteLength(text));
@@ -17,15 +17,15 @@ export function textFrame(text: string): Buffer {
 }
 
 /**
- * The same as several messages where it is long, each but the last one marked: a client hears of what comes slowly. So does the
- * server, which asks for answers between them.
+ * Like `textFrame`, but splits a long message into fragments with pings between them, so that on a slow link both sides see that
+ * the connection is alive.
  */
 export function textPieces(text: string): Buffer {
   const bytes = Buffer.from(text);
   const ends: number[] = [];
   for (let end = 0; end < bytes.length; ends.push(end)) {
     end = Math.min(end + PIECE_BYTES, bytes.length);
-    // Not within a character, the bytes of which but the first one begin with 10.
+    // Do not split within a UTF-8 character: its continuation bytes begin with the bits 10.
     while (((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
   }
   if (ends.length < 2) return textFrame(text);
