@@ -202,8 +202,8 @@ describe("an Inspect log in an archive", () => {
     writeFileSync(half, bytes.subarray(0, bytes.length - 30));
     const { code, warnings } = await run([half]);
     expect(code).toBe(1);
-    expect(warnings.join("\n")).toContain("it is no ZIP archive, or not a whole one");
-    expect((await run([path])).warnings.join("\n")).toContain("there is no session in it");
+    expect(warnings.join("\n")).toContain("it is not a ZIP archive, or it is incomplete");
+    expect((await run([path])).warnings.join("\n")).toContain("it has no sessions");
   });
 
   it("is followed while the evaluation writes it", async () => {

@@ -2,9 +2,9 @@ import type { FileIdentity } from "../../store/contract.ts";
 import { isSame, openRegular, readAt } from "../files/follow.ts";
 import type { ArchiveWriter } from "./archive-writer.ts";
 
-/** Bytes that are read at a time. */
+/** Bytes per read. */
 const BLOCK = 256 * 1024;
-/** Bytes of a file that are copied before others have their turn with it. */
+/** Bytes of a file that are copied before other work on the file gets a turn. */
 const TURN = 4 * 1024 * 1024;
 
 /** What the backfill needs to know about a session file. */
@@ -14,36 +14,33 @@ interface BackfillFile {
   readonly sample: boolean;
   readonly gone: boolean;
   readonly done: boolean;
-  /** The file as it was last read; absent: never read. */
+  /** The file's identity when it was last read. Absent: never read. */
   readonly identity?: FileIdentity;
 }
 
-/** Files whose archive is behind what was read or is there twice, and what mends that. */
+/** Completes archives that lack bytes, and removes duplicates. */
 interface ArchiveBackfill<Entry> {
   add(entry: Entry): void;
-  /** No session is left of what was archived under this number: it goes once the file's own archive begins with all of it. */
+  /** No session uses the content archived under this file id. It is removed once the file's own archive begins with all of it. */
   replacedBy(file_id: number, by: Entry): void;
-  /**
-   * Copies into the archive what was read for the list alone, or while it could not be written, a block at a time; then
-   * removes what is in it twice.
-   */
+  /** Archives, one block at a time, what was read but not archived. Then removes duplicates. */
   work(): Promise<void>;
 }
 
 export function createArchiveBackfill<Entry extends BackfillFile>(options: {
   archive: ArchiveWriter<Entry>;
   isClosed(): boolean;
-  /** Whether a file belongs into the archive at all. */
+  /** Whether a file is to be archived at all. */
   isArchivable(entry: Entry): boolean;
   run(entry: Entry, work: () => Promise<boolean>): Promise<boolean | undefined>;
 }): ArchiveBackfill<Entry> {
   const { archive, isClosed, isArchivable, run } = options;
   const incomplete = new Set<Entry>();
-  /** By their numbers, what is archived of the content that files had before. */
+  /** Files whose earlier content is archived, by the file id of that content. */
   const replaced = new Map<number, Entry>();
   const buffer = new Uint8Array(BLOCK);
 
-  /** Copies some of what the archive does not have; `true`: there is more. */
+  /** Archives some missing bytes. `true`: there is more. */
   async function archiveSome(entry: Entry): Promise<boolean> {
     const { identity } = entry;
     if (entry.gone || !identity || archive.archivedTo(entry.id) >= identity.size) return false;
@@ -64,7 +61,7 @@ export function createArchiveBackfill<Entry extends BackfillFile>(options: {
     }
   }
 
-  /** Removes archives of which every byte is in another one: a file came back as it was, under another inode or device. */
+  /** Removes archives whose bytes are all in another one: a file came back unchanged with another inode or device. */
   async function removeCopies(): Promise<void> {
     const long_enough = [...replaced].flatMap(([replaced_id, { id, done }]) => {
       const length = archive.archivedTo(replaced_id);
@@ -73,7 +70,7 @@ export function createArchiveBackfill<Entry extends BackfillFile>(options: {
         : [];
     });
     if (long_enough.length === 0) return;
-    // What is compared, and the rows that name the new number, are on the disk before anything goes from there.
+    // Make sure that the compared bytes and the rows that refer to the new id are on disk before anything is removed.
     await archive.persist();
     for (const { id, former_id: replaced_id, length } of long_enough) {
       if (isClosed() || !archive.writable || archive.failing) return;
@@ -87,7 +84,7 @@ export function createArchiveBackfill<Entry extends BackfillFile>(options: {
       if (isClosed()) return false;
       const expected = readArchived(replaced_id, at, length);
       const found = readArchived(file_id, at, at + expected.length);
-      // Chunks need not begin and end at the same places in both.
+      // Chunk boundaries may differ between the two.
       const compared = Math.min(expected.length, found.length);
       if (compared === 0 || Buffer.compare(expected.subarray(0, compared), found.subarray(0, compared)) !== 0)
         return false;
@@ -97,7 +94,7 @@ export function createArchiveBackfill<Entry extends BackfillFile>(options: {
     return true;
   }
 
-  /** Nothing where the archive is damaged: what cannot be compared stays. */
+  /** Returns nothing if the archive is damaged. What cannot be compared is kept. */
   function readArchived(file_id: number, from: number, to: number): Uint8Array {
     try {
       return archive.read(file_id, from, to);
@@ -114,7 +111,7 @@ export function createArchiveBackfill<Entry extends BackfillFile>(options: {
       for (const entry of incomplete) {
         if (isClosed() || !archive.writable || archive.failing) return;
         incomplete.delete(entry);
-        // Whoever wants to see the session waits for no more than one turn.
+        // A viewer of the session waits for one turn at most.
         for (let more = isArchivable(entry); more; )
           more = (await run(entry, () => archiveSome(entry))) ?? false;
         if (archive.failing) incomplete.add(entry);

@@ -10,30 +10,30 @@ import {
 import { openStore } from "../../store/sqlite/session-store.ts";
 import { createPendingChunks, type PendingChunks } from "./archive.ts";
 
-/** Bytes that wait before they are written out of turn, and before reading waits for the disk. */
+/** Pending bytes above which they are written at once and reading waits for the disk. */
 const PENDING_LIMIT = 2 * 1024 * 1024;
 const MAX_PENDING = 8 * 1024 * 1024;
 
 interface ArchiveWriterOptions<Entry> {
-  /** Absent: nothing is kept. */
+  /** Absent: nothing is stored. */
   dataFolder?: string;
   /** See `DatabaseOptions`. */
   check_limit?: number;
   read_only?: boolean;
   now: () => number;
-  /** How long to wait after a write that failed, in milliseconds. */
+  /** Pause after a failed write, in milliseconds. */
   retry: number;
   rowOf(entry: Entry): StoredFile | undefined;
   sessionRowOf(id: string): StoredSession | undefined;
-  /** Bytes that were to be archived are not: they have to be read again from the agents' files. */
+  /** Called when bytes that were to be archived were lost. They have to be read again from the agents' files. */
   onLoss(): void;
 }
 
-/** Brings what changed into the store, together and in the background, and says when it cannot. */
+/** Writes changes to the store, in batches in the background, and reports failures. */
 export interface ArchiveWriter<Entry> {
-  /** Whether anything is written at all: there is a store, and it is this daemon's. */
+  /** Whether there is a store and this daemon has its lock. */
   readonly writable: boolean;
-  /** A write failed a moment ago; the next is not tried yet. */
+  /** Whether a write failed recently, so that the next one is delayed. */
   readonly failing: boolean;
   readonly notices: Notice[];
   /** See `OpenedDatabase`. */
@@ -42,19 +42,19 @@ export interface ArchiveWriter<Entry> {
   entryChanged(entry: Entry): void;
   sessionChanged(id: string): void;
   sessionRemoved(id: string): void;
-  /** A row of content that is no more in its file: kept for its archive. */
+  /** Stores a row of content that is no longer in its file. It is kept for its archive. */
   replaced_rows(row: StoredFile): void;
-  /** What is archived under this number is wanted no more. */
+  /** Removes what is archived under this file id. */
   fileRemoved(file_id: number): void;
   /** Copies bytes of a file into the archive. `false`: they do not continue it, or it cannot be written now. */
   append(file_id: number, start: number, bytes: Uint8Array): Promise<boolean>;
-  /** How far a file is archived, or soon will be, in bytes from 0. */
+  /** How far a file is archived, including pending bytes. */
   archivedTo(file_id: number): number;
   /** Archived bytes, as `SessionStore.read`. */
   read(file_id: number, from: number, to: number): Uint8Array;
-  /** Writes all that waits, unless a write failed a moment ago. */
+  /** Writes all pending changes, unless a write failed recently. */
   persist(): Promise<void>;
-  /** What was not archived while writing failed has been handed over since: once it is written, nothing is wrong any more. */
+  /** Everything that was not archived because of failures was appended again: once it is written, the notice is removed. */
   backfilled(): Promise<void>;
   close(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export function createArchiveWriter<Entry>(options: ArchiveWriterOptions<Entry>)
   const pending_chunks: PendingChunks | undefined = store && createPendingChunks(store);
   const writable = store !== undefined && !opened.read_only;
   let write_error: Notice | undefined;
-  /** By a clock that nobody sets. */
+  /** Monotonic time. */
   let retry_at = 0;
   let persisting: Promise<void> | undefined;
   let entries = new Set<Entry>();
@@ -86,7 +86,7 @@ export function createArchiveWriter<Entry>(options: ArchiveWriterOptions<Entry>)
     retry_at = performance.now() + options.retry;
     write_error = {
       level: "error",
-      text: `The archive cannot be written: ${cause.message}. Sessions are shown as before, but what is new in them is not kept.`,
+      text: `The archive cannot be written: ${cause.message}. Sessions are shown as before, but new records are not archived.`,
       remedy: remedyOf(cause),
     };
   }
@@ -104,7 +104,7 @@ export function createArchiveWriter<Entry>(options: ArchiveWriterOptions<Entry>)
         chunks,
         files: [...batch.superseded, ...[...batch.entries].flatMap((entry) => options.rowOf(entry) ?? [])],
         sessions: [...batch.sessions].flatMap((id) => options.sessionRowOf(id) ?? []),
-        // One that came back has a row again.
+        // Sessions that came back have a row again.
         removed_sessions: [...batch.removed].filter((id) => !options.sessionRowOf(id)),
         removed_files: batch.removed_files,
       });

@@ -7,31 +7,31 @@ const COMPRESSION = {
   params: {
     [constants.ZSTD_c_compressionLevel]: 1,
     [constants.ZSTD_c_checksumFlag]: 1,
-    // As long as a chunk, instead of twice that: a fifth of the time went into setting up the rest.
+    // The window is as long as a chunk. The default of twice that would take a fifth more time.
     [constants.ZSTD_c_windowLog]: 18,
   },
 };
 
-/** Bytes of one chunk, before compression. */
+/** Size of a chunk before compression, in bytes. */
 const CHUNK = 256 * 1024;
-/** Chunks that are compressed at a time: of the threads that do it, as many are left for reading files. */
+/** Concurrent compressions. They leave as many threads for reading files. */
 const AT_ONCE = 2;
-/** A last chunk shorter than this is written again together with what follows it. */
+/** A last chunk shorter than this is rewritten together with what follows it. */
 const SHORT = 64 * 1024;
-/** Bytes that wait for the disk; beyond it they are left in the agents' files, and read from there later. */
+/** Maximum number of pending bytes. Beyond it bytes are read again later from the agents' files. */
 const MAX_PENDING = 16 * 1024 * 1024;
 
-/** Copies the agents' bytes into the store, in the order in which they stand in each file. */
+/** Bytes of agents' files that are to be written to the store, in file order. */
 export interface PendingChunks {
   /**
-   * Takes bytes of a file if they continue what is archived; what is there already is skipped. `false`: there is a gap
-   * before them, or no room to wait: read them again later, from `end`.
+   * Adds bytes of a file if they continue what is archived. Bytes that are already archived are skipped. `false`: there is a gap,
+   * or too much is pending; append again later, from `end`.
    */
   append(file_id: number, start: number, bytes: Uint8Array): boolean;
-  /** How far a file is archived or waits to be, in bytes from 0. */
+  /** How far a file is archived or pending, in bytes. */
   end(file_id: number): number;
   readonly pendingBytes: number;
-  /** What waits, as chunks for one transaction. Once they are written, call `written`; if they were not, `failed`. */
+  /** Pending bytes as chunks for one transaction. Call `written` or `failed` afterwards. */
   take(): Promise<StoredChunk[]>;
   written(): void;
   failed(): void;
@@ -62,7 +62,7 @@ export function createPendingChunks(store: SessionStore): PendingChunks {
       const at = end(file_id);
       if (start + bytes.length <= at) return true;
       if (start > at || pendingBytes + takenBytes + bytes.length > MAX_PENDING) return false;
-      // The caller's buffer is used again.
+      // Copied because the caller reuses its buffer.
       const fresh = new Uint8Array(bytes.subarray(at - start));
       let waiting = pending.get(file_id);
       if (!waiting) {
@@ -103,7 +103,7 @@ export function createPendingChunks(store: SessionStore): PendingChunks {
       takenBytes = 0;
     },
     failed() {
-      // What follows a lost piece would leave a gap: all of it is read again from the agents' files.
+      // Bytes after lost ones would leave a gap, so all of them are read again from the agents' files.
       for (const file_id of [...taken.keys(), ...pending.keys()]) ends.delete(file_id);
       taken = new Map();
       takenBytes = 0;
@@ -120,7 +120,7 @@ async function compressed(
   return { ...place, length: bytes.length, compressed: await compress(bytes, COMPRESSION) };
 }
 
-/** All bytes of the pieces, cut into chunks. Copies as little as it can: a piece is as long as a chunk, as a rule. */
+/** Splits bytes into chunks. Copies as little as possible: an input is usually as long as a chunk. */
 function* chunksOf(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
   let gathered: Uint8Array[] = [];
   let length = 0;

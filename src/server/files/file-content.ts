@@ -1,22 +1,22 @@
 import { openRegular, readAt } from "./follow.ts";
 
-/** Bytes from a place on; fewer than asked for where they end. `buffer`: may be filled and returned. */
+/** Reads bytes from an offset; fewer than requested at the end. `buffer`: may be filled and returned. */
 export type ReadBytes = (at: number, length: number, buffer?: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>;
 
-/** What a session's file holds, wherever in it one looks; of one that is gone, what the archive has of it. */
+/** Random access to a session's file, or to the archived bytes of a file that is gone. */
 export interface FileContent {
   size: number;
-  /** Another one where another file took its place. */
+  /** Changes when the file is replaced. */
   stamp: string;
   read: ReadBytes;
   close(): Promise<void>;
 }
 
-/** A file as the archive knows it. */
+/** A file as the archive sees it. */
 interface ArchivedFile {
   readonly id: number;
   readonly path: string;
-  /** Deleted by its agent: only the archive has its bytes. */
+  /** Whether the file was deleted, so that only the archive has its bytes. */
   readonly gone: boolean;
 }
 
@@ -33,7 +33,7 @@ export async function openContent(
   archive: ArchiveReader,
 ): Promise<FileContent | undefined> {
   if (entry.gone) {
-    // Some of it may still be on its way to the disk.
+    // Some bytes may not be written yet.
     await archive.persist();
     return {
       size: archive.archivedTo(entry.id),

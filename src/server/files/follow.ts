@@ -4,40 +4,40 @@ import { type FileHandle, open } from "node:fs/promises";
 import { createZstdDecompress } from "node:zlib";
 import type { FileIdentity } from "../../store/contract.ts";
 
-/** Never waits for a pipe to be opened at its other end, and never follows a link that was swapped in. */
+/** Does not block on a pipe without a writer, and does not follow a link that replaced the file. */
 export const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 const HEAD_LENGTH = 1_024;
 const TAIL_LENGTH = 256;
-/** Bytes that are handed on at a time, at most. */
+/** Maximum number of bytes per chunk. */
 const CHUNK = 256 * 1024;
-/** Buffers of chunks that wait for the next reading: as many as are read at a time, or so. */
+/** Maximum number of chunk buffers kept for reuse, about the number of concurrent reads. */
 const MAX_POOLED_BUFFERS = 4;
 const buffer_pool: Uint8Array<ArrayBuffer>[] = [];
 
 interface FollowOptions {
   path: string;
-  /** The file as it was when it was last read. */
+  /** The file's identity when it was last read. */
   known?: FileIdentity;
-  /** Whether to read on from `known.size` if the file is still the same, or all of it again. */
+  /** Whether to continue from `known.size` if the file is still the same, or read all of it again. */
   onward: boolean;
-  /** Where reading begins when it does not go on, in bytes: a line's beginning. Absent: 0. */
+  /** The byte to start from if reading does not continue. Must be the start of a line. Absent: 0. */
   from?: number;
-  /** Called before the first byte when reading starts from zero or `from`. `replaced`: this is not the content known before. */
+  /** Called before the first byte if reading starts from zero or `from`. `replaced`: the content is not the known one. */
   begin(replaced: boolean): void;
   /** The chunk is valid until the returned promise resolves. */
   bytes(chunk: Uint8Array, offset: number): void | Promise<void>;
-  /** Asked between chunks. */
+  /** Checked between chunks. */
   stop(): boolean;
 }
 
-/** `identity`: the file up to where it was read; `stopped`: that is not its end. */
+/** `identity`: the part of the file that was read; `stopped`: reading ended before the end of the file. */
 export type Followed = { type: "gone" } | { type: "read"; identity: FileIdentity; stopped: boolean };
 
 /**
- * Reads what a file gained since it was last read, or all of it where it is another file, was cut, or was rewritten.
- * Opens it read-only, once, and believes only the open handle: regular files, no links, no pipes. Errors other than a
- * file that is not there are thrown.
+ * Reads what was appended to a file since it was last read, or all of it if it was replaced, truncated or rewritten. Opens the
+ * file read-only, once, and checks the open handle: only regular files, no links, no pipes. Throws errors other than a missing
+ * file.
  */
 export async function followFile(options: FollowOptions): Promise<Followed> {
   const opened = await openRegular(options.path);
@@ -51,10 +51,10 @@ export async function followFile(options: FollowOptions): Promise<Followed> {
     if (same && options.onward) consumed = known.size;
     else options.begin(known !== undefined && !same);
     const rest = size - consumed;
-    // One buffer for all chunks of a reading, and for the next one: new ones would be garbage faster than it is collected.
+    // Buffers are reused: new ones would become garbage faster than it is collected.
     buffer = rest < CHUNK ? new Uint8Array(rest) : (buffer_pool.pop() ?? new Uint8Array(CHUNK));
     let tail: Uint8Array = consumed > 0 ? await readTail(handle, consumed) : new Uint8Array();
-    /** Of the first bytes, where they are among those read now. */
+    /** The hash of the first bytes, if they are read now. */
     let first: string | undefined;
     let stopped = false;
     while (consumed < size) {
@@ -90,7 +90,7 @@ export async function followFile(options: FollowOptions): Promise<Followed> {
   }
 }
 
-/** An open file, as it was when it was opened. Whoever opened it closes it. */
+/** An open file and its state when it was opened. The caller closes it. */
 export interface OpenFile {
   handle: FileHandle;
   /** `device:inode`. */
@@ -99,14 +99,14 @@ export interface OpenFile {
   modified_at: number;
 }
 
-/** Opens for reading what is a regular file at that moment. `undefined`: nothing there, or something else. */
+/** Opens a regular file for reading. `undefined`: nothing is there, or it is not a regular file. */
 export async function openRegular(path: string): Promise<OpenFile | undefined> {
   let handle: FileHandle;
   try {
     handle = await open(path, OPEN_FLAGS);
   } catch (error) {
     const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
-    // ELOOP: a link stands there now; ENXIO: a pipe or socket.
+    // ELOOP: a link; ENXIO: a pipe or socket.
     if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP" || code === "ENXIO") return undefined;
     throw error;
   }
@@ -123,7 +123,7 @@ export async function openRegular(path: string): Promise<OpenFile | undefined> {
   return undefined;
 }
 
-/** At most `length` bytes from `offset`; fewer only where the file ends. */
+/** Reads `length` bytes from `offset`; fewer only at the end of the file. */
 export async function readAt(
   handle: FileHandle,
   offset: number,
@@ -139,7 +139,7 @@ export async function readAt(
   return buffer.subarray(0, filled);
 }
 
-/** The first bytes of a file, at most so many; `undefined`: there is none. */
+/** The first bytes of a file, at most `length`; `undefined`: there is no file. */
 export async function readBeginning(path: string, length: number): Promise<Uint8Array | undefined> {
   const opened = await openRegular(path);
   if (!opened) return undefined;
@@ -151,8 +151,8 @@ export async function readBeginning(path: string, length: number): Promise<Uint8
 }
 
 /**
- * Whether the open file is still the one known, perhaps grown: the same inode, not shorter, the same first bytes and the
- * same bytes before the point where it ended (a file cut and grown again within one look shows there).
+ * Whether an open file is still the known one, possibly grown: the same inode, not shorter, with the same first bytes and the
+ * same bytes before the old end. The last check detects a file that was truncated and grew again.
  */
 export async function isSame({ handle, inode, size }: OpenFile, known: FileIdentity): Promise<boolean> {
   if (inode !== known.inode || size < known.size) return false;
@@ -174,18 +174,18 @@ function joinTail(tail: Uint8Array, chunk: Uint8Array): Uint8Array {
   return joined.slice(-TAIL_LENGTH);
 }
 
-/** Bytes as they stand in a file, made into the text's bytes. */
+/** Turns the bytes of a file into the bytes of its text. */
 export interface Decoder {
   write(chunk: Uint8Array): Promise<void>;
-  /** Of a compressed file: what follows is not wanted; it is taken, and not decoded. */
+  /** For a compressed file: ignores the rest of the input without decoding it. */
   stop(): void;
   end(): Promise<void>;
 }
 
-/** Codex compresses cold files; such a file is written once, whole. */
+/** Whether a file is compressed. Codex compresses inactive files in one write. */
 export const isCompressed = (path: string): boolean => path.endsWith(".zst");
 
-/** Hands the decoded bytes to `sink` as they come, never more than a piece at a time. Throws on damaged data. */
+/** Passes decoded bytes to `sink` in bounded chunks. Throws if the data is damaged. */
 export function createDecoder(path: string, sink: (bytes: Uint8Array) => void): Decoder {
   if (!isCompressed(path)) return { write: async (chunk) => sink(chunk), stop() {}, async end() {} };
   let stopped = false;

@@ -11,16 +11,16 @@ import { mediaOf } from "../sessions/pages.ts";
 import type { ReadBytes } from "./file-content.ts";
 import { createDecoder, isCompressed, isSame, type OpenFile, openRegular, readAt } from "./follow.ts";
 
-/** Bytes of a record that are sent, and of a file that an agent put beside its session. */
+/** Maximum number of bytes that are sent of a record or of an agent's result file. */
 const RECORD_LIMIT = 1024 * 1024;
 const ATTACHMENT_LIMIT = 64 * 1024 * 1024;
 const BLOCK = 256 * 1024;
 const LINE_BLOCK = 4 * 1024 * 1024;
 const NEWLINE = 0x0a;
-/** Each one would have to meet the same swap. */
+/** Number of attempts to open a file that may be replaced at the same time. */
 const MAX_ATTEMPTS = 16;
 
-/** Where the bytes of a session's file are: on the disk if it is still the same file, else in the archive. */
+/** The bytes of a session's file: on disk if it is still the same file, otherwise in the archive. */
 export interface RecordFile {
   path: string;
   gone: boolean;
@@ -30,13 +30,13 @@ export interface RecordFile {
   archived(from: number, to: number): Uint8Array;
 }
 
-/** The record that a part was made from, as it stands in the file. `undefined`: the bytes are nowhere any more. */
+/** The raw record that a part was made from. `undefined`: its bytes no longer exist. */
 export async function readRecord(file: RecordFile, origin: Source): Promise<RawReply | undefined> {
   if (origin.kind === undefined) return readLine(file, origin);
   if (origin.logged === undefined) return undefined;
   const entry = await readLine(file, { file: file.path, ...origin.logged });
   if (entry === undefined) return undefined;
-  // A record log's line says more than the agent wrote; one that is cut is shown as it is.
+  // The line of a record log wraps the agent's record. A truncated line is shown as it is.
   const value = entry.truncated === undefined ? new RawJson(entry.text).at(["value"]) : undefined;
   return { ...entry, ...(value !== undefined && { text: value }), place: origin };
 }
@@ -74,7 +74,7 @@ async function readLine(file: RecordFile, source: LineSource): Promise<RawReply 
   const bytes = await range(file.path, source.byte, length, async (from, to) => file.archived(from, to));
   if (bytes.length !== length) return undefined;
   const archived = async (at: number, size: number) => {
-    // It is decompressed on this thread, which has others to answer.
+    // Yield: decompression runs on this thread.
     await setImmediate();
     return file.archived(at, at + size);
   };
@@ -82,8 +82,7 @@ async function readLine(file: RecordFile, source: LineSource): Promise<RawReply 
 }
 
 /**
- * The number of a record's line: a file that was not read from its beginning has its lines uncounted. 0: what stands before
- * it cannot be read.
+ * The line number of a record. It is unknown if the file was not read from its beginning. 0: the bytes before it cannot be read.
  */
 async function lineOf({ line: known, byte }: LineSource, read: ReadBytes): Promise<number> {
   if (known > 0) return known;
@@ -106,7 +105,7 @@ async function openKnown({ path, identity }: RecordFile): Promise<FileHandle | u
   return undefined;
 }
 
-/** Bytes `[start, start + length)` of a file's text; a compressed file is decoded from its beginning up to there. */
+/** Bytes `[start, start + length)` of a file's text. A compressed file is decoded from its beginning. */
 async function range(
   path: string,
   start: number,
@@ -122,7 +121,7 @@ async function range(
     if (wanted.length === 0) return;
     pieces.push(Uint8Array.from(wanted));
     filled += wanted.length;
-    // A few bytes may stand for gigabytes behind what is wanted.
+    // Do not decompress the rest, which may be gigabytes.
     if (filled >= length) decoder.stop();
   });
   for (let at = decoded; filled < length; ) {
@@ -135,8 +134,8 @@ async function range(
 }
 
 /**
- * The bytes of the `n`th image or file that a part carries: from the data URL in it, or, where it names a file, what
- * `readFile` gives of it, which alone knows where the session's own files are. `undefined`: there are none.
+ * The bytes of the `n`th image or file of a part: from its data URL, or from `readFile` if it refers to a file. `readFile`
+ * resolves paths in the session's folders. `undefined`: there is no such attachment.
  */
 export async function readAttachment(
   part: TranscriptPart,
@@ -158,7 +157,7 @@ export async function readAttachment(
   }
 }
 
-/** The bytes of a data URL; `undefined`: it is none. */
+/** The bytes of a data URL; `undefined`: it is not a data URL. */
 function parseDataUrl(url: string): { mime_type: string; bytes: Uint8Array } | undefined {
   const comma = url.indexOf(",");
   if (!url.startsWith("data:") || comma < 0) return undefined;
@@ -174,27 +173,27 @@ function parseDataUrl(url: string): { mime_type: string; bytes: Uint8Array } | u
   }
 }
 
-/** Claude Code keeps long results in `<session>/tool-results`; a run's file lies in `<session>/subagents`. */
+/** The folder in which Claude Code stores long results: `<session>/tool-results`. A run's file is in `<session>/subagents`. */
 export function resultsFolder(path: string): string {
   const run = /^(.*)[\\/]subagents[\\/]/.exec(path);
   const folder = run?.[1] ?? path.replace(/\.jsonl(\.zst)?$/, "");
   return join(folder, "tool-results");
 }
 
-/** Where in that folder a result's file is: the record names it as it was, and who moves sessions moves the folder along. */
+/** The path of a result file in that folder. The record has the original path, which may differ if the session was moved. */
 export function resultIn(folder: string, path: string): string | undefined {
   const [, name] = /[\\/]tool-results[\\/]([^\\/]+)$/.exec(path) ?? [];
   return name === undefined ? undefined : join(folder, name);
 }
 
-/** A file's bytes, if it lies below the folder. */
+/** The bytes of a file below the folder. */
 export function readResultFile(folder: string, path: string): Promise<Uint8Array | undefined> {
   return openResultFile(folder, path, async ({ handle, size }) =>
     size <= ATTACHMENT_LIMIT ? await readAt(handle, 0, size) : undefined,
   );
 }
 
-/** A piece of a file of any length, if it lies below the folder. */
+/** A range of a file of any length below the folder. */
 export function readResultPiece(folder: string, path: string, from: number): Promise<Uint8Array | undefined> {
   return openResultFile(folder, path, ({ handle, size }) =>
     readAt(handle, from, Math.max(0, Math.min(OUTPUT_PIECE, size - from))),
@@ -202,8 +201,8 @@ export function readResultPiece(folder: string, path: string, from: number): Pro
 }
 
 /**
- * The two last names of the folder's own path must be folders and no links: what is above them is the operator's, what is
- * in them an agent's. Opens first and asks then where the open file is, so that nothing can be swapped in between.
+ * The last two segments of the folder's path must be folders, not links: the path above belongs to the user, the content to an
+ * agent. Opens the file first and then checks the path of the open file, so that it cannot be swapped in between.
  */
 async function openResultFile(
   folder: string,
@@ -225,12 +224,12 @@ async function openResultFile(
   }
 }
 
-/** The system knows where an open file is. */
+/** Asks the operating system for the path of an open file. */
 async function isInside({ handle }: OpenFile, folder: string): Promise<boolean> {
   return (await readlink(`/proc/self/fd/${handle.fd}`)).startsWith(folder);
 }
 
-/** Where the system does not say it: the path leads there, to the file that is open, however often one looks. */
+/** For systems that cannot tell: checks that the path leads to the same inode, repeatedly. */
 async function mayBeInside({ inode }: OpenFile, folder: string, path: string): Promise<boolean> {
   for (let look = 0; look < MAX_ATTEMPTS; look += 1) {
     const real = await realpath(path);

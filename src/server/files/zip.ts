@@ -1,28 +1,28 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { inflateRawSync, zstdDecompressSync } from "node:zlib";
 
-/** One entry of an archive. Sizes and offsets in bytes. */
+/** An entry of an archive. Sizes and offsets in bytes. */
 interface Entry {
   method: number;
   compressed: number;
   size: number;
-  /** Where its local header stands. */
+  /** Offset of its local header. */
   offset: number;
-  /** In milliseconds; the archive says it without a zone, and to two seconds. */
+  /** In milliseconds. The archive stores local time with a resolution of two seconds. */
   modified_at: number;
 }
 
-/** A ZIP archive, open for reading: its directory is in memory, entries are read one at a time. */
+/** An open ZIP archive. Its directory is in memory; entries are read one at a time. */
 export interface ZipArchive {
-  /** Names of what is in a folder of the archive, sorted; none where there is no such folder. */
+  /** Sorted names of the entries in a folder; empty if there is no such folder. */
   list(folder: string): string[];
-  /** Text of an entry; `undefined`: there is none. Throws where it is damaged or too large. */
+  /** The text of an entry; `undefined`: there is none. Throws if it is damaged or too large. */
   readText(name: string): string | undefined;
   modifiedAt(name: string): number | undefined;
   close(): void;
 }
 
-/** A larger entry is not read: it would have to be in memory as a whole. Uncompressed, in bytes. */
+/** Maximum uncompressed size of an entry in bytes. An entry is held in memory as a whole. */
 const MAX_ENTRY = 256 * 1024 * 1024;
 const MAX_DIRECTORY = 256 * 1024 * 1024;
 const END = 0x06054b50;
@@ -33,10 +33,10 @@ const LOCATOR_64 = 0x07064b50;
 const LOCATOR_LENGTH = 20;
 const CENTRAL = 0x02014b50;
 const LOCAL = 0x04034b50;
-/** A size or an offset that stands in the extra field of a 64-bit archive. */
+/** Marks a size or offset that is in the extra field of a 64-bit archive. */
 const IN_EXTRA = 0xffffffff;
 
-/** Opens an archive by its central directory. Throws where there is none: it may be half written. */
+/** Opens an archive and reads its central directory. Throws if there is none: the file may be incomplete. */
 export function openZip(path: string, length: number): ZipArchive {
   const handle = openSync(path, "r");
   try {
@@ -57,7 +57,7 @@ export function openZip(path: string, length: number): ZipArchive {
   }
 }
 
-/** Names by the folder that they are in. */
+/** Entry names by folder. */
 function foldersOf(names: Iterable<string>): Map<string, string[]> {
   const folders = new Map<string, Set<string>>();
   for (const name of names) {
@@ -81,7 +81,7 @@ function readAt(handle: number, position: number, length: number): Buffer {
   return bytes;
 }
 
-/** All entries by name; of several of one name the last. */
+/** All entries by name. The last one of several with the same name. */
 function readDirectory(handle: number, length: number): Map<string, Entry> {
   const { offset, size } = directoryOf(handle, length);
   if (size > MAX_DIRECTORY || offset + size > length) throw new Error("the archive's directory is damaged");
@@ -112,7 +112,7 @@ function directoryOf(handle: number, length: number): { offset: number; size: nu
     }
     return { size: tail.readUInt32LE(at + 12), offset: tail.readUInt32LE(at + 16) };
   }
-  throw new Error("it is no ZIP archive, or not a whole one");
+  throw new Error("it is not a ZIP archive, or it is incomplete");
 }
 
 function entryAt(bytes: Buffer, at: number, extra: Buffer): Entry {
@@ -121,7 +121,7 @@ function entryAt(bytes: Buffer, at: number, extra: Buffer): Entry {
     const value = bytes.readUInt32LE(at + place);
     return value === IN_EXTRA ? (large.shift() ?? value) : value;
   };
-  // In the order in which a 64-bit archive keeps those that do not fit.
+  // A 64-bit archive stores oversized values in this order.
   const size = field(24);
   const compressed = field(20);
   const offset = field(42);
@@ -150,13 +150,13 @@ function largeFields(extra: Buffer): number[] {
 
 function contentOf(handle: number, name: string, { method, compressed, size, offset }: Entry): Uint8Array {
   if (size > MAX_ENTRY || compressed > MAX_ENTRY)
-    throw new Error(`${name} in it has ${Math.ceil(size / 1024 / 1024)} MB, more than are read at once`);
+    throw new Error(`${name} in it has ${Math.ceil(size / 1024 / 1024)} MB, which is too large`);
   const local = readAt(handle, offset, 30);
   if (local.readUInt32LE(0) !== LOCAL) throw new Error(`${name} in it is damaged`);
   const start = offset + 30 + local.readUInt16LE(26) + local.readUInt16LE(28);
   const bytes = readAt(handle, start, compressed);
   const content = decompressed(name, method, bytes);
-  if (content.length !== size) throw new Error(`${name} in it is damaged: it is not as long as it says`);
+  if (content.length !== size) throw new Error(`${name} in it is damaged: its length is wrong`);
   return content;
 }
 
@@ -169,17 +169,17 @@ function decompressed(name: string, method: number, bytes: Buffer): Uint8Array {
     case 93:
       return allFrames(name, bytes);
     default:
-      throw new Error(`${name} in it is compressed by method ${method}, which is not known`);
+      throw new Error(`${name} in it has the unsupported compression method ${method}`);
   }
 }
 
-/** Writers of zstd leave several frames behind each other; Node's function ends with the first. */
+/** Decompresses all zstd frames. Writers may produce several, and Node's function stops after the first. */
 function allFrames(name: string, bytes: Buffer): Uint8Array {
   const frames: Uint8Array[] = [];
   let length = 0;
   for (let at = 0; at < bytes.length; ) {
     const options = { maxOutputLength: MAX_ENTRY, info: true };
-    // The types do not know what `info` returns.
+    // The types lack the result of the `info` option.
     const { buffer, engine } = zstdDecompressSync(bytes.subarray(at), options) as unknown as {
       buffer: Uint8Array;
       engine: { bytesWritten: number };
