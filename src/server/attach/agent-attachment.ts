@@ -1,10 +1,10 @@
 import type { Attachment } from "../../protocol.ts";
 
-/** Whether an agent's sessions in terminals are answered here. */
+/** Attaching to one agent, so that the requests of its terminal sessions can be answered in Verbatim. */
 export interface AgentAttachment {
-  /** Whether it is attached, and what attaching or detaching changes. */
+  /** Whether the agent is attached, and what attaching or detaching changes. */
   describe(): Attachment;
-  /** Throws `UsageError` where the agent cannot be attached. */
+  /** Throws `UsageError` if the agent cannot be attached. */
   install(): void;
   remove(): void;
 }

@@ -1,8 +1,8 @@
-/** What an agent's own server says of a session that it has open. Times in milliseconds since 1970. */
+/** The state of a session as reported by the agent's own server. Times in milliseconds since 1970. */
 export interface AgentState {
-  /** Whether a turn is in progress, including one that waits for its user. */
+  /** Whether a turn is in progress, including one that waits for the user. */
   busy: boolean;
-  /** It waits for its user; `for`: in the words of Claude Code's register, which all agents share here. */
+  /** Waits for the user. `for`: the reason in the wording of Claude Code's process registry, used here for all agents. */
   waiting?: { for: string };
   since: number;
 }

@@ -3,9 +3,12 @@ import { dirname, join } from "node:path";
 import type { Answer, Request } from "../../model/request.ts";
 import type { TerminalRequest } from "./terminal-request.ts";
 
-/** Every answer, prompt and stop that was sent to an agent in a terminal: `attach/answers.jsonl` in the data folder, one JSON object a line. */
+/**
+ * Logs every answer, prompt and stop that was sent to an agent in a terminal, in `attach/answers.jsonl` in the data folder, one JSON
+ * object per line.
+ */
 export interface AnswerLog {
-  /** Throws the system's error: what cannot be logged must not be answered. */
+  /** Throws the system's error. An answer that cannot be logged must not be sent. */
   append(entry: { at: number; asked: TerminalRequest; request: Request; answer: Answer }): void;
   /** A prompt, or (`prompt` absent) a stop. Throws likewise. */
   appendInput(entry: { at: number; agent: string; session_id: string; prompt?: string }): void;

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../model/narrow.ts";
 
-/** Each argument of a call as a person reads it: one line, or its name above its lines, indented. */
+/** The arguments of a call as text: one line each, or the name followed by indented lines. */
 export const argumentsText = (input: JsonObject): string =>
   Object.entries(input)
     .map(([name, value]) => {

@@ -20,29 +20,29 @@ import type { HookConnection, TerminalRequest } from "./terminal-request.ts";
 export interface AgentFolders {
   claude_code: string;
   codex: string;
-  /** Of opencode's configuration. */
+  /** Folder of opencode's configuration. */
   opencode: string;
 }
 
-/** What connects this daemon to agents that run in terminals. */
+/** The connections to agents that run in terminals. */
 export interface Attach {
   readonly held: HeldRequests;
   readonly attachments: ReadonlyMap<string, AgentAttachment>;
-  /** What the agents' own servers say, by the agent's id of the session. */
+  /** The states reported by the agents' own servers, by the agent's session id. */
   readonly states: ReadonlyMap<string, AgentState>;
   readonly notices: readonly Notice[];
   /** Prompts for agents in terminals, each logged before it is sent. */
   readonly input: TerminalInput;
-  /** Begins to listen to agents. Only for the daemon that holds the data folder. */
+  /** Starts to listen to agents. Only for the daemon that has the data folder's lock. */
   listen(): Promise<void>;
-  /** Attaches or detaches an agent; see `AgentAttachment`. `undefined`: there is no such agent. */
+  /** Attaches or detaches an agent; see `AgentAttachment`. `undefined`: unknown agent. */
   change(agent: string, change: "install" | "remove"): AgentAttachment | undefined;
-  /** Calls the listener with the agent's id of a session that asks something else, or is in another state, than before. */
+  /** Calls the listener with the agent's session id when its requests or state change. */
   subscribe(listener: (session_id: string) => void): () => void;
   close(): Promise<void>;
 }
 
-/** How each agent that can be attached is, by its id. */
+/** The attachments of all agents that can be attached, by agent id. */
 export function agentAttachments(
   data_dir: string,
   { claude_code, codex, opencode }: AgentFolders,
@@ -61,7 +61,7 @@ const codexSocket = (folder: string): string => join(folder, "app-server-control
 export function createAttach(options: {
   data_dir: string;
   folders: AgentFolders;
-  /** The agents' registers, by session. */
+  /** The agents' process registries, by session. */
   readProcesses(): Promise<ReadonlyMap<string, TerminalProcess>>;
   isWatched(session_id: string): boolean;
   report(error: unknown): void;
@@ -95,14 +95,14 @@ export function createAttach(options: {
         if (asked === undefined) connection.release();
         else hold(asked, connection);
       });
-      // What is installed is that of this version.
+      // Update installed files to this version.
       for (const agent of ["claude-code", "opencode"])
         if (isAttached(agent)) attachments.get(agent)?.install();
     } catch (error) {
       notices.push({
         level: "warning",
-        text: `Agents in terminals cannot be answered here: ${messageOf(error)}.`,
-        remedy: "Make room in the data folder and check its permissions, then restart.",
+        text: `Agents in terminals cannot be answered from Verbatim: ${messageOf(error)}.`,
+        remedy: "Free some disk space and check the permissions of the data folder, then restart.",
       });
     }
   }

@@ -8,37 +8,37 @@ import { Refused } from "../sessions/refused.ts";
 import type { AnswerLog } from "./answer-log.ts";
 import type { HookConnection, TerminalRequest } from "./terminal-request.ts";
 
-/** Interval at which the agents' own state is compared with what is held, in milliseconds. */
+/** Interval at which the agents' states are compared with the held requests, in milliseconds. */
 const CHECK_MS = 250;
-/** Longest time for which a terminal's dialog is hidden. */
+/** Maximum time that a terminal's dialog is hidden, in milliseconds. */
 const HIDDEN_MS = 15_000;
-/** An agent says that it waits within this time after its hook began. */
+/** Time after the start of its hook in which an agent reports that it waits, in milliseconds. */
 const GRACE_MS = 3_000;
-/** Requests that are remembered after their end, to tell a late click what became of them. */
+/** Number of ended requests that are remembered, to reply to late answers. */
 const MAX_ENDED = 500;
 
-/** What the agent's own register says of a session. */
+/** What the agent's process registry says about a session. */
 export interface TerminalProcess {
   waiting?: unknown;
-  /** Nobody can answer in its terminal: it has none. */
+  /** It has no terminal, so nobody can answer there. */
   headless?: boolean;
 }
 
 /**
- * Requests of agents in terminals, each held open while its hook waits. It ends once: answered here, answered in the terminal, or
- * left to the terminal.
+ * Requests of agents in terminals, each held while its hook waits. A request ends once: answered in Verbatim, answered in the
+ * terminal, or left to the terminal.
  */
 export interface HeldRequests {
   hold(asked: TerminalRequest, connection: HookConnection): Promise<void>;
-  /** What a session asks, by the agent's id of the session, as rows show it. */
+  /** The open requests of a session, by the agent's session id, as shown in rows. */
   openOf(session_id: string): readonly OpenRequest[];
   get(request_id: string): Request | undefined;
-  /** A person's answer. Throws `Refused` where the request has ended, or the answer does not fit it. */
+  /** Answers a request. Throws `Refused` if it has ended or the answer does not fit it. */
   answer(
     request_id: string,
     given: { digest?: string; answer: Answer },
   ): { outcome: RequestOutcome; answer: Answer };
-  /** Called with the agent's id of a session whose open requests changed. */
+  /** Calls the listener with the agent's session id when its open requests change. */
   subscribe(listener: (session_id: string) => void): () => void;
   close(): void;
 }
@@ -49,14 +49,14 @@ interface Held {
   asked_at: number;
   hides_dialog: boolean;
   answers: Map<string, Answer>;
-  /** The agent's register has said that it waits. */
+  /** The process registry has reported that the session waits. */
   was_waiting: boolean;
 }
 
 export function createHeldRequests(options: {
-  /** The agents' registers, by session. */
+  /** The agents' process registries, by session. */
   readProcesses(): Promise<ReadonlyMap<string, TerminalProcess>>;
-  /** Whether a browser shows the session, by the agent's id. */
+  /** Whether a browser shows the session, by the agent's session id. */
   isWatched(session_id: string): boolean;
   log: AnswerLog;
   now: () => number;
@@ -74,7 +74,7 @@ export function createHeldRequests(options: {
     for (const listener of [...listeners]) listener(session_id);
   };
 
-  /** `why`: what a late click is told. */
+  /** `why`: the reply to late answers. */
   function end(entry: Held, why: string) {
     for (const { request_id } of entry.asked.requests) {
       if (!held.delete(request_id)) continue;
@@ -123,7 +123,7 @@ export function createHeldRequests(options: {
       return undefined;
     }
     if (entry.was_waiting) return ELSEWHERE;
-    // Without a register nothing tells when the terminal has answered.
+    // Without a registry entry there is no sign that the terminal has answered.
     return age > (process === undefined ? HIDDEN_MS : GRACE_MS) ? LEFT : undefined;
   }
 
@@ -139,7 +139,7 @@ export function createHeldRequests(options: {
         connection.release();
         return;
       }
-      // The main thread asks one thing at a time: what it asked before has been answered.
+      // The main thread asks one thing at a time: its earlier requests have been answered.
       for (const entry of entries())
         if (asked.is_main && entry.asked.is_main && entry.asked.session_id === asked.session_id)
           release(entry, ELSEWHERE);
@@ -179,12 +179,12 @@ export function createHeldRequests(options: {
       const request = entry?.asked.requests.find((each) => each.request_id === request_id);
       if (entry === undefined || request === undefined || entry.answers.has(request_id)) {
         const before = ended.get(request_id) ?? { answer: entry?.answers.get(request_id), why: ANSWERED };
-        // Sent again, because its reply was lost.
+        // Sent again because the reply was lost.
         if (isDeepStrictEqual(before.answer, answer)) return { outcome: "answered", answer };
         throw new Refused(409, "ended", before.why);
       }
       checkAnswer(request, { ...(digest !== undefined && { digest }), answer });
-      // What is not in the log is not answered.
+      // Log first: an answer that is not logged must not be sent.
       log.append({ at: now(), asked: entry.asked, request, answer });
       entry.answers.set(request_id, answer);
       if (entry.answers.size < entry.asked.requests.length) publish(entry);

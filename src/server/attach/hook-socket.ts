@@ -3,11 +3,11 @@ import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import type { HookConnection } from "./terminal-request.ts";
 
-/** Longest path of a local socket that all systems take, in bytes. */
+/** Maximum path length of a local socket on all systems, in bytes. */
 const PATH_LIMIT = 100;
-/** The hook's process takes the daemon for dead without a line for 5 seconds. */
+/** The hook considers the daemon hung after 5 seconds without a line. */
 const HEARTBEAT_MS = 1_500;
-/** Longest body of a hook, in UTF-16 code units. */
+/** Maximum size of a hook's body, in UTF-16 code units. */
 const MAX_BODY = 16 * 1024 * 1024;
 
 export interface HookSocket {
@@ -16,7 +16,7 @@ export interface HookSocket {
 
 export const hookSocketPath = (data_dir: string): string => join(data_dir, "attach", "hooks.sock");
 
-/** Why hooks cannot reach a daemon with this data folder; `undefined`: they can. */
+/** Why hooks cannot reach a daemon with this data folder. `undefined`: they can. */
 export function hookSocketProblem(data_dir: string): string | undefined {
   if (process.platform === "win32")
     return "Attaching needs Unix sockets, which Verbatim does not use on Windows.";
@@ -26,8 +26,8 @@ export function hookSocketProblem(data_dir: string): string | undefined {
 }
 
 /**
- * Listens for the processes of hooks, in a folder that only its owner can enter. Each connection carries one body, as a line
- * of JSON. Only for the daemon that holds the data folder. Throws the system's error.
+ * Listens for hook processes, in a folder that only its owner can access. Each connection carries one body as a line of JSON.
+ * Only for the daemon that has the data folder's lock. Throws the system's error.
  */
 export async function openHookSocket(
   data_dir: string,
@@ -36,7 +36,7 @@ export async function openHookSocket(
   const path = hookSocketPath(data_dir);
   mkdirSync(join(data_dir, "attach"), { recursive: true, mode: 0o700 });
   chmodSync(join(data_dir, "attach"), 0o700);
-  // A daemon that was killed leaves its socket behind.
+  // A killed daemon leaves its socket behind.
   rmSync(path, { force: true });
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -58,7 +58,7 @@ export async function openHookSocket(
   };
 }
 
-/** What is not JSON, or too long, is left to the terminal. */
+/** Invalid or oversized bodies are left to the terminal. */
 function readBody(socket: Socket, onBody: (body: unknown) => void): void {
   let text = "";
   socket.setEncoding("utf8");
@@ -86,7 +86,7 @@ function connectionOf(socket: Socket): HookConnection {
     last();
   };
   socket.write("\n");
-  // The end of the hook's process is seen only by a socket that reads.
+  // Only a flowing socket reports the end of the hook process.
   socket.resume();
   socket.on("close", () =>
     finish(() => {

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { asArray, asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import type { Answer, Request, RequestOption } from "../../model/request.ts";
 
-/** Asks whether exactly `subject` may run. */
+/** A request for approval to run exactly `subject`. */
 export function approvalRequest(
   fields: Pick<Request, "title" | "tool_name" | "options" | "free_text"> & { subject: string },
 ): Request {
@@ -11,7 +11,8 @@ export function approvalRequest(
 }
 
 /**
- * Asks a question with the options of `question.options`, `[{label, description?}]`, which agents share. `undefined`: it has no text.
+ * A question with the options of `question.options`, `[{label, description?}]`, a format that agents share. `undefined`: it has
+ * no text.
  */
 export function questionRequest(
   question: JsonObject,
@@ -29,7 +30,7 @@ export function questionRequest(
   return { request_id: randomUUID(), kind: "question", title, options, ...fields };
 }
 
-/** What a person answered, in the words of the options and their own. */
+/** A user's answer as text: the labels of the chosen options and the user's own text. */
 export function answerWords({ options }: Request, answer: Answer | undefined): string[] {
   const chosen = options.filter(({ id }) => answer?.option_ids.includes(id)).map(({ label }) => label);
   const own = answer?.text?.trim() ?? "";

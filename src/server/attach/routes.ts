@@ -8,7 +8,7 @@ import { UsageError } from "../usage-error.ts";
 import type { Attach } from "./attach.ts";
 import { InputRefused } from "./terminal-input.ts";
 
-/** What agents in terminals ask, and how Verbatim is attached to them. */
+/** Routes for the requests of agents in terminals, and for attaching. */
 export function addAttachRoutes(app: Hono, attach: Attach, sessions: Sessions): void {
   const { held, attachments } = attach;
   const deliverOnce = createDeliveries();
@@ -22,7 +22,7 @@ export function addAttachRoutes(app: Hono, attach: Attach, sessions: Sessions): 
     app.post(`/api/attach/:agent/${change}`, (context) => {
       const agent = context.req.param("agent");
       const attachment = attempt(() => attach.change(agent, change));
-      if (attachment === undefined) throw new Refused(404, "agent", `There is no agent ${agent} to attach.`);
+      if (attachment === undefined) throw new Refused(404, "agent", `Agent ${agent} cannot be attached.`);
       return context.json(attachment.describe());
     });
 
@@ -83,7 +83,7 @@ function createDeliveries(): (message_id: string, deliver: () => Promise<void>) 
   };
 }
 
-/** A settings file that cannot be changed is for the person to correct. */
+/** Turns an error about a settings file, which the user has to fix, into a reply. */
 function attempt<Value>(work: () => Value): Value {
   try {
     return work();

@@ -1,29 +1,29 @@
 import type { Answer, Request } from "../../model/request.ts";
 
-/** Something that an agent in a terminal asks, while its hook waits for an answer. */
+/** A request of an agent in a terminal, while its hook waits for an answer. */
 export interface TerminalRequest {
-  /** The session's id in the agent's own words. */
+  /** The agent's own session id. */
   session_id: string;
   agent: string;
   cwd?: string;
-  /** One request for an approval, one for each question of a form. */
+  /** An approval request, or one request per question of a form. */
   requests: readonly Request[];
   /** The agent opens its own dialog only after the hook has ended. */
   hides_dialog: boolean;
-  /** Who says that the terminal has answered: the agent itself, or nobody, so that its register is looked at. */
+  /** What tells that the terminal has answered: the agent itself, or its process registry. */
   ends_by: "agent" | "register";
-  /** Asked by the session's main thread, which asks one thing at a time. */
+  /** Whether the session's main thread asks, which asks one thing at a time. */
   is_main: boolean;
-  /** The hook's output for the answers, by the request's id. */
+  /** The hook's output for the answers, by request id. */
   replyTo(answers: ReadonlyMap<string, Answer>): unknown;
 }
 
-/** The connection to the hook's process, or to the agent's server. */
+/** The connection to the hook process or to the agent's server. */
 export interface HookConnection {
-  /** Passes an answer to the agent. Ends the connection. */
+  /** Sends an answer to the agent and closes the connection. */
   answer(reply: unknown): void;
-  /** Leaves the decision to the terminal. Ends the connection. */
+  /** Leaves the decision to the terminal and closes the connection. */
   release(): void;
-  /** Calls the listener when the other side ends before it was answered or released. */
+  /** Calls the listener if the other side closes the connection before it was answered or released. */
   onGone(listener: () => void): void;
 }

@@ -102,7 +102,7 @@ it.each(["{ broken", "[]", '{"hooks": []}', '{"hooks": {"PermissionRequest": {}}
   "changes nothing in a file that is no settings file: %s",
   (text) => {
     writeFileSync(file, text);
-    expect(() => attachment.install()).toThrow("correct it first");
+    expect(() => attachment.install()).toThrow("Fix it first");
     expect(readFileSync(file, "utf8")).toBe(text);
     expect(attachment.describe()).toMatchObject({ is_installed: false, problem: expect.any(String) });
   },

@@ -103,7 +103,7 @@ describe("a call that waits for approval in a terminal", () => {
     expect(held.get(first.request_id)?.options.map(({ label }) => label)).toEqual([
       "Allow",
       "Allow, and always allow Bash(touch:*) (session)",
-      "Allow, and switch to the mode acceptEdits (session)",
+      "Allow, and switch to mode acceptEdits (session)",
       "Deny",
     ]);
     held.answer(first.request_id, {
@@ -132,7 +132,7 @@ describe("a call that waits for approval in a terminal", () => {
   it("is not answered for another subject than the one that was shown", async () => {
     const { first } = await ask(bash("touch made.txt"));
     const given = { digest: "0".repeat(64), answer: { option_ids: ["allow"] } };
-    expect(() => held.answer(first.request_id, given)).toThrow("not what the answer is about");
+    expect(() => held.answer(first.request_id, given)).toThrow("has changed since the answer");
     expect(held.openOf(SESSION)).toHaveLength(1);
   });
 

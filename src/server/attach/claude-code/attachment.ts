@@ -15,12 +15,12 @@ import type { AgentAttachment } from "../agent-attachment.ts";
 import { hookSocketPath, hookSocketProblem } from "../hook-socket.ts";
 import { addHook, hasHook, removeHook } from "./hook-settings.ts";
 
-/** The hook's program, beside this file in the sources and beside the bundle in the package. */
+/** The hook's program, next to this file in the sources and next to the bundle in the package. */
 const PROGRAM = join(import.meta.dirname, "permission-hook.mjs");
 
 /**
- * Attaching to Claude Code: a hook in the user's own settings, which sessions that are open take over within seconds. Removing it restores
- * the settings to the byte where nothing else changed them since.
+ * Attaches to Claude Code with a hook in the user's settings, which open sessions load within seconds. Detaching restores the
+ * original settings file exactly, unless it was changed since.
  */
 export function claudeCodeAttachment(options: { data_dir: string; config_dir: string }): AgentAttachment {
   const { data_dir, config_dir } = options;
@@ -35,7 +35,7 @@ export function claudeCodeAttachment(options: { data_dir: string; config_dir: st
 
   function removed(text: string): string | undefined {
     const kept = readBackup(backup);
-    // As it was, where nothing else has been written since.
+    // Restore the original if nothing else was written since.
     return kept?.after === text ? kept.before : removeHook(text, script);
   }
 
@@ -79,7 +79,7 @@ export function claudeCodeAttachment(options: { data_dir: string; config_dir: st
   };
 }
 
-/** Without the daemon's socket, or without Node at its place, nothing is started. */
+/** Does nothing if the daemon's socket or the Node executable is missing. */
 function commandOf(script: string, socket: string): string {
   const node = quoted(process.execPath);
   return `[ -S ${quoted(socket)} ] && [ -x ${node} ] && ${node} ${quoted(script)} ${quoted(socket)} || true`;
@@ -96,13 +96,13 @@ function readText(path: string): string | undefined {
   }
 }
 
-/** The settings before and after the hook was added. `before` is absent where there was no file. */
+/** The settings before and after the hook was added. `before` is absent if there was no file. */
 function readBackup(path: string): { before?: string; after: string } | undefined {
   const text = readText(path);
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-/** In one step: Claude Code reads the file whenever it changes. A link, as of dotfiles, stays one. */
+/** Writes atomically, because Claude Code reads the file whenever it changes. Keeps a symbolic link, as dotfile managers use. */
 function writeSettings(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
   const is_new = readText(file) === undefined;

@@ -3,15 +3,15 @@ import { asArray, asObject, asText } from "../../../model/narrow.ts";
 import { UsageError } from "../../usage-error.ts";
 
 const EVENT = "PermissionRequest";
-/** Seconds for which Claude Code waits for the hook. The daemon lets go earlier. */
+/** Seconds that Claude Code waits for the hook. The daemon releases requests earlier. */
 const TIMEOUT_S = 3_600;
 
-/** Whether the text of a `settings.json` has the hook. `script`: the path of the hook's program, which no other hook runs. */
+/** Whether a `settings.json` has the hook. `script`: the path of the hook's program, which no other hook uses. */
 export function hasHook(text: string, script: string): boolean {
   return groupsOf(parse(text)).some((group) => isOwn(group, script));
 }
 
-/** The text with the hook added; everything else in it stays as it is. Throws `UsageError` where it is no settings file. */
+/** The text with the hook added. The rest is unchanged. Throws `UsageError` if it is not a settings file. */
 export function addHook(text: string, command: string): string {
   const start = text.trim() === "" ? "{}\n" : text;
   check(start);
@@ -19,7 +19,7 @@ export function addHook(text: string, command: string): string {
   return edited(start, ["hooks", EVENT, -1], group);
 }
 
-/** The text without the hook, and without the lists that it leaves empty. */
+/** The text without the hook, and without lists that become empty. */
 export function removeHook(text: string, script: string): string {
   check(text);
   let rest = text;
@@ -50,7 +50,7 @@ function check(text: string): void {
     (groups === undefined || Array.isArray(groups));
   if (errors.length > 0 || !isKnown)
     throw new UsageError(
-      "The settings file is not what Claude Code writes: correct it first. Nothing was changed.",
+      "The settings file does not have Claude Code's format. Fix it first. Nothing was changed.",
     );
 }
 
@@ -58,7 +58,7 @@ function edited(text: string, path: (string | number)[], value: unknown): string
   return applyEdits(text, modify(text, path, value, { formattingOptions: formattingOf(text) }));
 }
 
-/** As the file is indented already. */
+/** The indentation that the file already uses. */
 function formattingOf(text: string): FormattingOptions {
   const [, indent = "  "] = /\n([ \t]+)\S/.exec(text) ?? [];
   const eol = text.includes("\r\n") ? "\r\n" : "\n";

@@ -1,17 +1,16 @@
-// Claude Code runs this as a PermissionRequest hook. It passes the request to the daemon and prints the answer. Whatever goes wrong,
-// it exits with 0 and prints nothing: the agent's own dialog then works as if there were no hook.
-//
-// Arguments: the daemon's socket. The daemon writes lines: an empty one while it holds the request, at last the answer as JSON.
+// Claude Code runs this as a PermissionRequest hook. It sends the request to the daemon and prints the answer. On any error it
+// exits with 0 and prints nothing: the agent's own dialog then works as if there were no hook. The argument is the path of the
+// daemon's socket. The daemon writes lines: empty ones while it holds the request, and finally the answer as JSON.
 import { connect } from "node:net";
 
-/** Without a line from the daemon for so long, it hangs. Milliseconds. */
+/** Without a line from the daemon for this time, it is considered hung. Milliseconds. */
 const SILENCE_MS = 5_000;
 
 const leave = () => process.exit(0);
 process.on("uncaughtException", leave);
 process.on("unhandledRejection", leave);
 
-// The daemon asks about its own sessions itself.
+// The daemon handles the requests of its own sessions itself.
 if (process.env.VERBATIM_AGENT) leave();
 
 let body = "";

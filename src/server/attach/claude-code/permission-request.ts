@@ -5,16 +5,16 @@ import { argumentsText } from "../arguments-text.ts";
 import { answerWords, approvalRequest, questionRequest } from "../request-forms.ts";
 import type { TerminalRequest } from "../terminal-request.ts";
 
-/** Agents of a workflow: their dialog opens beside the hook, as the main thread's does. */
+/** Agent type of workflows. Their dialog opens while the hook runs, as the main thread's does. */
 const WORKFLOW_AGENT = "workflow-subagent";
 const ALLOW = "allow";
 const DENY = "deny";
-/** Id of an option that echoes the agent's own suggestion; its position follows. */
+/** Prefix of the option ids for the agent's suggestions, followed by the suggestion's index. */
 const SUGGESTION = "suggestion-";
 
 /**
- * What the body of a PermissionRequest hook asks for (Claude Code 2.1; documented, the answers of questions and plans are
- * observed). `undefined`: it is none that is known, so the terminal has to answer.
+ * Reads the body of a PermissionRequest hook (Claude Code 2.1; documented except for the answers of questions and plans, which
+ * were observed). `undefined`: unknown request, left to the terminal.
  */
 export function readPermissionRequest(value: unknown): TerminalRequest | undefined {
   const body = asObject(value);
@@ -100,13 +100,13 @@ function planOf(input: JsonObject): Asked | undefined {
       {
         id: "accept-edits",
         label: "Approve, and accept edits without asking",
-        description: "Switches the session to the mode acceptEdits.",
+        description: "Switches the session to acceptEdits mode.",
         kind: "allow_always",
       },
       {
         id: DENY,
         label: "Keep planning",
-        description: "The agent gets what you write.",
+        description: "The agent receives your text.",
         kind: "reject_once",
       },
     ],
@@ -127,7 +127,7 @@ function planOf(input: JsonObject): Asked | undefined {
   };
 }
 
-/** The answers go back by the question's text, several labels joined with a comma. */
+/** Answers are keyed by the question's text, with several labels joined by a comma. */
 function questionsOf(input: JsonObject): Asked | undefined {
   const requests = asArray(input.questions).flatMap((each) => {
     const question = asObject(each) ?? {};
@@ -162,10 +162,10 @@ const denial = (message = ""): JsonObject => ({
   message: message.trim() || "The user denied this request.",
 });
 
-/** Arguments of Bash that do not change what runs. */
+/** Arguments of Bash that do not change what is run. */
 const BASH_COMMENTS = new Set(["command", "description"]);
 
-/** All that would run: a shell command as it is, of any other input each argument. */
+/** Everything that would be run: a shell command as it is, or each argument of other inputs. */
 function subjectOf(tool_name: string, input: JsonObject): string {
   const command = asText(input.command);
   const isPlain = tool_name === "Bash" && Object.keys(input).every((name) => BASH_COMMENTS.has(name));
@@ -180,7 +180,7 @@ function titleOfCall(tool_name: string, input: JsonObject): string {
   return title === undefined ? `Allow ${tool_name}?` : `Allow ${tool_name}: ${title}`;
 }
 
-/** What accepting a suggestion changes. `undefined`: an unknown kind, which is not offered. */
+/** Describes the effect of accepting a suggestion. `undefined`: unknown kind, not offered. */
 function labelOf(suggestion: unknown): string | undefined {
   const update = asObject(suggestion);
   const where = asText(update?.destination);
@@ -198,11 +198,11 @@ function labelOf(suggestion: unknown): string | undefined {
     }
     case "addDirectories": {
       const folders = asArray(update.directories).flatMap((each) => asText(each) ?? []);
-      return folders.length === 0 ? undefined : `Allow, and add the folder ${folders.join(", ")}${scope}`;
+      return folders.length === 0 ? undefined : `Allow, and add folder ${folders.join(", ")}${scope}`;
     }
     case "setMode": {
       const mode = asText(update.mode);
-      return mode === undefined ? undefined : `Allow, and switch to the mode ${mode}${scope}`;
+      return mode === undefined ? undefined : `Allow, and switch to mode ${mode}${scope}`;
     }
     default:
       return undefined;

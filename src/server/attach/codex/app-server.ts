@@ -6,28 +6,28 @@ import { InputRefused, type TerminalInput } from "../terminal-input.ts";
 import type { HookConnection, TerminalRequest } from "../terminal-request.ts";
 import { readServerRequest } from "./server-request.ts";
 
-/** Codex starts its server by itself: it is looked for at this interval, in milliseconds, less often where it fails. */
+/** Interval between connection attempts, in milliseconds; longer after failures. Codex starts its server itself. */
 const RETRY_MS = 2_000;
 const MAX_RETRY_MS = 30_000;
-/** Versions whose requests are answered; of others only the state is read. */
+/** Versions whose requests are answered. For others only the state is read. */
 const TESTED = /^[^/]*\/0\.169\./;
-/** Threads whose state is asked for when a connection begins. */
+/** Number of threads whose state is requested after connecting. */
 const LISTED = 100;
 
-/** A second client of Codex's own app server, beside the terminal's. It starts, stops and changes nothing. */
+/** A second client of Codex's own app server, next to the terminal. It starts, stops and changes nothing. */
 export interface AppServer {
-  /** The state of each loaded thread. */
+  /** The states of the loaded threads. */
   readonly states: ReadonlyMap<string, AgentState>;
-  /** Looks again at what waits, after `mayAnswer` has changed. */
+  /** Reads pending requests again after `mayAnswer` changed. */
   refresh(): void;
   readonly input: TerminalInput;
   close(): void;
 }
 
 export interface AppServerOptions {
-  /** `app-server-control/app-server-control.sock` in Codex's folder. */
+  /** Path of `app-server-control/app-server-control.sock` in Codex's folder. */
   socket: string;
-  /** Whether requests may be answered here. Without it only the state is read. */
+  /** Whether requests may be answered. If not, only the state is read. */
   mayAnswer(): boolean;
   onStates(threads: readonly string[]): void;
   onRequest(asked: TerminalRequest, connection: HookConnection): void;
@@ -100,7 +100,7 @@ function openConnection(
 ): Connection {
   const web_socket = new WebSocket(`ws+unix://${socket}:/`, { perMessageDeflate: false });
   const replies = new Map<number, (reply: Reply) => void>();
-  /** What ends each request of the server that is held, by the request's id. */
+  /** Functions that close the held requests of the server, by request id. */
   const open = new Map<string, () => void>();
   const subscribed = new Set<string>();
   let next_id = 1;
@@ -138,7 +138,7 @@ function openConnection(
 
   function readThread(thread: JsonObject | undefined) {
     const id = threadIdOf(thread?.id);
-    // Codex makes an ephemeral thread for each title.
+    // Codex creates an ephemeral thread for each title.
     if (id === undefined || thread?.ephemeral === true) return;
     setState(id, stateOf(asObject(thread?.status)));
   }
@@ -150,13 +150,13 @@ function openConnection(
     follow(id, state);
   }
 
-  /** Only threads that wait are subscribed to: the server then repeats what they ask. */
+  /** Subscribes only to waiting threads. The server then sends their requests again. */
   function follow(id: string, state: AgentState | undefined) {
     if (state?.waiting === undefined) {
       if (subscribed.delete(id)) void call("thread/unsubscribe", { threadId: id });
     } else if (is_tested && mayAnswer() && !subscribed.has(id)) {
       subscribed.add(id);
-      // Joins a loaded thread. A thread that is not loaded never waits.
+      // Joins a loaded thread. Threads that are not loaded never wait.
       void call("thread/resume", { threadId: id, excludeTurns: true });
     }
   }
@@ -191,7 +191,7 @@ function openConnection(
     }
   }
 
-  /** To what is not known nothing is answered, ever: an error would count as a refusal. */
+  /** Unknown requests are never answered: an error would count as a denial. */
   function readRequest(id: unknown, method: string, params: JsonObject | undefined) {
     const key = JSON.stringify(id);
     if (!mayAnswer() || open.has(key)) return;
@@ -217,7 +217,7 @@ function openConnection(
     const message = parsed(String(data));
     if (message !== undefined) readMessage(message);
   });
-  // The reason is of no use: it is tried again.
+  // Errors are ignored: the connection is retried.
   web_socket.on("error", () => web_socket.terminate());
   web_socket.on("close", () => {
     for (const end of [...open.values()]) end();

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentAttachment } from "../agent-attachment.ts";
 
-/** Attaching to Codex changes nothing of Codex: a file in the data folder says that its requests may be answered here. */
+/** Attaches to Codex without changing its files: a file in the data folder enables answering its requests. */
 export function codexAttachment({ data_dir, socket }: { data_dir: string; socket: string }): AgentAttachment {
   const folder = join(data_dir, "attach");
   const file = join(folder, "codex.json");

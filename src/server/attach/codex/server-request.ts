@@ -5,8 +5,8 @@ import { answerWords, approvalRequest, questionRequest } from "../request-forms.
 import type { TerminalRequest } from "../terminal-request.ts";
 
 /**
- * What a request of Codex's app server asks a person (`codex app-server generate-ts --experimental`, 0.169; the API is marked as
- * experimental). `undefined`: it is of another kind, or does not hold all that would run, so the terminal has to answer.
+ * Reads a request of Codex's app server to the user (`codex app-server generate-ts --experimental`, 0.169; the API is
+ * experimental). `undefined`: unknown kind, or it does not contain everything that would be run, so it is left to the terminal.
  */
 export function readServerRequest(method: string, value: unknown): TerminalRequest | undefined {
   const params = asObject(value);
@@ -46,7 +46,7 @@ function askedBy(method: string, params: JsonObject): Asked | undefined {
 
 function commandOf(params: JsonObject): Asked | undefined {
   const command = asText(params.command);
-  // What else is asked for (input of a running command, network access, permissions) is not all in the request.
+  // Other requests (input of a running command, network access, permissions) do not contain everything that is asked for.
   const isPlain =
     (params.kind === undefined || params.kind === "command") &&
     asObject(params.networkApprovalContext) === undefined &&
@@ -75,7 +75,7 @@ function commandOf(params: JsonObject): Asked | undefined {
   };
 }
 
-/** `undefined`: a decision that is not known, which is not offered. */
+/** `undefined`: unknown decision, not offered. */
 function optionOf(decision: unknown, id: string): RequestOption | undefined {
   switch (decision) {
     case "accept":
@@ -83,7 +83,7 @@ function optionOf(decision: unknown, id: string): RequestOption | undefined {
     case "acceptForSession":
       return { id, label: "Allow for this session", kind: "allow_always" };
     case "decline":
-      return { id, label: "Deny", description: "The agent goes on without it.", kind: "reject_once" };
+      return { id, label: "Deny", description: "The agent continues without it.", kind: "reject_once" };
     case "cancel":
       return { id, label: "Deny and stop", description: "Stops the turn.", kind: "reject_once" };
     default: {
@@ -98,7 +98,7 @@ function optionOf(decision: unknown, id: string): RequestOption | undefined {
 
 function questionsOf(params: JsonObject): Asked | undefined {
   const all = asArray(params.questions).map((each) => asObject(each) ?? {});
-  // A secret is typed where it is used.
+  // Secrets are entered in the terminal only.
   if (all.length === 0 || all.some(({ isSecret }) => isSecret === true)) return undefined;
   const questions = all.flatMap((question) => {
     const id = asText(question.id);

@@ -7,8 +7,8 @@ import { answerWords, approvalRequest, questionRequest } from "../request-forms.
 import type { TerminalRequest } from "../terminal-request.ts";
 
 /**
- * What an event that the plugin passes on asks: `permission.asked` or `question.asked` of opencode 1.18 (its events are documented, the
- * plugin's way to answer is observed). The reply is a call of opencode's own API: `{url, body}`. `undefined`: it is none that is known.
+ * Reads an event from the plugin: `permission.asked` or `question.asked` of opencode 1.18 (the events are documented, the
+ * plugin's way to answer was observed). The reply is a call of opencode's own API: `{url, body}`. `undefined`: unknown event.
  */
 export function readAskedEvent(value: unknown): TerminalRequest | undefined {
   const event = asObject(value);

@@ -4,10 +4,10 @@ import { UsageError } from "../../usage-error.ts";
 import type { AgentAttachment } from "../agent-attachment.ts";
 import { hookSocketPath, hookSocketProblem } from "../hook-socket.ts";
 
-/** The plugin, beside this file in the sources and beside the bundle in the package. */
+/** The plugin, next to this file in the sources and next to the bundle in the package. */
 const PLUGIN = join(import.meta.dirname, "plugin.mjs");
 
-/** Attaching to opencode: a plugin file, which sessions that are started afterwards load. `config_dir`: opencode's own. */
+/** Attaches to opencode with a plugin file, which sessions started afterwards load. `config_dir`: opencode's own. */
 export function openCodeAttachment({
   data_dir,
   config_dir,

@@ -1,13 +1,13 @@
-// Written by Verbatim into opencode's plugin folder. It passes what opencode asks to Verbatim's daemon, and the answer back. opencode never
-// waits for it: without the daemon, or with any error, only opencode's own dialog is there.
+// Installed by Verbatim into opencode's plugin folder. Sends opencode's requests to Verbatim's daemon and returns the answers.
+// opencode never waits for it: without the daemon, or on any error, only opencode's own dialog is shown.
 import { connect } from "node:net";
 
 const SOCKET = "VERBATIM_SOCKET";
 
 export const Verbatim = async ({ client }) => {
-  // The daemon asks about its own sessions itself.
+  // The daemon handles the requests of its own sessions itself.
   if (process.env.VERBATIM_AGENT) return {};
-  /** Connections to the daemon, by the id of what is asked. */
+  /** Connections to the daemon, by request id. */
   const open = new Map();
 
   function ask(type, properties) {
@@ -40,7 +40,7 @@ export const Verbatim = async ({ client }) => {
       try {
         const { type, properties } = event;
         if (type === "permission.asked" || type === "question.asked") ask(type, properties);
-        // Answered or withdrawn: the daemon sees the connection end.
+        // Answered or withdrawn: the daemon sees the connection close.
         else if (/^(permission|question)\.(replied|rejected)$/.test(type))
           open.get(properties.requestID ?? properties.permissionID ?? properties.id)?.destroy();
       } catch {}
