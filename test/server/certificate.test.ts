@@ -52,12 +52,10 @@ describe.skipIf(!canMake)("a certificate and its key", () => {
   });
 
   it("are refused if they do not belong together", () => {
-    expect(() => readPair({ cert: files.cert, key: others.key })).toThrow(
-      "these are no certificate and its key",
-    );
+    expect(() => readPair({ cert: files.cert, key: others.key })).toThrow("not a certificate and its key");
   });
 
   it("are refused if a file cannot be read", () => {
-    expect(() => readPair({ cert: files.cert, key: join(folder, "none.key") })).toThrow("it cannot be read");
+    expect(() => readPair({ cert: files.cert, key: join(folder, "none.key") })).toThrow("cannot be read");
   });
 });

@@ -85,13 +85,13 @@ const TOO_MANY = {
   message: "Too many failed logins.",
   remedy: "Wait a minute.",
 };
-const OTHER_PAGE = { status: 403, code: "site", message: "Requests of other pages are refused." };
+const OTHER_PAGE = { status: 403, code: "site", message: "Requests from other sites are refused." };
 const NO_CLIENT_HEADER = {
   status: 403,
   code: "client_header",
   message: `The header ${CLIENT_HEADER} is missing.`,
 };
-const WRONG_TOKEN = { status: 401, code: "token", message: "That is not the token." };
+const WRONG_TOKEN = { status: 401, code: "token", message: "Wrong token." };
 
 describe("the address", () => {
   it("must be one of the daemon's own, and a refusal says which one to open", async () => {
@@ -100,7 +100,7 @@ describe("the address", () => {
       const refusal = {
         status: 403,
         code: "host",
-        message: "This address is not one of Verbatim's.",
+        message: "Verbatim is not served at this address.",
         remedy: `Open ${ORIGIN}/ instead.`,
       };
       expect(await said(await ask({ headers: { host } })), `${host}`).toEqual(refusal);
@@ -119,7 +119,7 @@ describe("the address", () => {
         expect(await said(reply)).toEqual({
           status: 403,
           code: "origin",
-          message: "Requests of other pages are refused.",
+          message: "Requests from other sites are refused.",
         });
       }
       // As through a proxy that asks under a name of its own.
@@ -127,8 +127,8 @@ describe("the address", () => {
         const refusal = {
           status: 403,
           code: "origin",
-          message: `A page that was opened at ${other} asks at ${host}.`,
-          remedy: "A proxy between them must pass on the Host that it was asked for.",
+          message: `The page's origin is ${other}, but the request was sent to ${host}.`,
+          remedy: "A proxy in between must forward the original Host header.",
         };
         const asked = { headers: { ...headers, origin: other } };
         expect(await said(await ask({ target: "/api/sessions", ...asked }))).toEqual(refusal);
@@ -210,7 +210,7 @@ describe("the address", () => {
       expect(await said(await ask({ target, headers })), target).toEqual({
         status: 400,
         code: "target",
-        message: "The request names no path of this server.",
+        message: "The request target is not a path.",
       });
     }
     expect(await ask({ target: "/x//y", headers })).toBeUndefined();
@@ -230,7 +230,7 @@ describe("a request", () => {
       expect(await said(reply)).toEqual({
         status: 405,
         code: "method",
-        message: `${method} is not served.`,
+        message: `${method} is not supported.`,
       });
     }
   });
@@ -292,7 +292,7 @@ describe("a request", () => {
       expect(await said(reply)).toEqual({
         status: 413,
         code: "too_large",
-        message: `A body may have ${MEGABYTE} bytes.`,
+        message: `A body can have at most ${MEGABYTE} bytes.`,
       });
     }
     const prompt = "/api/sessions/x/prompts?y";
@@ -342,8 +342,8 @@ describe("a request", () => {
     expect(await said(await ask({ ...post, headers: noSite }))).toEqual({
       status: 403,
       code: "site",
-      message: "The browser does not say that this request comes from Verbatim's own page.",
-      remedy: "Use a browser that sends Sec-Fetch-Site, or the bearer token.",
+      message: "The browser did not confirm that this request comes from Verbatim's own page.",
+      remedy: "Use a browser that sends Sec-Fetch-Site, or a bearer token.",
     });
     expect(await ask({ target: "/api/x", headers: noSite })).toBeUndefined();
   });
@@ -377,7 +377,7 @@ describe("a request", () => {
       expect(socket({ headers: { authorization } })?.message).toBe("No Origin and no token.");
       expect(socket({ headers: { authorization, origin: ORIGIN } })).toEqual(LOGIN);
       const push = { method: "POST", target: "/api/ingest/x", headers: { ...known, authorization } };
-      expect((await said(await ask(push))).message).toBe("Frames are pushed with a bearer token.");
+      expect((await said(await ask(push))).message).toBe("Pushing requires a bearer token.");
     }
     const body = JSON.stringify({ password: "correct horse" });
     expect((await ask({ method: "POST", target: "/api/login", headers: own, body }))?.status).toBe(204);
@@ -450,9 +450,9 @@ describe("who is not let in", () => {
     const { ask } = guarded();
     const reply = await ask({ headers: { ...page, host: "evil.invalid" } });
     expect(reply?.headers.get("content-type")).toBe("text/plain; charset=utf-8");
-    expect(await reply?.text()).toBe(`This address is not one of Verbatim's. Open ${ORIGIN}/ instead.`);
+    expect(await reply?.text()).toBe(`Verbatim is not served at this address. Open ${ORIGIN}/ instead.`);
     const target = await ask({ target: "//x", headers: page });
-    expect(await target?.text()).toBe("The request names no path of this server.");
+    expect(await target?.text()).toBe("The request target is not a path.");
   });
 
   it("gets the files of the entrance, and those alone", async () => {
@@ -585,7 +585,7 @@ describe("a launch link", () => {
       expect(reply?.status).toBe(401);
       expect(reply?.headers.get("content-type")).toBe("text/html; charset=utf-8");
       expect(reply?.headers.getSetCookie()).toEqual([]);
-      expect(await reply?.text()).toContain("This link was used before, or is too old");
+      expect(await reply?.text()).toContain("This link was already used or has expired");
     }
   });
 
@@ -612,7 +612,7 @@ describe("a launch link", () => {
       { purpose: "prerender" },
     ]) {
       const reply = await ask({ target, headers });
-      expect([reply?.status, await reply?.text()]).toEqual([403, "Links are not fetched ahead."]);
+      expect([reply?.status, await reply?.text()]).toEqual([403, "Launch links cannot be prefetched."]);
       expect(reply?.headers.get("content-type")).toBe("text/plain; charset=utf-8");
     }
     expect((await ask({ target, method: "HEAD" }))?.status).toBe(401);
@@ -666,7 +666,7 @@ describe("a password", () => {
       expect(await said(await ask(login(body))), body).toEqual({
         status: 401,
         code: "password",
-        message: "That is not the password.",
+        message: "Wrong password.",
       });
     }
     clock.now += MINUTE;
@@ -800,7 +800,7 @@ describe("pushed frames", () => {
     expect(await said(none)).toEqual({
       status: 401,
       code: "token",
-      message: "Frames are pushed with a bearer token.",
+      message: "Pushing requires a bearer token.",
       remedy: "`npm start -- token` prints it.",
     });
   });
@@ -846,7 +846,7 @@ describe("a socket", () => {
       expect(socket({ ...wrong, headers })).toEqual({
         status: 400,
         code: "target",
-        message: "Sockets are opened at /api/live only.",
+        message: "Sockets can be opened at /api/live only.",
       });
     }
     expect(socket({ headers: { ...headers, origin: OTHER } })?.code).toBe("origin");

@@ -80,7 +80,7 @@ it("waits for a long request that comes slowly, and for none that hardly comes, 
   }
   expect(await hardly.answer).toContain("408 Request Timeout");
   long.end();
-  expect(await long.answer).toContain("That is not the password.");
+  expect(await long.answer).toContain("Wrong password.");
   await doors.close();
 });
 

@@ -4,25 +4,25 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 
 /**
- * How the person who started the daemon asks it for another launch link: a local socket in the data directory, which
- * the system lets only that person open. No secret is sent, so none can be sent to the wrong process.
+ * Lets the user who started the daemon request another launch link: a local socket in the data folder that only this user can
+ * open. No secret is sent, so none can leak to another process.
  */
 interface ControlSocket {
   close(): Promise<void>;
 }
 
-/** What is answered to who rings. */
+/** The reply to a request. */
 export interface ControlReply {
-  /** Lets one browser in, once. */
+  /** Signs one browser in, once. */
   link: string;
-  /** Where programs of this machine reach the daemon: a link may lead through a proxy. */
+  /** The daemon's origin for programs on this machine. The link may lead through a proxy. */
   origin: string;
 }
 
-/** Longest path of a local socket that all systems take, in bytes. */
+/** Maximum path length of a local socket on all systems, in bytes. */
 const PATH_LIMIT = 100;
 
-/** The socket's path as the system takes it, until `done`; `undefined`: it takes none here. */
+/** The socket's path in a form that the system accepts, valid until `done`. `undefined`: there is none. */
 function socketAt(data_dir: string): { path: string; done(): void } | undefined {
   const done = () => {};
   if (process.platform === "win32") {
@@ -33,7 +33,7 @@ function socketAt(data_dir: string): { path: string; done(): void } | undefined 
   if (Buffer.byteLength(path) <= PATH_LIMIT) return { path, done };
   if (process.platform !== "linux") return undefined;
   try {
-    // An open folder has a short path there.
+    // The descriptor of an open folder gives it a short path.
     const folder = openSync(data_dir, constants.O_RDONLY | constants.O_DIRECTORY);
     return { path: `/proc/self/fd/${folder}/daemon.sock`, done: () => closeSync(folder) };
   } catch {
@@ -42,8 +42,8 @@ function socketAt(data_dir: string): { path: string; done(): void } | undefined 
 }
 
 /**
- * Answers each ring. Only for the daemon that holds the data folder. `undefined`: it cannot be hung here
- * (the path is too long for a socket), and links come only from a new start.
+ * Replies to each connection with a link. Only for the daemon that has the data folder's lock. `undefined`: the path is too long
+ * for a socket, so links are only printed at start.
  */
 export async function openControlSocket(
   data_dir: string,
@@ -52,7 +52,7 @@ export async function openControlSocket(
   const socket_at = socketAt(data_dir);
   if (!socket_at) return undefined;
   const { path, done } = socket_at;
-  // A daemon that was killed leaves its socket behind.
+  // A killed daemon leaves its socket behind.
   if (process.platform !== "win32") rmSync(path, { force: true });
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());
@@ -70,7 +70,7 @@ export async function openControlSocket(
   return { close: () => new Promise<void>((resolve) => server.close(() => resolve())).finally(done) };
 }
 
-/** What the daemon that runs with this data directory answers; `undefined`: none does. */
+/** Requests a link from the daemon that uses this data folder. `undefined`: no daemon is running. */
 export function requestLink(data_dir: string): Promise<ControlReply | undefined> {
   return new Promise((resolve) => {
     const socket_at = socketAt(data_dir);

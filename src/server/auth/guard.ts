@@ -5,19 +5,19 @@ import { asObject } from "../../model/narrow.ts";
 import { CLIENT_HEADER, type ErrorReply, OPENED_HEAD_LIMIT, OPENED_LIMIT } from "../../protocol.ts";
 import { LOGIN_FILES, loginPage } from "./login-pages.ts";
 
-/** Longest body of a request, in bytes. */
+/** Maximum size of a request body, in bytes. */
 const BODY_LIMIT = 1024 * 1024;
-/** Of one that carries a prompt: ten images of 5 MB in base64, and the text. */
+/** Maximum size of a body with a prompt: ten images of 5 MB in base64, and the text. */
 const PROMPT_BODY_LIMIT = 72 * 1024 * 1024;
 const TAKES_PROMPT = /^\/api\/sessions(?:\/[^/]+\/(?:prompts|fork))?$/;
-/** Takes files as they are, to open them without storing them. */
+/** Accepts files as they are, to open them without storing them. */
 const OPENS_FILES = "/api/opened-files";
-/** Frames that an agent pushes: as many as there are, for as long as it works. */
+/** Accepts frames pushed by an agent, without a size limit. */
 const PUSHES = /^\/api\/ingest\/[^/]+$/;
-/** The files that were posted with the token for pushing: who posted them may read them. */
+/** The posted files. The token for pushing can read them too. */
 const POSTED_FILES = "/api/ingest/files";
 
-/** The longest body that a request may have, in bytes, by its path (a query is ignored). `Infinity`: it is a stream. */
+/** Maximum body size of a request in bytes, by its path. A query is ignored. `Infinity`: it is a stream. */
 export function bodyLimitOf(target: string): number {
   const path = pathOf(target);
   return PUSHES.test(path)
@@ -29,36 +29,36 @@ export function bodyLimitOf(target: string): number {
         : BODY_LIMIT;
 }
 const pathOf = (target: string) => target.split("?", 1)[0] ?? "/";
-/** The one path at which a socket may be opened. */
+/** The only path at which sockets can be opened. */
 export const SOCKET_PATH = "/api/live";
 
-/** How long an unused launch link works, and how long a browser stays known, in milliseconds. */
+/** Lifetimes of an unused launch link and of a cookie, in milliseconds. */
 const LINK_LIFETIME = 60 * 60 * 1000;
 const COOKIE_LIFETIME = 90 * 24 * 60 * 60 * 1000;
 const PENDING_LINKS = 20;
 /**
- * Failed logins that are answered as such within a minute; after them every password is refused until the minute is over.
- * A right token or link still lets in: they cannot be guessed, and who fails on purpose would shut out everyone.
+ * Number of failed logins per minute after which all passwords are rejected until the minute is over. A valid token or link still
+ * works: they cannot be guessed, and otherwise an attacker could lock out everyone.
  */
 const FAILED_LOGINS = 10;
 const LOGIN_WINDOW = 60 * 1000;
 
-/** The secrets of one data directory: they outlive the daemon, so that an open page survives its restart. */
+/** The secrets of a data folder. They are kept over restarts, so that open pages stay signed in. */
 export interface Access {
-  /** Names the cookie: cookies ignore ports, and two daemons on one host must not overwrite each other's. */
+  /** Part of the cookie's name. Cookies ignore ports, so two daemons on one host need different names. */
   instance: string;
   /** Signs cookies. */
   cookie_key: Buffer;
-  /** What a local program sends as `Authorization: Bearer …`. */
+  /** Sent by local programs as `Authorization: Bearer …`. */
   api_token: string;
 }
 
-/** What a program sends that may push frames, and nothing else: made from the secrets, so that it lives as long as they. */
+/** The token that allows pushing and nothing else. It is derived from the secrets and valid as long as they are. */
 export function ingestToken({ cookie_key, instance }: Access): string {
   return createHmac("sha256", cookie_key).update(`${instance} ingest`).digest("base64url");
 }
 
-/** Secrets that nobody has had before: pages and programs that know others need these. */
+/** Creates new secrets. Pages and programs with old ones have to sign in again. */
 export function newAccess(): Access {
   return {
     instance: randomBytes(6).toString("hex"),
@@ -68,8 +68,8 @@ export function newAccess(): Access {
 }
 
 /**
- * Reads `access.json` of a data directory, which only its owner can read; makes it when it is missing or damaged (open
- * pages then need a new launch link, nothing else is lost).
+ * Reads `access.json` in a data folder, which is readable only by its owner. Creates it if it is missing or damaged. Open pages
+ * then need a new launch link; nothing else is lost.
  */
 export function loadAccess(data_dir: string): Access {
   const file = join(data_dir, "access.json");
@@ -77,7 +77,7 @@ export function loadAccess(data_dir: string): Access {
   if (known) return known;
   const access = newAccess();
   makeFolder(data_dir);
-  // Written beside and renamed: a daemon that starts at the same moment reads the whole file or none.
+  // Write to a temporary file and rename it, so that a daemon starting at the same time reads all of it or none.
   const draft = `${file}.${process.pid}`;
   try {
     const text = JSON.stringify({ ...access, cookie_key: access.cookie_key.toString("base64url") });
@@ -90,19 +90,19 @@ export function loadAccess(data_dir: string): Access {
   return access;
 }
 
-/** Level by level: of a folder that cannot be, such as `/proc/x`, Node's own recursive `mkdir` never ends. */
+/** Creates folders one by one: Node's recursive `mkdir` never ends for an impossible path such as `/proc/x`. */
 function makeFolder(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   if (dirname(path) !== path) makeFolder(dirname(path));
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another daemon that starts at the same moment may have made it.
+    // Another daemon that is starting may have created it.
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }
 }
 
-/** The secrets of a data directory that a daemon has used before. */
+/** Reads existing secrets. */
 export function readAccess(file: string): Access | undefined {
   try {
     const { instance, cookie_key, api_token } = asObject(JSON.parse(readFileSync(file, "utf8"))) ?? {};
@@ -111,7 +111,7 @@ export function readAccess(file: string): Access | undefined {
       return undefined;
     const key = Buffer.from(cookie_key, "base64url");
     if (key.length < 32) return undefined;
-    // Not where nobody else may read it anyhow: a disk that can only be read refuses it.
+    // Only if needed: on a read-only disk it would fail.
     if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
     return { instance, cookie_key: key, api_token };
   } catch {
@@ -119,27 +119,27 @@ export function readAccess(file: string): Access | undefined {
   }
 }
 
-/** What the guard sees of a request, whether it came through hono or is a socket's upgrade. */
+/** A request as the guard sees it, from hono or from a socket's upgrade. */
 export interface AuthRequest {
   method: string;
-  /** Path and query: of a request as the router reads them, of a socket as in the request line. */
+  /** Path and query: as the router reads them for requests, as in the request line for sockets. */
   target: string;
-  /** `undefined`: not sent. Repeated headers are joined by `, `. */
+  /** `undefined`: not sent. Repeated headers are joined with `, `. */
   header(name: string): string | undefined;
 }
 
 export interface Guard {
   readonly instance: string;
-  /** An address that lets one browser in, once, within the hour. */
+  /** A link that signs one browser in, once, within an hour. */
   launchLink(): string;
   /**
-   * Looks at a request before any route does. `undefined`: it may pass. Otherwise the whole answer: a refusal, or one
-   * of the doors that the guard itself keeps (`/launch`, `POST /api/login`, what the entrance needs). Reads a body only for a login.
+   * Checks a request before it is routed. `undefined`: it may pass. Otherwise the reply: a refusal, or a page that the guard
+   * serves itself (`/launch`, `POST /api/login`, the login pages' files). Reads the body only for a login.
    */
   authorize(request: AuthRequest, body: () => Promise<string>): Promise<Response | undefined>;
-  /** The same for a socket's upgrade: `undefined`, or the status and text to refuse it with. */
+  /** Checks a socket's upgrade. `undefined`: it may pass. Otherwise the status and text of the refusal. */
   authorizeSocket(request: AuthRequest): Refusal | undefined;
-  /** The headers of every answer, for the `Host` that was asked. */
+  /** The headers of every reply, for the requested `Host`. */
   headers(host: string | undefined): Record<string, string>;
 }
 export interface Refusal {
@@ -151,22 +151,22 @@ export interface Refusal {
 
 export interface GuardOptions {
   access: Access;
-  /** The origins at which this daemon is reached, the first one being that of launch links. */
+  /** The origins of this daemon. Launch links use the first one. */
   origins: readonly [string, ...string[]];
-  /** With one, a browser without a cookie is asked for it. */
+  /** If set, browsers without a cookie are asked for it. */
   password?: string;
   now?: () => number;
 }
 
 /**
- * Stands before the first route: decides by `Host`, method, `Origin`, `Sec-Fetch-*`, the cookie or bearer token, and the
- * kind of body. It allows what is listed and refuses all else; being on loopback proves nothing.
+ * Authorizes requests by `Host`, method, `Origin`, `Sec-Fetch-*`, the cookie or bearer token, and the content type. Everything
+ * that is not explicitly allowed is refused, also on loopback.
  */
 export function createGuard({ access, origins, password, now = Date.now }: GuardOptions): Guard {
   const cookie_name = `verbatim_${access.instance}`;
   const by_host = new Map(origins.flatMap((origin) => hostsOf(origin).map((host) => [host, origin])));
   const ingest_token = ingestToken(access);
-  // Another password, or one where there was none, locks out who was let in before it.
+  // A new or changed password invalidates earlier cookies.
   const cookie_key =
     password === undefined
       ? access.cookie_key
@@ -175,7 +175,7 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
   let failures: number[] = [];
 
   function tooManyFailures(): boolean {
-    // Of what is far ahead the clock was wrong.
+    // Ignore entries from a time when the clock was wrong.
     failures = failures.filter((at) => Math.abs(now() - at) < LOGIN_WINDOW);
     return failures.length >= FAILED_LOGINS;
   }
@@ -208,7 +208,7 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
   }
 
   function hasCookie(request: AuthRequest): boolean {
-    // A program on another port can set a cookie of the same name beside ours, so each one is looked at.
+    // A program on another port can set a cookie with the same name, so all of them are checked.
     return (request.header("cookie") ?? "").split(/[;,]/, 64).some((pair) => {
       const [name, value] = pair.trim().split("=", 2);
       if (name !== cookie_name || !value) return false;
@@ -224,7 +224,7 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     });
   }
 
-  /** `undefined`: no token was sent; a login for a proxy in front (`Basic …`) is none. `also`: another token that is right here. */
+  /** Checks the bearer token. `undefined`: none was sent; `Basic …` is a login for a proxy. `also`: another accepted token. */
   function bearer(request: AuthRequest, also?: string): "right" | "wrong" | "too many" | undefined {
     const authorization = request.header("authorization") ?? "";
     if (!/^bearer\b/i.test(authorization)) return undefined;
@@ -236,7 +236,7 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     return "wrong";
   }
 
-  /** What must hold for every request and socket: the address it was sent to, and the page it was sent from. */
+  /** Checks the address of a request or socket and the page that sent it. */
   function refuseByAddress(request: AuthRequest): Refusal | undefined {
     const host = request.header("host");
     const origin = host === undefined ? undefined : by_host.get(host);
@@ -244,24 +244,24 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
       return {
         status: 403,
         code: "host",
-        message: "This address is not one of Verbatim's.",
+        message: "Verbatim is not served at this address.",
         remedy: `Open ${origins[0]}/ instead.`,
       };
     }
     if (!request.target.startsWith("/") || request.target.startsWith("//")) {
-      return { status: 400, code: "target", message: "The request names no path of this server." };
+      return { status: 400, code: "target", message: "The request target is not a path." };
     }
     const from = request.header("origin");
     if (from !== undefined && from !== origin && origins.includes(from)) {
       return {
         status: 403,
         code: "origin",
-        message: `A page that was opened at ${from} asks at ${host}.`,
-        remedy: "A proxy between them must pass on the Host that it was asked for.",
+        message: `The page's origin is ${from}, but the request was sent to ${host}.`,
+        remedy: "A proxy in between must forward the original Host header.",
       };
     }
     if (from !== undefined && from !== origin) {
-      return { status: 403, code: "origin", message: "Requests of other pages are refused." };
+      return { status: 403, code: "origin", message: "Requests from other sites are refused." };
     }
     return undefined;
   }
@@ -278,7 +278,7 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     const origin = by_host.get(host ?? "") ?? origins[0];
     if (!["GET", "HEAD", "POST"].includes(request.method)) {
       return refuse(
-        { status: 405, code: "method", message: `${request.method} is not served.` },
+        { status: 405, code: "method", message: `${request.method} is not supported.` },
         { allow: "GET, HEAD, POST" },
       );
     }
@@ -286,11 +286,11 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     if (site !== undefined && site !== "same-origin") {
       const cookie_set = site === "none" || wantsPage(request);
       if (api || request.method === "POST" || !cookie_set) {
-        return refuse({ status: 403, code: "site", message: "Requests of other pages are refused." });
+        return refuse({ status: 403, code: "site", message: "Requests from other sites are refused." });
       }
     }
     if (request.method === "POST" ? PUSHES.test(path) : path === POSTED_FILES) {
-      // No page can send this header, so the kind of body does not matter; and a cookie is no reason to take frames.
+      // No page can send this header, so the content type does not matter. A cookie does not allow pushing.
       const token = bearer(request, ingest_token);
       if (token === "right") return undefined;
       if (token === "too many") return refuse(TOO_MANY, { "retry-after": "60", connection: "close" });
@@ -306,11 +306,11 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
       if (request.header(CLIENT_HEADER) === undefined) return refuse(NO_CLIENT_HEADER);
       if (tooManyFailures()) return refuse(TOO_MANY, { "retry-after": "60" });
       const given = readPassword(await body());
-      // Others may have failed while this one's body was on its way.
+      // Other logins may have failed while the body was read.
       if (tooManyFailures()) return refuse(TOO_MANY, { "retry-after": "60" });
       if (!timingSafeEqual(digest(given), digest(password))) {
         failures.push(now());
-        return refuse({ status: 401, code: "password", message: "That is not the password." });
+        return refuse({ status: 401, code: "password", message: "Wrong password." });
       }
       return new Response(null, {
         status: 204,
@@ -330,7 +330,7 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     if (token === "wrong") return refuse(WRONG_TOKEN);
     if (!hasCookie(request)) {
       if (api || !wantsPage(request)) return refuse(NO_COOKIE);
-      // Another site's page led here: a cookie that there is did not come along.
+      // The request was started by another site, so an existing strict cookie was not sent.
       const step = site === "cross-site";
       const page = loginPage(password === undefined ? "link" : "password", { step });
       return new Response(request.method === "HEAD" ? null : page, {
@@ -343,8 +343,8 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
       return refuse({
         status: 403,
         code: "site",
-        message: "The browser does not say that this request comes from Verbatim's own page.",
-        remedy: "Use a browser that sends Sec-Fetch-Site, or the bearer token.",
+        message: "The browser did not confirm that this request comes from Verbatim's own page.",
+        remedy: "Use a browser that sends Sec-Fetch-Site, or a bearer token.",
       });
     }
     return undefined;
@@ -356,9 +356,13 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     const query = new URLSearchParams(request.target.split("?")[1] ?? "");
     const asked = query.get("next") ?? "/";
     const next = /^\/(?![/\\])[\w\-./~%?=&#:]*$/.test(asked) ? asked : "/";
-    // A browser that fetches ahead must not use up the link before the person goes there.
+    // A prefetching browser must not use up the link.
     if (/prefetch|prerender/.test(request.header("sec-purpose") ?? request.header("purpose") ?? "")) {
-      return answer({ status: 403, code: "prefetch", message: "Links are not fetched ahead." }, false, html);
+      return answer(
+        { status: 403, code: "prefetch", message: "Launch links cannot be prefetched." },
+        false,
+        html,
+      );
     }
     if (hasCookie(request)) return new Response(null, { status: 303, headers: { ...html, location: next } });
     if (!useLink(query.get("token") ?? "")) {
@@ -371,8 +375,8 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     if (site === undefined || site === "none" || site === "same-origin") {
       return new Response(null, { status: 303, headers: { ...cookie, location: next } });
     }
-    // The link was followed from another site's page (a web terminal): a redirect would count as that site's request
-    // and go without the strict cookie, a step that our own page takes does not.
+    // The link was opened from another site's page (a web terminal). The browser would follow a redirect without the strict
+    // cookie, but sends it when our own page navigates.
     return new Response(loginPage("enter", { next }), { headers: cookie });
   }
 
@@ -380,11 +384,11 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     const refused = refuseByAddress(request);
     if (refused) return refused;
     if (request.method !== "GET" || pathOf(request.target) !== SOCKET_PATH) {
-      return { status: 400, code: "target", message: `Sockets are opened at ${SOCKET_PATH} only.` };
+      return { status: 400, code: "target", message: `Sockets can be opened at ${SOCKET_PATH} only.` };
     }
     const site = request.header("sec-fetch-site");
     if (site !== undefined && site !== "same-origin") {
-      return { status: 403, code: "site", message: "Requests of other pages are refused." };
+      return { status: 403, code: "site", message: "Requests from other sites are refused." };
     }
     const token = bearer(request);
     if (token === "right") return undefined;
@@ -431,11 +435,11 @@ const TOO_MANY: Refusal = {
   message: "Too many failed logins.",
   remedy: "Wait a minute.",
 };
-const WRONG_TOKEN: Refusal = { status: 401, code: "token", message: "That is not the token." };
+const WRONG_TOKEN: Refusal = { status: 401, code: "token", message: "Wrong token." };
 const NO_TOKEN: Refusal = {
   status: 401,
   code: "token",
-  message: "Frames are pushed with a bearer token.",
+  message: "Pushing requires a bearer token.",
   remedy: "`npm start -- token` prints it.",
 };
 const NO_COOKIE: Refusal = {
@@ -450,7 +454,7 @@ const NO_CLIENT_HEADER: Refusal = {
   message: `The header ${CLIENT_HEADER} is missing.`,
 };
 
-/** What `Host` may say for an origin: browsers leave out a scheme's own port, and some proxies write it. */
+/** Possible `Host` values for an origin: browsers omit a scheme's default port, and some proxies add it. */
 function hostsOf(origin: string): string[] {
   const { host, port, protocol } = new URL(origin);
   return port === "" ? [host, `${host}:${protocol === "https:" ? 443 : 80}`] : [host];
@@ -460,7 +464,7 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** Whether a person goes to a page, as opposed to a script, an image or a frame that asks for something. */
+/** Whether this is a page navigation, and not a script, image or frame. */
 function wantsPage(request: AuthRequest): boolean {
   if (request.method === "POST") return false;
   const destination = request.header("sec-fetch-dest");
@@ -472,14 +476,14 @@ function wantsPage(request: AuthRequest): boolean {
 
 function refuseBody(request: AuthRequest): Refusal | undefined {
   const type = request.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
-  // Neither can be sent by a form of another page.
+  // Forms of other pages cannot send either type.
   const accepted = pathOf(request.target) === OPENS_FILES ? "application/octet-stream" : "application/json";
   if (type !== accepted)
     return { status: 415, code: "content_type", message: `Only ${accepted} is accepted.` };
   const length = request.header("content-length");
   const limit = bodyLimitOf(request.target);
   if (length !== undefined && !(Number(length) <= limit)) {
-    return { status: 413, code: "too_large", message: `A body may have ${limit} bytes.` };
+    return { status: 413, code: "too_large", message: `A body can have at most ${limit} bytes.` };
   }
   return undefined;
 }
@@ -491,12 +495,12 @@ function readPassword(body: string): string {
       return typeof value.password === "string" ? value.password : "";
     }
   } catch {
-    // Not JSON: as good as a wrong password.
+    // Not JSON: treated as a wrong password.
   }
   return "";
 }
 
-/** A refusal as JSON for programs and as text for people. */
+/** A refusal as JSON for programs, or as text for people. */
 function answer(refusal: Refusal, json: boolean, headers: Record<string, string>): Response {
   const { status, code, message, remedy } = refusal;
   const reply: ErrorReply = { error: remedy === undefined ? { code, message } : { code, message, remedy } };

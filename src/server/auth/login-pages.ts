@@ -1,4 +1,4 @@
-/** What a browser sees before it is let in. Nothing here depends on what a session says. */
+/** Pages that a browser sees before it is signed in. They contain no session content. */
 
 const SCRIPT = `const form = document.querySelector("form");
 const note = document.querySelector("output");
@@ -19,16 +19,16 @@ form.addEventListener("submit", async (event) => {
 `;
 
 /**
- * A browser goes without the strict cookie where another site's page led it, and Firefox also where that is reloaded. So this
- * page goes to its own address itself, with the fragment, which no server hears. Once: where it still counts as the other
- * site's, who waits sees the entrance.
+ * A browser omits the strict cookie if another site's page led to this one, and Firefox also when that is reloaded. So this page
+ * reloads its own address, including the fragment, which servers never see. It does so once: if the cookie is still omitted, the
+ * login page is shown.
  */
 const STEP = `const here = location.href;
 const now = () => performance.timeOrigin + performance.now();
 const stepped = Number(sessionStorage.getItem("verbatim-step"));
 if (Math.abs(performance.timeOrigin - stepped) > 500) {
   sessionStorage.setItem("verbatim-step", String(now()));
-  // To where it is already, but for a fragment, a page is not loaded.
+  // Assigning the current address would not load the page again, except for its fragment.
   history.replaceState(null, "", "?step");
   location.replace(here);
 }
@@ -42,7 +42,7 @@ code { font: 14px/1.5 ui-monospace, monospace; padding: 4px 8px; border: 1px sol
 input, button { font: inherit; padding: 8px; }
 `;
 
-/** The files that the entrance pages need, served to anyone at an allowed address. */
+/** The files of the login pages, served to anyone at an allowed address. */
 export const LOGIN_FILES: ReadonlyMap<string, { type: string; body: string }> = new Map([
   ["/entrance.js", { type: "text/javascript; charset=utf-8", body: SCRIPT }],
   ["/step.js", { type: "text/javascript; charset=utf-8", body: STEP }],
@@ -54,14 +54,14 @@ const ASK_FOR_LINK = `<p>For a new link, in the folder of Verbatim:</p>
 <p>It opens once, in one browser, which is then remembered.</p>`;
 
 /**
- * `link`: no cookie; `used`: a launch link that was used or is too old; `password`: asks for it; `enter`: goes on to
- * `next`, a path that the caller has checked. `step`: `link` and `password` go to their own address once more before they are shown.
+ * `link`: no cookie; `used`: a launch link that was used or has expired; `password`: asks for it; `enter`: continues to `next`, a
+ * path that the caller has checked. `step`: `link` and `password` reload their own address once before they are shown.
  */
 export function loginPage(
   kind: "link" | "used" | "password" | "enter",
   { next = "/", step = false }: { next?: string; step?: boolean } = {},
 ): string {
-  // Not deferred: nothing is painted before it has run.
+  // Not deferred, so that nothing is painted before it has run.
   const head = step ? '<script src="/step.js"></script>' : "";
   switch (kind) {
     case "link":
@@ -72,7 +72,7 @@ ${ASK_FOR_LINK}`,
         head,
       );
     case "used":
-      return page(`<h1>This link was used before, or is too old</h1>\n${ASK_FOR_LINK}`);
+      return page(`<h1>This link was already used or has expired</h1>\n${ASK_FOR_LINK}`);
     case "password":
       return page(
         `<h1>Verbatim</h1>
@@ -84,7 +84,7 @@ ${ASK_FOR_LINK}`,
       );
     case "enter":
       return page(
-        `<p><a href="${next.replaceAll("&", "&amp;")}">Go on to Verbatim</a></p>`,
+        `<p><a href="${next.replaceAll("&", "&amp;")}">Continue to Verbatim</a></p>`,
         `<meta http-equiv="refresh" content="0;url=${next.replaceAll("&", "&amp;")}">`,
       );
     default:

@@ -7,7 +7,7 @@ const DEFAULT_PORT = 4747;
 const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
 const SHORTEST_PASSWORD = 12;
 
-/** What the command line says of where to listen. */
+/** Command line options for the address. */
 interface AddressFlags {
   host?: string | undefined;
   "password-file"?: string | undefined;
@@ -16,39 +16,39 @@ interface AddressFlags {
   key?: string | undefined;
 }
 
-/** Where to listen. What `readAddress` gives lets nobody in from other machines without a password. */
+/** Where to listen. Addresses from `readAddress` are not open to other machines without a password. */
 export interface Address {
   host: string;
   password?: string;
-  /** Where browsers reach the daemon when that is not where it listens. */
+  /** The origin that browsers use, if it differs from the listening address. */
   origin?: string;
   tls?: CertificatePair;
 }
 
-/** Where to listen; refuses what would let strangers in. */
+/** Reads where to listen. Throws `UsageError` for an unsafe combination. */
 export function readAddress(flags: AddressFlags): Address {
   const address: Address = { host: flags.host ?? "127.0.0.1" };
   if (flags["password-file"] !== undefined) address.password = readPassword(flags["password-file"]);
   if (flags.origin !== undefined) address.origin = readOrigin(flags.origin);
   if ((flags.cert === undefined) !== (flags.key === undefined))
-    throw new UsageError("--cert and --key go together.");
+    throw new UsageError("--cert and --key must be given together.");
   if (flags.cert !== undefined && flags.key !== undefined) {
     address.tls = readPair({ cert: flags.cert, key: flags.key });
   }
   if (LOOPBACK.has(address.host)) {
     if (address.origin?.startsWith("https:") && address.password === undefined) {
-      throw new UsageError("--origin lets other machines in: it needs --password-file.");
+      throw new UsageError("--origin gives other machines access, so it needs --password-file.");
     }
     return address;
   }
   if (address.password === undefined) {
     throw new UsageError(
-      `--host ${address.host} would let other machines read your agents' sessions: it needs --password-file.`,
+      `--host ${address.host} would let other machines read your agents' sessions, so it needs --password-file.`,
     );
   }
   if (!address.origin?.startsWith("https:")) {
     throw new UsageError(
-      `--host ${address.host} needs TLS and --origin https://NAME[:PORT], the address that browsers will open. Give --cert and --key, or put a proxy that speaks TLS in front of this daemon.`,
+      `--host ${address.host} needs TLS and --origin https://NAME[:PORT], the address that browsers open. Add --cert and --key, or use a proxy with TLS in front of this daemon.`,
     );
   }
   return address;
@@ -68,22 +68,22 @@ function readOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isAllowed =
     url?.protocol === "https:" ||
-    // What ssh forwards from another machine's loopback address is not read on its way.
+    // ssh encrypts what it forwards from another machine's loopback address.
     (url?.protocol === "http:" && LOOPBACK.has(url.hostname.replace(/[[\]]/g, "")));
   if (!isAllowed || url.origin !== text.replace(/\/$/, "")) {
     throw new UsageError(
-      `--origin ${text}: give an address such as https://verbatim.example.org, or of what ssh forwards, http://localhost:PORT.`,
+      `--origin ${text}: use an address such as https://verbatim.example.org, or http://localhost:PORT for a port forwarded by ssh.`,
     );
   }
   return url.origin;
 }
 
 function readText(file: string): string {
-  const remedy = "Name a file that you may read.";
-  return attempt(() => readFileSync(file, "utf8"), `${file}: it cannot be read`, remedy);
+  const remedy = "Choose a file that you can read.";
+  return attempt(() => readFileSync(file, "utf8"), `${file}: cannot be read`, remedy);
 }
 
-/** The origins at which the daemon is reached on this port, as browsers write them; the first one is that of links. */
+/** The daemon's origins for a port, as browsers write them. Links use the first one. */
 export function originsOf(address: Address, port: number): [string, ...string[]] {
   const { host, origin } = address;
   const own = originHere(address, port);
@@ -95,19 +95,19 @@ export function originsOf(address: Address, port: number): [string, ...string[]]
   return [first, ...others];
 }
 
-/** Where programs of this machine reach the daemon. */
+/** The daemon's origin for programs on this machine. */
 export function originHere(address: Address, port: number): string {
   const { host, origin } = address;
   if (origin !== undefined && !LOOPBACK.has(host)) return origin;
   return originAt(host.includes(":") ? `[${host}]` : host, address, port);
 }
 
-/** A scheme's own port is left out of an origin, and of the `Host` that a browser sends. */
+/** Omits a scheme's default port, as browsers do in origins and `Host` headers. */
 function originAt(name: string, { tls }: Address, port: number): string {
   return new URL(`${tls ? "https" : "http"}://${name}:${port}`).origin;
 }
 
-/** The port that was asked for, or from the usual one on the next that is free. */
+/** Listens on the requested port, or on the first free one from the default port on. */
 export async function listenSomewhere(
   listen: (port: number) => Promise<Served>,
   host: string,
@@ -115,7 +115,7 @@ export async function listenSomewhere(
 ): Promise<Served> {
   if (asked !== undefined) {
     const port = /^\d{1,5}$/.test(asked) ? Number(asked) : Number.NaN;
-    if (!(port <= 65_535)) throw new UsageError(`--port ${asked}: give a number from 0 to 65535.`);
+    if (!(port <= 65_535)) throw new UsageError(`--port ${asked}: must be a number from 0 to 65535.`);
     return await listen(port).catch((error: unknown) => {
       throw refusalOf(error, host, port);
     });
@@ -130,16 +130,19 @@ export async function listenSomewhere(
   return await listen(0);
 }
 
-/** Why a port cannot be listened on, with what to do; an error of another kind is itself. */
+/** Turns an error of `listen` into a `UsageError` with a remedy, if it is a known one. */
 function refusalOf(error: unknown, host: string, port: number): unknown {
   const code = codeOf(error);
   if (!(error instanceof Error) || code === undefined) return error;
   if (code === "EADDRINUSE") {
-    return new UsageError(`Port ${port} is taken: give another --port, or none for the next free one.`);
+    return new UsageError(
+      `Port ${port} is in use. Choose another --port, or omit it to use the next free one.`,
+    );
   }
-  if (code === "EACCES") return new UsageError(`Port ${port} is not allowed to you: give one above 1023.`);
+  if (code === "EACCES")
+    return new UsageError(`Port ${port} requires more permissions. Choose one above 1023.`);
   return new UsageError(
-    `--host ${host}: it cannot be listened on: ${error.message}. Name an address of this machine.`,
+    `--host ${host}: cannot listen on it: ${error.message}. Use an address of this machine.`,
   );
 }
 

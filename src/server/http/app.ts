@@ -37,31 +37,31 @@ interface AppOptions {
   guard: Guard;
   /** Absent: only the API is served. */
   frontend?: Frontend;
-  /** Readers are on other machines: what is long is compressed for them. */
+  /** Clients are on other machines: long replies are compressed. */
   remote?: boolean;
   /** Adds the routes of managed sessions. Absent: this daemon runs no sessions. */
   addManagedRoutes?: (app: Hono) => void;
   /** Adds the routes of agents in terminals. Absent: none can be answered. */
   addAttachRoutes?: (app: Hono) => void;
-  /** Changes what is seen of a session; `false`: there is no such session. Absent: nothing of it is kept. */
+  /** Changes the read state of a session. `false`: there is no such session. Absent: read states are not stored. */
   markRead?: ReadableSessions["markRead"];
-  /** Adds the routes of posted session files. Absent: none are taken. */
+  /** Adds the routes of posted session files. Absent: posting is not supported. */
   addPostedRoutes?: (app: Hono) => void;
-  /** Absent: all sessions together cannot be searched. */
+  /** Absent: search over all sessions is not available. */
   search?: Search;
-  /** Absent: which agents are read cannot be seen or changed. */
+  /** Absent: the agents whose files are read cannot be listed or changed. */
   sources?: Sources;
-  /** Absent: no files can be opened without being stored. */
+  /** Absent: files cannot be opened without storing them. */
   opened_files?: OpenedFiles;
   version: string;
-  /** Told about failures that the client only hears of as such. */
+  /** Called with internal errors, whose details the client does not get. */
   report?: (error: unknown) => void;
 }
 
-/** Of the one body that the guard reads itself. */
+/** Maximum size of the one body that the guard reads itself. */
 const PASSWORD_BODY_LIMIT = 64 * 1024;
 
-/** Every REST route and the built page, behind the guard. Testable without a port: `app.request(…)`. */
+/** All REST routes and the built page, behind the guard. Can be tested without a port: `app.request(…)`. */
 export function createApp(options: AppOptions) {
   const { sessions, guard, search, frontend, version, remote = false, report = () => {} } = options;
   const app = new Hono();
@@ -79,7 +79,7 @@ export function createApp(options: AppOptions) {
     if (answer) return answer;
     await next();
     for (const [name, value] of Object.entries(guard.headers(raw.headers.get("host") ?? undefined))) {
-      // A route may say more strictly how its answer is to be treated (attachments), or that it keeps (assets).
+      // Routes may set stricter headers (attachments) or allow caching (assets).
       if (!context.res.headers.has(name)) context.res.headers.set(name, value);
     }
     return undefined;
@@ -87,9 +87,9 @@ export function createApp(options: AppOptions) {
   app.use(async (context, next) => {
     const maxSize = bodyLimitOf(context.req.path);
     if (maxSize === Number.POSITIVE_INFINITY) return await next();
-    const onError = () => refuse(context, 413, "too_large", `A body may have ${maxSize} bytes.`);
+    const onError = () => refuse(context, 413, "too_large", `A body can have at most ${maxSize} bytes.`);
     const { url, method, headers, body, signal } = context.req.raw;
-    // Of a body whose length is not announced `bodyLimit` makes another request, which the server's stand-in for one does not allow.
+    // For a body without a length, `bodyLimit` creates a new `Request`, which fails with the server's request object.
     if (body !== null && !headers.has("content-length")) {
       const given: RequestInit & { duplex: "half" } = { method, headers, body, signal, duplex: "half" };
       context.req.raw = new Request(url, given);
@@ -130,7 +130,7 @@ export function createApp(options: AppOptions) {
     const from = numberOf(context.req.query("from"));
     const to = numberOf(context.req.query("to"));
     if (from === undefined || to === undefined || to < from) {
-      return refuse(context, 400, "range", "`from` and `to` must be positions, from 0, in order.");
+      return refuse(context, 400, "range", "`from` and `to` must be positions from 0, in ascending order.");
     }
     const open = await sessions.open(context.req.param("id"));
     if (!open) return noSession(context);
@@ -145,11 +145,11 @@ export function createApp(options: AppOptions) {
   app.get("/api/sessions/:id/locate", async (context) => {
     const { part, turn, call, error, by } = context.req.query();
     if ([part, turn, call, error].filter((given) => given !== undefined).length !== 1) {
-      return refuse(context, 400, "query", "Give one of `part`, `turn`, `call` and `error`.");
+      return refuse(context, 400, "query", "Exactly one of `part`, `turn`, `call` and `error` is required.");
     }
     const from = numberOf(error);
     if (error !== undefined && (from === undefined || (by !== "1" && by !== "-1"))) {
-      return refuse(context, 400, "query", "`error` must be a position, from 0, and `by` 1 or -1.");
+      return refuse(context, 400, "query", "`error` must be a position from 0, and `by` 1 or -1.");
     }
     const open = await sessions.open(context.req.param("id"));
     if (!open) return noSession(context);
@@ -175,7 +175,7 @@ export function createApp(options: AppOptions) {
   app.get("/api/sessions/:id/search", async (context) => {
     const query = context.req.query("q") ?? "";
     if (query.length > QUERY_LIMIT) {
-      return refuse(context, 400, "query", `A search may have ${QUERY_LIMIT} characters.`);
+      return refuse(context, 400, "query", `A search can have at most ${QUERY_LIMIT} characters.`);
     }
     const open = await sessions.open(context.req.param("id"));
     if (!open) return noSession(context);
@@ -190,7 +190,7 @@ export function createApp(options: AppOptions) {
       ...(status && { statuses: status }),
     });
     if (!filter.success) {
-      const kinds = `\`kind\` is one of ${PART_KINDS.join(", ")}`;
+      const kinds = `\`kind\` must be one of ${PART_KINDS.join(", ")}`;
       return refuse(context, 400, "query", `${kinds}; \`status\` one of ${PART_STATUSES.join(", ")}.`);
     }
     const open = await sessions.open(context.req.param("id"));
@@ -218,7 +218,7 @@ export function createApp(options: AppOptions) {
 
   app.get("/api/sessions/:id/parts/:part/output", async (context) => {
     const from = numberOf(context.req.query("from") ?? "0");
-    if (from === undefined) return refuse(context, 400, "range", "`from` must be a position, from 0.");
+    if (from === undefined) return refuse(context, 400, "range", "`from` must be a position from 0.");
     if (!sessions.get(context.req.param("id"))) return noSession(context);
     const bytes = await sessions.output(context.req.param("id"), context.req.param("part"), from);
     return bytes ? download(bytes, "text/plain; charset=utf-8") : noOutput(context);
@@ -247,7 +247,7 @@ export function createApp(options: AppOptions) {
     if (!sessions.get(context.req.param("id"))) return noSession(context);
     const found = await sessions.attachment(context.req.param("id"), context.req.param("part"), n);
     if (!found) return noPart(context);
-    // Whatever an agent says that it is: only plain pictures keep their type, and nothing is shown in place.
+    // The agent's type is not trusted: only plain images keep their type, and everything is sent as a download.
     const type = PICTURES.has(found.mime_type) ? found.mime_type : "application/octet-stream";
     return download(found.bytes, type);
   });
@@ -260,21 +260,21 @@ export function createApp(options: AppOptions) {
     });
   }
 
-  // Before the managed routes: `/api/ingest/:session` would take its path.
+  // Must be added before the managed routes: `/api/ingest/:session` would match its path.
   options.addPostedRoutes?.(app);
   options.addAttachRoutes?.(app);
   options.addManagedRoutes?.(app);
 
-  app.all("/api/*", (context) => refuse(context, 404, "route", "There is no such route."));
+  app.all("/api/*", (context) => refuse(context, 404, "route", "No such route."));
 
   app.get("*", async (context) => {
     const path = context.req.path;
-    // Addresses of the page's own screens have no extension: the page itself reads them.
+    // Paths without an extension are screens, which the page itself handles.
     const file = frontend?.read(/\.[a-z0-9]+$/i.test(path) ? path : "/");
     if (!file) {
       return frontend
-        ? context.text("There is no such file.", 404)
-        : context.text("The page is not built. Run `npm run build`, then start again.", 503);
+        ? context.text("No such file.", 404)
+        : context.text("The page is not built. Run `npm run build`, then restart.", 503);
     }
     const brotli = remote ? file.brotli : undefined;
     const compresses = brotli !== undefined && acceptsBrotli(context);
@@ -291,14 +291,14 @@ export function createApp(options: AppOptions) {
       : context.body(file.body, 200, typed);
   });
 
-  app.notFound((context) => refuse(context, 404, "route", "There is no such route."));
+  app.notFound((context) => refuse(context, 404, "route", "No such route."));
   app.onError((thrown, context) => {
     const error = isCutOff(thrown) ? CUT_OFF : thrown;
     const isRefused = error instanceof Refused;
     if (!isRefused) report(error);
     const refused = isRefused
       ? refusal(context, error)
-      : refuse(context, 500, "failed", "This could not be done.", "See the daemon's terminal.");
+      : refuse(context, 500, "failed", "Internal error.", "See the daemon's log in the terminal.");
     for (const [name, value] of Object.entries(guard.headers(context.req.header("host")))) {
       refused.headers.set(name, value);
     }
@@ -307,11 +307,11 @@ export function createApp(options: AppOptions) {
   return app;
 }
 
-/** As Node tells whoever reads a request's body that its connection has ended before it. */
+/** Whether Node reports that the connection ended before the request's body. */
 const isCutOff = (error: Error): boolean =>
   error.message === "aborted" && "code" in error && error.code === "ECONNRESET";
 
-/** Replies that are long, without any that holds a link or a password: docs/decisions/0020-compressed-for-others.md */
+/** Long replies, without any that contain a link or a password: docs/decisions/0020-compressed-for-others.md */
 const COMPRESSED = [
   "/api/sessions",
   "/api/sessions/:id",
@@ -351,13 +351,13 @@ const PICTURES: ReadonlySet<string> = new Set([
   "image/avif",
 ]);
 
-/** The path by which the router finds the route (`/%61pi` is `/api`), so that the guard judges no other one; and the query. */
+/** The path as the router decodes it (`/%61pi` is `/api`), so that the guard checks the same one, and the query. */
 function targetOf({ req }: Context): string {
   const query = req.url.indexOf("?");
   return query < 0 ? req.path : req.path + req.url.slice(query);
 }
 
-/** The body as text, read no further than the limit. */
+/** The body as text. Stops reading at the limit. */
 async function limitedText(request: Request): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
@@ -368,7 +368,7 @@ async function limitedText(request: Request): Promise<string> {
   return text;
 }
 
-/** What an agent wrote, for nothing to run. */
+/** Sends bytes from an agent as a download, so that nothing in them is executed. */
 function download(bytes: Uint8Array, type: string): Response {
   return new Response(new Uint8Array(bytes), {
     headers: {
@@ -407,6 +407,6 @@ const noOutput = (context: Context) =>
     context,
     404,
     "no_output",
-    "The file with the whole output is not in the session's folder, or not any more.",
+    "The file with the complete output is not in the session's folder, or no longer there.",
   );
 const noPart = (context: Context) => refuse(context, 404, "no_part", "The session has no such part.");

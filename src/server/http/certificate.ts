@@ -9,24 +9,23 @@ export interface CertificatePair {
   key: string;
 }
 
-/** Reads both files and checks that they belong together. Throws `UsageError`. */
+/** Reads both files and checks that the key belongs to the certificate. Throws `UsageError`. */
 export function readPair({ cert, key }: CertificatePair): CertificatePair {
-  const remedy = "Name a file that you may read.";
-  const read = (file: string) =>
-    attempt(() => readFileSync(file, "utf8"), `${file}: it cannot be read`, remedy);
+  const remedy = "Choose a file that you can read.";
+  const read = (file: string) => attempt(() => readFileSync(file, "utf8"), `${file}: cannot be read`, remedy);
   const pair = { cert: read(cert), key: read(key) };
   attempt(
     () => check(pair),
-    `--cert ${cert}, --key ${key}: these are no certificate and its key`,
-    "Name two PEM files that belong together, the key without a passphrase.",
+    `--cert ${cert}, --key ${key}: not a certificate and its key`,
+    "Use a matching pair of PEM files, with a key without a passphrase.",
   );
   return pair;
 }
 
 function check({ cert, key }: CertificatePair): void {
-  // A server accepts empty ones silently.
+  // A server silently accepts empty files.
   if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
-    throw new Error("the key is not that of the certificate");
+    throw new Error("the key does not belong to the certificate");
   }
   createSecureContext({ cert, key });
 }

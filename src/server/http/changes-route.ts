@@ -5,10 +5,10 @@ import { Refused } from "../sessions/refused.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { numberOf } from "./query-number.ts";
 
-/** Lines of diffs in one reply: more of them nobody reads in a page. */
+/** Maximum number of diff lines in a reply. */
 const MAX_LINES = 20_000;
 
-/** Adds the ledger: what a turn, or all turns of a session, changed. */
+/** Adds the route of the ledger: the changes of a turn or of the whole session. */
 export function addChangesRoute(app: Hono, sessions: Sessions): void {
   app.get("/api/sessions/:id/changes", async (context) => {
     const { turn } = context.req.query();

@@ -4,7 +4,7 @@ import type { CompareReply } from "../../protocol.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 
-/** Adds the comparison of two sessions. */
+/** Adds the route that compares two sessions. */
 export function addCompareRoute(app: Hono, sessions: Sessions): void {
   app.get("/api/sessions/:id/compare", async (context) => {
     const other = context.req.query("with");

@@ -10,7 +10,7 @@ import { numberOf } from "./query-number.ts";
 
 const FIND_LIMIT = 1_000;
 
-/** Adds what the model was given: a call's request item by item, and the text of one item. */
+/** Adds the routes of model inputs: the items of a call's request, and the text of one item. */
 export function addContextRoutes(app: Hono, sessions: Sessions): void {
   app.get("/api/sessions/:id/context", async (context) => {
     const { call, part, find = "" } = context.req.query();
@@ -18,7 +18,7 @@ export function addContextRoutes(app: Hono, sessions: Sessions): void {
       throw new Refused(
         400,
         "query",
-        "Give one of `call` and `part`, and at most 1,000 characters of `find`.",
+        "Exactly one of `call` and `part` is required, and `find` can have at most 1,000 characters.",
       );
     const { transcript, calls } = await callsOf(sessions, context.req.param("id"));
     let number = numberOf(call);

@@ -5,7 +5,7 @@ import { Refused } from "../sessions/refused.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { numberOf } from "./query-number.ts";
 
-/** Adds what a turn, or all turns of a session, took. */
+/** Adds the route of a turn's or session's figures: time, tokens and cost. */
 export function addFiguresRoute(app: Hono, sessions: Sessions): void {
   app.get("/api/sessions/:id/figures", async (context) => {
     const { turn } = context.req.query();

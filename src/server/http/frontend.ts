@@ -6,27 +6,27 @@ import { promisify } from "node:util";
 import { brotliCompress, constants } from "node:zlib";
 import { readAt } from "../files/follow.ts";
 
-/** One file of the built page. */
+/** A file of the built page. */
 interface FrontendFile {
   body: Uint8Array<ArrayBuffer>;
   type: string;
   etag: string;
-  /** The body compressed, made when it is first asked for; absent where it is short as it is. */
+  /** The compressed body, created on first use. Absent if the file is short. */
   brotli?(): Promise<Uint8Array<ArrayBuffer>>;
-  /** The name holds a hash of the content: it never changes. */
+  /** The file's name contains a hash, so its content never changes. */
   immutable: boolean;
 }
 
-/** The built page: a list of files made once, so that no address can name any other file. */
+/** The built page. The list of files is made once, so that no path can reach any other file. */
 export interface Frontend {
-  /** The address of the page's first script, which tells one build from another. */
+  /** The path of the page's first script, which identifies the build. */
   readonly build?: string;
-  /** `path` as in the address, `/` being the page itself; `undefined`: no such file. */
+  /** `path`: as in the URL; `/` is the page itself. `undefined`: no such file. */
   read(path: string): FrontendFile | undefined;
 }
 
 const isCompressible = (type: string): boolean => /^text\/|json|svg|wasm/.test(type);
-/** All of the page's scripts take half a second; the best that can be would be a tenth shorter, and take ten. */
+/** Compressing all scripts takes half a second. The best quality would save another tenth and take ten seconds. */
 const QUALITY = 9;
 
 const TYPES: Record<string, string> = {
@@ -44,8 +44,8 @@ const TYPES: Record<string, string> = {
 };
 
 /**
- * Reads the files of a build; `undefined` where there is none. All of them now: a build that takes its place has others, and
- * the page that began with this one asks for the rest of it later.
+ * Reads the files of a build; `undefined` if there is none. All files are read now, because open pages still need them after a
+ * rebuild replaces them.
  */
 export async function openFrontend(folder: string): Promise<Frontend | undefined> {
   const files = new Map<string, FrontendFile>();
@@ -85,7 +85,7 @@ function compressed(body: Uint8Array): () => Promise<Uint8Array<ArrayBuffer>> {
   };
 }
 
-/** Opens first and looks at the handle then: between a look and an opening a file could become a link to another. */
+/** Opens the file first and then checks the handle: checked the other way round, it could be replaced by a link in between. */
 async function readRegular(file: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const handle = await open(file, fileConstants.O_RDONLY | (fileConstants.O_NOFOLLOW ?? 0)).catch(
     () => undefined,

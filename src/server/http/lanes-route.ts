@@ -5,11 +5,11 @@ import type { Lane, LanesReply } from "../../protocol.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 
-/** Lanes and bars in one reply. */
+/** Maximum number of lanes and of bars in a reply. */
 const MOST_LANES = 300;
 const MOST_BARS = 50_000;
 
-/** Adds the lanes of a session: itself and all runs below it, on one clock. */
+/** Adds the route of a session's lanes: the session and all runs below it, on one time axis. */
 export function addLanesRoute(app: Hono, sessions: Sessions): void {
   app.get("/api/sessions/:id/lanes", async (context) => {
     const row = sessions.get(context.req.param("id"));
@@ -17,7 +17,7 @@ export function addLanesRoute(app: Hono, sessions: Sessions): void {
     const family = withRuns(row, sessions.list());
     const lanes: Lane[] = [];
     let room = MOST_BARS;
-    // One after the other: the transcripts of many runs are not held at once.
+    // One at a time, so that the transcripts of many runs are not in memory together.
     for (const { row: each, depth } of family.slice(0, MOST_LANES)) {
       if (context.req.raw.signal.aborted) break;
       const lane = await laneOf(sessions, each, depth);
@@ -35,7 +35,7 @@ async function laneOf(sessions: Sessions, { id }: SessionSummary, depth: number)
     const open = await sessions.open(id);
     return { session_id: id, depth, bars: open === undefined ? [] : laneBars(open.transcript) };
   } catch (error) {
-    // The other lanes are there all the same.
+    // The other lanes are still shown.
     return {
       session_id: id,
       depth,
@@ -45,7 +45,7 @@ async function laneOf(sessions: Sessions, { id }: SessionSummary, depth: number)
   }
 }
 
-/** A session and its runs at any depth: each run behind what started it, in the order in which they began. */
+/** A session and its runs at any depth. Each run follows its parent, in order of start. */
 function withRuns(
   top: SessionSummary,
   list: readonly SessionSummary[],

@@ -5,7 +5,7 @@ import { CUT_OFF, Refused, refusal } from "../sessions/refused.ts";
 
 const NEWLINE = 0x0a;
 
-/** Opens session files that a browser sends, without storing them. */
+/** Adds the routes for session files that a browser sends to open them without storing them. */
 export function addOpenedFilesRoutes(app: Hono, opened_files: OpenedFiles): void {
   app.post("/api/opened-files", async (context) => {
     try {
@@ -27,7 +27,7 @@ export function addOpenedFilesRoutes(app: Hono, opened_files: OpenedFiles): void
   });
 }
 
-/** Reads a line of JSON with the files' sizes, then the files, into memory that was made room for. */
+/** Reads a line of JSON with the files' sizes, then the files, into reserved memory. */
 async function readFiles(
   body: ReadableStream<Uint8Array> | null,
   opened_files: OpenedFiles,
@@ -37,7 +37,7 @@ async function readFiles(
   let release = () => {};
   let at = 0;
   let filled = 0;
-  /** Puts bytes where they belong. */
+  /** Copies bytes into the current file. */
   const fill = (bytes: Uint8Array): void => {
     let rest = bytes;
     while (rest.length > 0) {
@@ -76,7 +76,7 @@ async function readFiles(
     if (files === undefined || at < files.length) throw CUT_OFF;
     return files;
   } finally {
-    // They are counted again, as what they are, before anything else is.
+    // `open` counts the files itself.
     release();
   }
 }
@@ -89,11 +89,11 @@ function readHead(text: string): OpenedFilesHead {
     throw new Refused(400, "body", `\`${issue?.path.join(".") || "body"}\`: ${issue?.message ?? "wrong"}.`);
   } catch (error) {
     if (error instanceof Refused) throw error;
-    throw new Refused(400, "body", "The body's first line is no JSON.");
+    throw new Refused(400, "body", "The body's first line is not valid JSON.");
   }
 }
 
-/** Relative, with no step up: a name among those that were given. */
+/** Whether a path is relative and has no `..`. */
 const plainPath = (path: string): string =>
   path
     .split(/[\\/]+/)

@@ -1,4 +1,4 @@
-/** A number in an address: a position or a count; `undefined`: it is none. */
+/** Parses a position or count in a URL; `undefined`: not a number. */
 export function numberOf(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : undefined;
 }

@@ -5,17 +5,21 @@ import { SearchTimeout } from "../index/search-thread.ts";
 import { Refused, refusal } from "../sessions/refused.ts";
 import { numberOf } from "./query-number.ts";
 
-/** Longest query of a search, in UTF-16 code units. */
+/** Maximum length of a search query, in UTF-16 code units. */
 export const QUERY_LIMIT = 1_000;
-/** Hits on a page of a search over all sessions. */
+/** Maximum number of hits on a page. */
 const MAX_LIMIT = 100;
 
-/** Adds the search over all sessions. */
+/** Adds the route of the search over all sessions. */
 export function addSearchRoute(app: Hono, search: Search): void {
   app.get("/api/search", async (context) => {
     const { q, limit, sort, cursor } = context.req.query();
     if (q === undefined || q.trim() === "" || q.length > QUERY_LIMIT)
-      return refuse(context, "query", `Give \`q\`: words to search for, at most ${QUERY_LIMIT} characters.`);
+      return refuse(
+        context,
+        "query",
+        `\`q\` is required: words to search for, at most ${QUERY_LIMIT} characters.`,
+      );
     const count = limit === undefined ? DEFAULT_LIMIT : numberOf(limit);
     if (count === undefined || count < 1 || count > MAX_LIMIT)
       return refuse(context, "query", `\`limit\` must be a number from 1 to ${MAX_LIMIT}.`);

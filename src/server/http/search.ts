@@ -7,10 +7,10 @@ import type { SearchReply } from "../../protocol.ts";
 
 const MAX_HITS = 1_000;
 const EXCERPT = 80;
-/** So long the search may keep the event loop, in milliseconds. */
+/** Maximum time that the search blocks the event loop, in milliseconds. */
 const SLICE = 8;
 
-/** Finds a text in all parts, ignoring case; gives way to other work between parts. */
+/** Finds a text in all parts, ignoring case. Yields to other work between parts. */
 export async function searchParts(
   transcript: Transcript,
   query: string,

@@ -10,28 +10,25 @@ import { type AuthRequest, bodyLimitOf, type Guard } from "../auth/guard.ts";
 import type { Live } from "../live/live.ts";
 import type { CertificatePair } from "./certificate.ts";
 
-/** Longest message from a client, in bytes. */
+/** Maximum size of a client's message, in bytes. */
 const MESSAGE_LIMIT = 1024 * 1024;
 const HEADER_LIMIT = 16 * 1024;
 const HANDSHAKE_MS = 10_000;
 const OLDEST_TLS = "TLSv1.2";
 const REQUEST_MS = 30_000;
-/** A body that comes more slowly than this, on the whole, is not waited for, in bytes per millisecond. */
+/** Minimum average speed of a request body, in bytes per millisecond. */
 const SLOWEST_BODY = 16;
 
 interface ListenOptions {
   host: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   port: number;
   tls?: CertificatePair;
-  /**
-   * How long a request may take to come, in milliseconds, 30 s by default, and a second longer for each 16 kB that have come. One
-   * that is a stream takes as long as it is.
-   */
+  /** Time to receive a request, in milliseconds: 30 s by default, plus one second per 16 kB received. Streams have no limit. */
   request_ms?: number;
 }
 
-/** What answers once the port is known. */
+/** The request handlers, created when the port is known. */
 interface DaemonServices {
   guard: Guard;
   app: Hono;
@@ -40,13 +37,13 @@ interface DaemonServices {
 
 export interface Served {
   port: number;
-  /** Ends at once: answers under way are cut off. */
+  /** Closes immediately, including connections with pending replies. */
   close(): Promise<void>;
 }
 
 /**
- * Takes the port; rejects with the system's error (`EADDRINUSE`…). `open` is asked for the doors once it is taken; where it throws,
- * the port is given back.
+ * Listens on the port. Rejects with the system's error (`EADDRINUSE`…). Calls `open` once the port is bound; if it throws, the
+ * port is released.
  */
 export async function serve(options: ListenOptions, open: (port: number) => DaemonServices): Promise<Served> {
   const limits = {
@@ -55,7 +52,7 @@ export async function serve(options: ListenOptions, open: (port: number) => Daem
     requestTimeout: 0,
     connectionsCheckingInterval: 500,
     keepAliveTimeout: 30_000,
-    // Any other protocol that is offered may be declined: the request is answered in this one.
+    // Upgrades to other protocols may be declined: the request is then answered over HTTP.
     shouldUpgradeCallback: ({ headers }: IncomingMessage) => /^websocket$/i.test(headers.upgrade ?? ""),
   };
   const server: Server = options.tls
@@ -74,7 +71,7 @@ export async function serve(options: ListenOptions, open: (port: number) => Daem
 
   server.on("request", (incoming, outgoing) => {
     const { host } = incoming.headers;
-    // Before the request is even made into one of the app's: its address is built from the Host.
+    // Set before the app creates its request, because the URL is built from the Host header and may be invalid.
     for (const [name, value] of Object.entries(guard.headers(host))) outgoing.setHeader(name, value);
     const length = Number(incoming.headers["content-length"] ?? 0);
     const limit = bodyLimitOf(incoming.url ?? "");
@@ -89,9 +86,9 @@ export async function serve(options: ListenOptions, open: (port: number) => Daem
       const begun_at = performance.now();
       const before = incoming.socket.bytesRead;
       const late = () => {
-        // It has come, and is answered for long; its end is only told to who reads its body, and of a GET nobody does.
+        // The request is complete. `end` is only emitted when the body is read, which does not happen for GET.
         if (incoming.complete) return;
-        // By what has come, not by what was announced: an attacker's long body costs the attacker as much.
+        // Uses the received bytes, not the announced length, so that an attacker has to send a long body.
         const may_take = request_ms + (incoming.socket.bytesRead - before) / SLOWEST_BODY;
         if (performance.now() - begun_at < may_take) {
           timer.refresh();
@@ -154,7 +151,7 @@ async function listen(server: Server, { host, port }: ListenOptions): Promise<nu
       resolve();
     });
   });
-  // A server that listens on a port has an address of this kind; strings are for pipes.
+  // The address is a string only for pipes.
   return (server.address() as AddressInfo).port;
 }
 

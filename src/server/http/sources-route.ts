@@ -4,7 +4,7 @@ import { Refused } from "../sessions/refused.ts";
 import { readBody } from "../sessions/request-body.ts";
 import type { Sources } from "../sessions/sources.ts";
 
-/** Which agents' session files are read, and the switch for each. */
+/** Adds the routes that list the agents whose session files are read, and switch them on or off. */
 export function addSourceRoutes(app: Hono, sources: Sources): void {
   app.get("/api/sources", async (context) => {
     const reply: SourcesReply = { agents: await sources.list() };
@@ -15,7 +15,7 @@ export function addSourceRoutes(app: Hono, sources: Sources): void {
     const { is_on } = await readBody(context, sourceBody);
     const agent = context.req.param("agent");
     const changed = await sources.change(agent, is_on);
-    if (changed === undefined) throw new Refused(404, "no_agent", `There is no agent ${agent}.`);
+    if (changed === undefined) throw new Refused(404, "no_agent", `Unknown agent ${agent}.`);
     return context.json(changed);
   });
 }
