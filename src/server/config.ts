@@ -6,31 +6,31 @@ import { asObject, type JsonObject, messageOf } from "../model/narrow.ts";
 import { apiProtocols, providers as knownProviders } from "../providers/index.ts";
 import type { Notice } from "../store/contract.ts";
 
-/** A provider of one's own, or what is different about one that is known by this id. */
+/** A custom provider, or changes to a built-in one with this id. */
 const providerConfig = z.strictObject({
   title: z.string().optional(),
   wire: z.enum(apiProtocols.map(({ wire }) => wire)).optional(),
   base_url: z.url({ protocol: /^https?$/ }).optional(),
-  /** The environment variable that holds the key. */
+  /** The environment variable that contains the key. */
   key_variable: z.string().min(1).optional(),
-  /** Its models' ids, first the one that is used where none is named. */
+  /** The ids of its models. The first one is the default. */
   models: z.array(z.string().min(1)).optional(),
 });
 export type ProviderConfig = z.infer<typeof providerConfig>;
 
-/** An agent that speaks the Agent Client Protocol on its standard streams. */
+/** An agent that uses the Agent Client Protocol on its standard streams. */
 const agentConfig = z.strictObject({
   title: z.string().optional(),
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
-  /** Added to the daemon's own environment. */
+  /** Added to the daemon's environment. */
   env: z.record(z.string(), z.string()).default({}),
-  /** The id of the login to use, where the agent wants one named (Gemini CLI, Qwen Code). */
+  /** The id of the login method, for agents that require one (Gemini CLI, Qwen Code). */
   auth_method: z.string().min(1).optional(),
 });
 export type AgentConfig = z.infer<typeof agentConfig>;
 
-/** `type` says what the fields tell anyway: other tools' files have it. */
+/** `type` is optional here, because the other fields imply it. Configuration files of other tools have it. */
 const mcpServerConfig = z.preprocess(
   (value) => {
     const given = asObject(value);
@@ -52,34 +52,34 @@ const mcpServerConfig = z.preprocess(
 );
 type McpServerConfig = z.infer<typeof mcpServerConfig>;
 
-/** Where what needs attention is posted to. */
+/** Where sessions that need attention are posted. */
 const webhookConfig = z.strictObject({
   url: z.url({ protocol: /^https?$/ }),
   of: z.enum(["waiting", "all"]).default("waiting"),
 });
 
-/** The provider that plays scripts: nothing of it can be configured. */
+/** The provider that plays scripts. It cannot be configured. */
 const SCRIPTED = "scripted";
 
 const SECTIONS = ["providers", "agents", "mcp_servers", "rules", "answer_within_minutes", "webhook"];
 
-/** What the operator configures: `config.json` in the data folder. */
+/** The configuration: `config.json` in the data folder. */
 export interface Config {
   providers: ReadonlyMap<string, ProviderConfig>;
-  /** All that `providers` says, also where it cannot be read: what is an environment variable's name may be that of a key's. */
+  /** All strings in `providers`, even if it is invalid: any of them may be the name of a key's environment variable. */
   provider_texts: ReadonlySet<string>;
   agents: ReadonlyMap<string, AgentConfig>;
   mcp_servers: ReadonlyMap<string, McpServerConfig>;
-  /** See `PermissionRule`. `undefined`: they cannot be read, and nothing may run that they might forbid. */
+  /** See `PermissionRule`. `undefined`: they are invalid, and nothing that they may forbid is run. */
   rules: readonly PermissionRule[] | undefined;
-  /** How long approvals and questions wait. Absent: for ever. */
+  /** Timeout of approvals and questions. Absent: none. */
   answer_within_minutes?: number;
   webhook?: z.output<typeof webhookConfig>;
-  /** What is wrong with the file, by field: everything else in it holds. */
+  /** Errors in the file, by field. The rest of the file is used. */
   notices: readonly Notice[];
 }
 
-/** Reads `config.json` of a data folder. A missing one configures nothing; mistakes in it are told, never thrown. */
+/** Reads `config.json` in a data folder. Without a file nothing is configured. Errors become notices and are never thrown. */
 export function readConfig(data_dir: string): Config {
   const file = join(data_dir, "config.json");
   const notices: Notice[] = [];
@@ -87,13 +87,12 @@ export function readConfig(data_dir: string): Config {
     notices.push({
       level: "error",
       text: `${file}: ${field === "" ? "" : `${field}: `}${message.replace(/\.$/, "")}.`,
-      remedy: "Correct the file, then start Verbatim again.",
+      remedy: "Fix the file, then restart Verbatim.",
     });
 
   const value = readObject(file, reportMistake);
   for (const name of Object.keys(value ?? {})) {
-    if (!SECTIONS.includes(name))
-      reportMistake(name, `there is no such setting; there are ${SECTIONS.join(", ")}`);
+    if (!SECTIONS.includes(name)) reportMistake(name, `unknown setting. Supported: ${SECTIONS.join(", ")}`);
   }
 
   function entries<Schema extends z.ZodType>(
@@ -110,11 +109,11 @@ export function readConfig(data_dir: string): Config {
     }
     for (const [id, entry] of Object.entries(given)) {
       if (!/^[\w.-]{1,64}$/.test(id)) {
-        reportMistake(`${section}.${id}`, "a name has letters, digits, dots, dashes and underscores");
+        reportMistake(`${section}.${id}`, "a name can contain letters, digits, dots, dashes and underscores");
         continue;
       }
       if (isTaken(id)) {
-        reportMistake(`${section}.${id}`, "a provider has this name already: choose another one");
+        reportMistake(`${section}.${id}`, "a provider already has this name. Choose another one");
         continue;
       }
       const parsed = schema.safeParse(entry);
@@ -129,7 +128,7 @@ export function readConfig(data_dir: string): Config {
   }
 
   function rulesOf(): readonly PermissionRule[] | undefined {
-    // A file that cannot be read may have rules.
+    // An invalid file may contain rules.
     if (value === undefined) return undefined;
     const parsed = z.array(permissionRule).default([]).safeParse(value.rules);
     if (parsed.success) return parsed.data;
@@ -161,7 +160,7 @@ function textsOf(value: unknown): string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsOf) : [];
 }
 
-/** `undefined`: it cannot be read. */
+/** `undefined`: the file cannot be read. */
 function readObject(
   file: string,
   reportMistake: (field: string, message: string) => void,
@@ -171,23 +170,20 @@ function readObject(
     text = readFileSync(file, "utf8");
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return {};
-    reportMistake("", `it cannot be read: ${messageOf(error)}`);
+    reportMistake("", `cannot be read: ${messageOf(error)}`);
     return undefined;
   }
   try {
     const value = asObject(JSON.parse(text));
     if (value) return value;
-    reportMistake("", "it is no JSON object");
+    reportMistake("", "it is not a JSON object");
   } catch (error) {
-    reportMistake("", `it is no JSON: ${messageOf(error)}`);
+    reportMistake("", `invalid JSON: ${messageOf(error)}`);
   }
   return undefined;
 }
 
-/**
- * The keys of `keys.json` in a data folder, by provider. A file that others can read is refused: its keys are to be taken
- * for known.
- */
+/** The keys in `keys.json` of a data folder, by provider. A file that others can read is rejected, since its keys may be leaked. */
 export function readKeys(data_dir: string): {
   keys: ReadonlyMap<string, string>;
   notices: readonly Notice[];
@@ -202,22 +198,22 @@ export function readKeys(data_dir: string): {
   if (!found) return { keys, notices: [] };
   if (process.platform !== "win32" && (found.mode & 0o077) !== 0) {
     return refused(
-      `${file} can be read by others: no key in it is used.`,
-      `Run chmod 600 ${file}, and get new keys if others may have read these.`,
+      `${file} can be read by other users. Its keys are not used.`,
+      `Run chmod 600 ${file}, and replace the keys if others may have read them.`,
     );
   }
   let value: JsonObject | undefined;
   try {
     value = asObject(JSON.parse(readFileSync(file, "utf8")));
   } catch {
-    // What is wrong with it could quote a key.
+    // The error message could quote a key.
     return refused(`${file} cannot be read as JSON.`, 'Write it as {"anthropic": "sk-…"}.');
   }
-  if (!value) return refused(`${file} is no JSON object.`, 'Write it as {"anthropic": "sk-…"}.');
+  if (!value) return refused(`${file} is not a JSON object.`, 'Write it as {"anthropic": "sk-…"}.');
   const notices: Notice[] = [];
   for (const [id, key] of Object.entries(value)) {
     if (typeof key === "string" && key.trim() !== "") keys.set(id, key.trim());
-    else notices.push({ level: "error", text: `${file}: ${id}: this is no key.` });
+    else notices.push({ level: "error", text: `${file}: ${id}: invalid key.` });
   }
   return { keys, notices };
 }

@@ -69,7 +69,7 @@ describe("config.json", () => {
     expect([...config.agents.keys()]).toEqual(["other"]);
     expect([...config.providers.keys()]).toEqual(["mine"]);
     for (const field of ["agents.anthropic", "agents.mine", "agents.scripted", "providers.scripted"]) {
-      expect(told()).toContain(`${field}: a provider has this name already: choose another one`);
+      expect(told()).toContain(`${field}: a provider already has this name. Choose another one`);
     }
   });
 
@@ -85,9 +85,9 @@ describe("config.json", () => {
     expect(told()).toContain("rules: ");
     write("{");
     expect(readConfig(folder).rules).toBeUndefined();
-    expect(told()).toContain("no JSON");
+    expect(told()).toContain("invalid JSON");
     write("[]");
-    expect(told()).toContain("no JSON object");
+    expect(told()).toContain("not a JSON object");
   });
 });
 

@@ -66,7 +66,7 @@ describe("decode", () => {
   });
 
   it.each([
-    { args: ["--wire", "morse", "x.sse"], says: "there is no such wire" },
+    { args: ["--wire", "morse", "x.sse"], says: "unknown protocol" },
     { args: ["--wire", "anthropic-messages", ROOT], says: "cannot be read" },
   ])("ends with 2 and one line for $args", async ({ args, says }) => {
     const { code, out, err } = await decode(args);

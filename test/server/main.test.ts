@@ -132,17 +132,17 @@ describe("the command", { timeout: 60_000 }, () => {
   });
 
   it.each<[string[], string]>([
-    [["--prot", "4"], "There is no option --prot. Put arguments that start with a dash after `--`."],
+    [["--prot", "4"], "Unknown option --prot. Put arguments that start with a dash after `--`."],
     [
       ["run", "Go", "--mdoel", "x"],
-      "There is no option --mdoel. Put arguments that start with a dash after `--`.",
+      "Unknown option --mdoel. Put arguments that start with a dash after `--`.",
     ],
-    [["--no-smaples"], "There is no option --no-smaples. Put arguments that start with a dash after `--`."],
-    [["--no-port"], "There is no option --no-port. Put arguments that start with a dash after `--`."],
-    [["run", "-fix it"], "There is no option -f. Put arguments that start with a dash after `--`."],
+    [["--no-smaples"], "Unknown option --no-smaples. Put arguments that start with a dash after `--`."],
+    [["--no-port"], "Unknown option --no-port. Put arguments that start with a dash after `--`."],
+    [["run", "-fix it"], "Unknown option -f. Put arguments that start with a dash after `--`."],
     [["--data-dir"], "--data-dir needs a value."],
     [["--port", "--open"], "--port needs a value."],
-    [["--no-samples=3"], "--no-samples takes no value."],
+    [["--no-samples=3"], "--no-samples does not take a value."],
   ])("says in sentences what is wrong with the flags %j", async (args, text) => {
     const home = newHome();
     const run = await finish(home, args);
@@ -157,11 +157,8 @@ describe("the command", { timeout: 60_000 }, () => {
     [["--json"], "--json belongs to `run` and `show`"],
     [["show", "x.jsonl", "--port", "1"], "--port belongs to the daemon, not to `show`"],
     [["show"], "show FILE"],
-    [["no-such-folder"], "no-such-folder: there is no such file or folder"],
-    [
-      ["no\u001b]0;owned\u0007-\u009b2J\u202e"],
-      "no\\u001b]0;owned\\u0007-\\u009b2J\\u202e: there is no such",
-    ],
+    [["no-such-folder"], "no-such-folder: no such file or folder"],
+    [["no\u001b]0;owned\u0007-\u009b2J\u202e"], "no\\u001b]0;owned\\u0007-\\u009b2J\\u202e: no such"],
     [["--host", "0.0.0.0"], "--password-file"],
     [["--host", "192.168.1.5"], "--password-file"],
     [["--host", "::"], "--password-file"],
@@ -173,7 +170,7 @@ describe("the command", { timeout: 60_000 }, () => {
     ],
     [
       ["--host", "0.0.0.0", "--password-file", "none", "--origin", "https://v.example"],
-      "none: it cannot be read",
+      "none: cannot be read",
     ],
     [
       ["--host", "0.0.0.0", "--password-file", "PASSWORD", "--origin", "http://localhost:8080"],
@@ -186,8 +183,8 @@ describe("the command", { timeout: 60_000 }, () => {
     [["--origin", "http://192.168.1.5:8080"], "--origin http://192.168.1.5:8080"],
     [["--origin", "http://localhost:8080/x"], "--origin http://localhost:8080/x"],
     [["--cert", "PASSWORD"], "--key"],
-    [["--link"], "No daemon runs"],
-    [["LOOP"], "it cannot be read"],
+    [["--link"], "No daemon uses"],
+    [["LOOP"], "cannot be read"],
     [["--cert", "PASSWORD", "--key", "PASSWORD"], "--cert"],
     [["--cert", "EMPTY", "--key", "EMPTY"], "--cert"],
     [
@@ -269,7 +266,7 @@ describe("the command", { timeout: 60_000 }, () => {
       "--no-samples",
     ]);
     expect(taken).toMatchObject({ code: 2, out: "" });
-    expect(taken.err).toContain(`Port ${port} is taken`);
+    expect(taken.err).toContain(`Port ${port} is in use`);
     await stop(second.process, "SIGINT");
   });
 
@@ -485,7 +482,7 @@ describe("the command", { timeout: 60_000 }, () => {
     if (link.code === 0) expect(await enter(link.out.trim())).toMatchObject({ status: 303, origin });
     await stop(run.process, "SIGTERM");
     expect(readdirSync(data)).not.toContain("daemon.sock");
-    expect((await finish(home, ["--link", "--data-dir", data])).err).toContain("No daemon runs");
+    expect((await finish(home, ["--link", "--data-dir", data])).err).toContain("No daemon uses");
   });
 
   it("takes over though what it was started with is gone, and tries on until it can", async () => {
@@ -506,7 +503,7 @@ describe("the command", { timeout: 60_000 }, () => {
     renameSync(access, `${access}.away`);
     mkdirSync(access);
     await stop(first.process, "SIGTERM");
-    await expect.poll(second.err).toContain("keeps trying. The data folder");
+    await expect.poll(second.err).toContain("will try again. The data folder");
     rmSync(access, { recursive: true });
     renameSync(`${access}.away`, access);
     await expect.poll(() => second.out().trim().split("\n").length).toBe(2);
@@ -615,11 +612,11 @@ describe("the command", { timeout: 60_000 }, () => {
     expect(left.err()).toBe("");
 
     const missing = await finish(home, ["show", "gone\u001b]0;owned\u0007\u009b2J.jsonl"]);
-    expect(missing.err).toBe("gone\\u001b]0;owned\\u0007\\u009b2J.jsonl: there is no such file.\n");
+    expect(missing.err).toBe("gone\\u001b]0;owned\\u0007\\u009b2J.jsonl: no such file.\n");
 
     const none = await finish(home, ["show", main]);
     expect(none).toMatchObject({ code: 1, out: "" });
-    expect(none.err).toContain("no session");
+    expect(none.err).toContain("not a session");
     expect(readdirSync(home.path).sort()).toEqual([".claude", "session.jsonl"]);
   });
 });

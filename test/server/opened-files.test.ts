@@ -193,7 +193,7 @@ describe("files opened in memory", () => {
     });
     release();
     expect((await open([given])).sessions).toHaveLength(1);
-    expect(() => reserve(given.bytes.length * 2 + 1)).toThrow("may have");
+    expect(() => reserve(given.bytes.length * 2 + 1)).toThrow("at most");
     leave?.();
   });
 

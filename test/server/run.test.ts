@@ -179,7 +179,7 @@ describe("run", () => {
     const daemon = start(home, ["--port", "0", "--no-samples"]);
     await eventually(() => expect(daemon.said.out).toContain("\n"));
     const { said, ended } = start(home, ["run", "Go", ...scripted("question")]);
-    await eventually(() => expect(said.err).toContain("waits for an answer"));
+    await eventually(() => expect(said.err).toContain("aiting for an answer"));
     const title = await answerFirst(await enter(daemon.said.out.trim()), said.err);
     expect(await ended).toBe(0);
     expect(said.out).toContain(title);
@@ -188,7 +188,7 @@ describe("run", () => {
   it("keeps the daemon that it began until what others started in it is done, and ends it on a signal", async () => {
     const home = newHome();
     const linkIn = ({ err }: { err: string }) => /http:\S+/.exec(err)?.[0] ?? "";
-    const waits = "waits for an answer";
+    const waits = "aiting for an answer";
     const asking = ["run", "Go", ...scripted("question")];
     const first = start(home, asking);
     await eventually(() => expect(first.said.err).toContain(waits));
@@ -196,7 +196,9 @@ describe("run", () => {
     await eventually(() => expect(second.said.err).toContain(waits));
     const browser = await enter(linkIn(first.said));
     await answerFirst(browser, first.said.err);
-    await eventually(() => expect(first.said.err).toContain("Other sessions still run in this daemon"));
+    await eventually(() =>
+      expect(first.said.err).toContain("Other sessions are still running in this daemon"),
+    );
     await answerFirst(browser, second.said.err);
     expect(await second.ended).toBe(0);
     expect(await first.ended).toBe(0);
@@ -206,7 +208,9 @@ describe("run", () => {
     const endless = start(home, ["run", "Go on", ...scripted("endless")]);
     await eventually(() => expect(endless.said.out.length).toBeGreaterThan(200));
     await answerFirst(await enter(linkIn(third.said)), third.said.err);
-    await eventually(() => expect(third.said.err).toContain("Other sessions still run in this daemon"));
+    await eventually(() =>
+      expect(third.said.err).toContain("Other sessions are still running in this daemon"),
+    );
     third.child.kill("SIGINT");
     expect(await third.ended).toBe(0);
     endless.child.kill("SIGKILL");
@@ -232,7 +236,7 @@ describe("run", () => {
     expect(told.said.err).not.toContain("Other sessions");
     const unknown = start(home, ["run", "Go", "--provider", "nobody", ...data]);
     expect(await unknown.ended).toBe(2);
-    expect(unknown.said.err.trim()).toMatch(/^There is no agent or provider nobody.*$/);
+    expect(unknown.said.err.trim()).toMatch(/^Unknown agent or provider nobody.*$/);
   });
 
   it("reaches the daemon that runs where it listens, though browsers reach it elsewhere", async () => {
@@ -270,7 +274,7 @@ describe("run", () => {
     await eventually(() => expect(prompts(said)).toHaveLength(1));
     typed.write("1\n1\n");
     await eventually(() => expect(prompts(said)).toHaveLength(2));
-    expect(said.err).toContain("That was typed before it could be read.");
+    expect(said.err).toContain("That was typed before the question could be read.");
     expect(existsSync(join(home.work, "one"))).toBe(false);
     clock.pace = 1_000;
     typed.write("3\n");
@@ -345,7 +349,7 @@ describe("run", () => {
       const { said, ended } = start(home, ["run", "Hi", ...scripted("hello"), "--json", "--data-dir", data]);
       expect(await ended).toBe(0);
       for (const line of said.out.trim().split("\n")) expect(JSON.parse(line)).toHaveProperty("session_id");
-      for (const text of ["providers.mine.wire", "keys.json can be read by others", "MCP server late"]) {
+      for (const text of ["providers.mine.wire", "keys.json can be read by other users", "MCP server late"]) {
         expect(said.err.split(text)).toHaveLength(2);
       }
     },
@@ -358,7 +362,7 @@ describe("run", () => {
     expect(none.said.err).toContain("ANTHROPIC_API_KEY");
     const unknown = start(home, ["run", "Go", "--provider", "nobody"]);
     expect(await unknown.ended).toBe(2);
-    expect(unknown.said.err).toContain("There is no agent or provider nobody");
+    expect(unknown.said.err).toContain("Unknown agent or provider nobody");
     const unwritten = start(home, ["run", "Go", ...scripted(`file:${join(home.path, "none.json")}`)]);
     expect(await unwritten.ended).toBe(2);
     expect(unwritten.said.err).toContain("none.json cannot be read");

@@ -204,11 +204,11 @@ describe("show", () => {
     expect(code).toBe(1);
     expect(lines).toHaveLength(1);
     expect(warnings).toEqual([
-      `${missing}: there is no such file.`,
-      `${join(folder, "a-folder")}: this is a folder; name a session's file in it.`,
-      `${empty}: the file is empty, so it is no session.`,
-      expect.stringContaining(`${other}: this is no session of an agent that Verbatim reads (`),
-      expect.stringContaining(`${binary}: it cannot be read`),
+      `${missing}: no such file.`,
+      `${join(folder, "a-folder")}: this is a folder. Specify a session file in it.`,
+      `${empty}: the file is empty.`,
+      expect.stringContaining(`${other}: not a session of a supported agent (`),
+      expect.stringContaining(`${binary}: cannot be read`),
     ]);
   });
 });

@@ -330,6 +330,6 @@ describe("the routes of agents that are read", () => {
     await eventually(async () => expect(await rows()).toHaveLength(1));
     expect(agents("off", "codex").stdout).toContain("\nOff\n  Codex (codex)  1 session\n");
     expect(agents("off")).toMatchObject({ status: 2, stderr: expect.stringContaining("agents off AGENT") });
-    expect(agents("off", "nobody").stderr).toContain("There is no agent nobody.");
+    expect(agents("off", "nobody").stderr).toContain("Unknown agent nobody.");
   });
 });

@@ -5,7 +5,7 @@ import { codex } from "../../sources/codex/format.ts";
 import type { Format } from "../../sources/contract.ts";
 import type { AgentFolders } from "../attach/attach.ts";
 
-/** An agent's own folder: as its environment variable names it, or at the usual place. */
+/** An agent's own folder: from its environment variable, or the default. */
 export const agentFolder = ({ variable, home }: NonNullable<Format["root"]>): string =>
   process.env[variable] || join(homedir(), home);
 

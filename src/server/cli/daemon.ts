@@ -43,9 +43,9 @@ import { indexOtherSessions, openPartIndex } from "./part-index.ts";
 import { createSources } from "./sources.ts";
 import { say } from "./terminal.ts";
 
-/** Interval of the check for new notices. */
+/** Interval of the check for new notices, in milliseconds. */
 const NOTICES_MS = 1_000;
-/** Interval of the retries of a store that could not be written. */
+/** Interval of the retries of a store that could not be written, in milliseconds. */
 export const RETRY_MS = 2_000;
 
 /** A running daemon. */
@@ -56,18 +56,18 @@ export interface Daemon {
   origin: string;
   port: number;
   /**
-   * Resolves when a store that the disk or another daemon kept from being written can be written, and no agent is working.
-   * The daemon can then be restarted: pages reconnect by themselves to the same port.
+   * Resolves when a store that could not be written because of the disk or another daemon can be written, and no agent is
+   * working. The daemon can then be restarted: pages reconnect to the same port.
    */
   storable: Promise<void>;
   /** Ids of the managed sessions that are working or waiting for an answer. */
   working(): readonly string[];
-  /** Prints new notices on standard error now; later ones are printed as they come. */
+  /** Prints new notices on standard error now. Later ones are printed as they come. */
   sayNotices(): void;
   close(): Promise<void>;
 }
 
-/** What is read once and kept over restarts of the daemon, whatever happens to the files. */
+/** Resources that are loaded once and reused when the daemon restarts in this process. */
 export interface Program {
   address: Address;
   frontend: Frontend | undefined;
@@ -77,13 +77,13 @@ export interface Program {
 export async function readProgram(flags: Flags): Promise<Program> {
   return {
     address: readAddress(flags),
-    // Before sessions are read, which may use up the file descriptors.
+    // Loaded before reading sessions, which may use up the file descriptors.
     frontend: await openFrontend(join(packageRoot(), "dist/web")),
     version: readVersion(),
   };
 }
 
-/** Resources of a daemon in the order of opening; they are closed in reverse. */
+/** Resources of a daemon, in order of opening. They are closed in reverse. */
 type Opened = { close(): Promise<void> | void }[];
 
 /** Opens everything and starts to listen. An error closes what was opened. */
@@ -110,7 +110,7 @@ async function openDaemon(
   opened: Opened,
 ): Promise<Omit<Daemon, "close">> {
   const data_dir = dataDirOf(flags);
-  // The daemon's own files are readable by their owner alone.
+  // The daemon's own files are readable only by their owner.
   const umask = process.umask(0o077);
   const access = inDataFolder(data_dir, () => loadAccess(data_dir));
   const posted = inDataFolder(data_dir, () => createPostedFiles(join(data_dir, "posted")));
@@ -118,8 +118,8 @@ async function openDaemon(
   const { samples, sessions, managed, attach } = all;
   const { port, newLink } = await listen({ ...all, program, flags, access, posted }, opened);
   if (samples) opened.push({ close: samples.stop });
-  // Of two daemons on one data folder, the one that holds the lock replays samples and gives out links. Where the disk lets
-  // neither take the lock, the first one does.
+  // If two daemons use one data folder, the one with the lock replays samples and serves links. If the disk does not allow locks,
+  // the first one does.
   const is_first = !managed.taken && (managed.writable || (await requestLink(data_dir)) === undefined);
   const origin = originHere(program.address, port);
   const control_socket = is_first
@@ -128,7 +128,7 @@ async function openDaemon(
   if (control_socket) opened.push(control_socket);
   if (is_first) samples?.replay();
   if (is_first) await attach.listen();
-  // Files that agents write get the user's own permissions. Our files exist by now.
+  // Files that agents write get the user's own permissions. The daemon's files exist by now.
   process.umask(umask);
   return {
     link: newLink(),
@@ -164,7 +164,8 @@ async function openAllSessions(
     sample_notices.push({
       level: "warning",
       text: `The sample sessions cannot be shown: ${messageOf(error)}.`,
-      remedy: "Make room in the data folder and check its permissions, or start with --no-samples.",
+      remedy:
+        "Free some disk space and check the permissions of the data folder, or start with --no-samples.",
     });
   };
   const wants_samples = flags.samples ?? (paths.length === 0 && !(await hasSessions(roots)));
@@ -215,7 +216,7 @@ async function openAllSessions(
     now: Date.now,
     read_only: managed.taken,
   });
-  // Of a folder that another daemon holds, the first store tells.
+  // If another daemon has the folder, the first store's notice is enough.
   if (!managed.taken) read_state_notices.push(...read_states.notices);
   if (read_states.store) opened.push(read_states.store);
   const found = createSessions({
@@ -230,7 +231,7 @@ async function openAllSessions(
     part_index: state,
     choices,
     dataFolder: data_dir,
-    // The daemon that holds the lock of the first store may still be opening the second: it is theirs too.
+    // The daemon with the first store's lock may still be opening the second one, so this daemon must not.
     read_only: managed.taken,
     isInOtherSource: (id) => managed.get(id) !== undefined,
     terminals: {
@@ -243,7 +244,7 @@ async function openAllSessions(
   const opened_files = createOpenedFiles({ formats, now: Date.now });
   const sessions = keepReadState(mergeSessions([managed, found, opened_files.sessions]), read_states);
   opened.push(sessions);
-  // Of two daemons on one data folder one posts.
+  // If two daemons use one data folder, only one posts.
   if (config.webhook && !managed.taken)
     opened.push(
       openWebhook({
@@ -259,7 +260,7 @@ async function openAllSessions(
   return { samples, sessions, managed, search, attach, sources, opened_files };
 }
 
-/** Whoever serves browsers sets `isWatched`. */
+/** `isWatched` is set by the server. */
 type AttachedDaemon = Attach & { isWatched: (session_id: string) => boolean };
 
 function attachTo(data_dir: string, roots: readonly { format: Format; path: string }[]): AttachedDaemon {
@@ -276,7 +277,7 @@ function attachTo(data_dir: string, roots: readonly { format: Format; path: stri
   return attached;
 }
 
-/** Where the store cannot be written, what is read lasts as long as this daemon. */
+/** Stores read states. If the store cannot be written, they last as long as this daemon. */
 function keepReadState(
   sessions: Sessions,
   { store, read_only }: ReturnType<typeof openReadStateStore>,
@@ -346,7 +347,7 @@ async function listen(
   return { port: served.port, newLink: () => newLink() };
 }
 
-/** Prints each notice once, now and at intervals; the result prints the new ones at once. */
+/** Prints each notice once, now and at intervals. The result prints new ones at once. */
 function printNotices(sessions: Sessions, opened: Opened): () => void {
   const printed = new Set<string>();
   const sayNotices = () => {
@@ -377,7 +378,7 @@ function whenStorable(sessions: Sessions, managed: ManagedSessions, opened: Open
 function readPace(flags: Flags): number {
   const pace = Number(flags["replay-pace"] ?? 1);
   if (pace > 0) return pace;
-  throw new UsageError(`--replay-pace ${flags["replay-pace"]}: give a number above 0.`);
+  throw new UsageError(`--replay-pace ${flags["replay-pace"]}: must be a number above 0.`);
 }
 
 function rootsOf(

@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { attempt } from "../usage-error.ts";
 
-/** The folder of the archive and the secrets: `--data-dir`, or the platform's usual place. */
+/** The data folder: `--data-dir`, or the platform's default. */
 export function dataDirOf(flags: { "data-dir"?: string | undefined }): string {
   return resolve(flags["data-dir"] ?? defaultDataDir());
 }
@@ -15,17 +15,17 @@ function defaultDataDir(): string {
   return join(process.env.XDG_DATA_HOME || join(homedir(), ".local/share"), "verbatim");
 }
 
-/** The default folder as `--help` shows it, with `~` for the home folder. */
+/** The default folder for `--help`, with `~` for the home folder. */
 export function defaultDataDirText(): string {
   const path = defaultDataDir();
   return path.startsWith(homedir()) ? `~${path.slice(homedir().length)}` : path;
 }
 
-/** Runs `work`, which uses the data folder; an error becomes a `UsageError` that names the folder and the remedy. */
+/** Runs `work`, which uses the data folder. An error becomes a `UsageError` with the folder and a remedy. */
 export function inDataFolder<Value>(data_dir: string, work: () => Value): Value {
   return attempt(
     work,
     `The data folder ${data_dir} cannot be used`,
-    "Make room on its disk, check its permissions, or name another folder with --data-dir.",
+    "Free some disk space, check its permissions, or choose another folder with --data-dir.",
   );
 }

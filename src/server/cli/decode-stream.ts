@@ -6,19 +6,19 @@ import { createEventReader } from "../../providers/event-reader.ts";
 import { argumentsObject, parseJson } from "../../providers/json.ts";
 import type { ApiProtocol, Failure, ModelReply } from "../../providers/provider.ts";
 
-/** A recorded stream read as one message. Field names are those of the recordings that providers are tested with. */
+/** A recorded stream decoded into one message. Field names match the recordings with which providers are tested. */
 export interface DecodedStream {
-  /** In the order in which they are shown. */
+  /** In display order. */
   parts: Record<string, unknown>[];
   usage: ModelReply["usage"] | null;
   stop_reason: string;
-  /** What the provider said; null: nothing. */
+  /** The provider's stop reason; null: none. */
   stop_reason_raw: string | null;
-  /** The error object of the stream. */
+  /** The error object in the stream. */
   error: unknown;
 }
 
-/** The bytes of a response body, from a file or (`-`) from standard input. Rejects where they cannot be read. */
+/** Decodes a response body from a file or (`-`) from standard input. Rejects if it cannot be read. */
 export async function decodeStream(format: ApiProtocol, file: string): Promise<DecodedStream> {
   const decoder = format.createDecoder({
     session_id: "00000000-0000-4000-8000-000000000000",
@@ -37,7 +37,7 @@ export async function decodeStream(format: ApiProtocol, file: string): Promise<D
   return decodedStream(decoder.end({ type: "end" }).reply);
 }
 
-/** What came of a model call, in the form of the recordings. */
+/** The result of a model call, in the form of the recordings. */
 export function decodedStream({ message, failure, usage }: ModelReply): DecodedStream {
   return {
     parts: message === undefined ? [] : partsOf(message),
@@ -48,7 +48,7 @@ export function decodedStream({ message, failure, usage }: ModelReply): DecodedS
   };
 }
 
-/** The stream's own error object; of what is no stream at all, what is wrong with it. */
+/** The stream's own error object. If it is not a stream at all, a description of the problem. */
 function errorOf(failure: Failure | undefined, stop_reason_raw: string | undefined): unknown {
   if (failure?.data !== undefined) return failure.data;
   const isUnreadable = failure?.class === "unknown" && stop_reason_raw === undefined;
@@ -70,7 +70,7 @@ function decodedPart(
   switch (part.type) {
     case "text": {
       const { text, id, phase, refusal } = part;
-      // It is there for its signature alone.
+      // An empty text part that only carries a signature.
       if (text === "") return undefined;
       return { type: "text", text, ...present({ id, phase, refusal }) };
     }
@@ -131,14 +131,14 @@ function detailOf(detail: unknown): { type?: string; format?: string; carrier?: 
   );
 }
 
-/** What a signature of Google's stands behind. */
+/** The part to which a Google signature is attached. */
 function carrierOf(part: Part | undefined): string | undefined {
   if (part?.type === "unknown") return `other:${String(blockOf(part.raw).kind)}`;
   if (part?.type === "text" && part.text === "") return "empty text part";
   return part?.type;
 }
 
-/** What a block is that has no part type: by its type, or by its only key. */
+/** The type of a block without a part type: its `type`, or its only key. */
 function blockOf(raw: unknown): Record<string, unknown> {
   const { type, id, name, tool_use_id, ...rest } = asObject(raw) ?? {};
   const key = Object.keys(rest).find((key) => key !== "thoughtSignature" && key !== "thought");

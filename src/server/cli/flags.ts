@@ -5,13 +5,13 @@ import { formats } from "../../sources/index.ts";
 import { UsageError } from "../usage-error.ts";
 import { defaultDataDirText } from "./data-dir.ts";
 
-/** One option of the command line, as `parseArgs` takes it, with its text in `--help`. */
+/** A command line option as `parseArgs` expects it, with its text in `--help`. */
 interface Option {
   type: "string" | "boolean";
   /** The name of its value in the help. */
   value?: string;
   help: string;
-  /** Help of `--no-<name>`, where the option can be negated. */
+  /** Help text of `--no-<name>`, if the option can be negated. */
   negated?: string;
 }
 
@@ -27,7 +27,7 @@ const ADDRESS = {
   host: {
     type: "string",
     value: "ADDRESS",
-    help: "Address to listen on. Default 127.0.0.1. Any other than loopback needs --password-file and --origin.",
+    help: "Address to listen on. Default 127.0.0.1. Others than loopback need --password-file and --origin.",
   },
   "password-file": {
     type: "string",
@@ -42,7 +42,7 @@ const ADDRESS = {
   cert: {
     type: "string",
     value: "FILE",
-    help: "TLS certificate (PEM), read at the start. Without it, a proxy in front of this daemon must speak TLS.",
+    help: "TLS certificate (PEM), read at start. Without it, a proxy in front of this daemon must provide TLS.",
   },
   key: { type: "string", value: "FILE", help: "Private key of the certificate (PEM, without a passphrase)." },
 } as const;
@@ -79,7 +79,7 @@ const COMMANDS = {
     help:
       "Start a session with this prompt and print its turn as it happens; the session is live in the browser too. " +
       "Ctrl-C stops the turn. If no daemon runs, one is started until the command and all sessions that were started " +
-      "in it have finished; Ctrl-C ends that as well.",
+      "in it have finished. Ctrl-C ends that as well.",
     options: {
       agent: {
         type: "string",
@@ -110,13 +110,13 @@ const COMMANDS = {
       json: { type: "boolean", help: "Print one JSON object per transcript part, in order." },
       accounting: {
         type: "boolean",
-        help: "Print what became of the file's lines instead: one JSON object per file.",
+        help: "Print how the file's lines were read instead: one JSON object per file.",
       },
       context: {
         type: "string",
         value: "STEP",
         help:
-          'Print what the model was given at a step (1, 2, … or "all") instead, one JSON object per step: the recorded ' +
+          'Print the input of the model at a step (1, 2, … or "all") instead, one JSON object per step: the recorded ' +
           "request, or one rebuilt from the transcript.",
       },
       changes: {
@@ -174,7 +174,7 @@ const COMMANDS = {
   },
   token: {
     usage: "token",
-    help: "Print the token with which a program may push sessions to this daemon.",
+    help: "Print the token with which programs push sessions to this daemon.",
     options: DATA_DIR,
   },
   agents: {
@@ -191,7 +191,7 @@ const COMMANDS = {
       "the agent's settings that it takes. AGENT: claude-code, codex or opencode. See docs/attach.md.",
     options: DATA_DIR,
   },
-  detach: { usage: "detach AGENT", help: "Undo that and print the change.", options: DATA_DIR },
+  detach: { usage: "detach AGENT", help: "Undo attach, and print the change.", options: DATA_DIR },
 } as const satisfies Record<string, { usage: string; help: string; options: Record<string, Option> }>;
 
 export type CommandName = keyof typeof COMMANDS;
@@ -245,7 +245,7 @@ export function readFlags(args: string[]): { command: CommandName; words: string
   return { command, words, flags };
 }
 
-/** A sentence about the first invalid option; `parseArgs` words its errors for programmers. */
+/** Describes the first invalid option. `parseArgs` words its errors for programmers. */
 function mistakeIn(args: string[]): string | undefined {
   const types = new Map(Object.entries(OPTIONS).map(([name, { type }]) => [name, type]));
   for (const token of parseArgs({ ...GRAMMAR, args, strict: false, tokens: true }).tokens) {
@@ -253,8 +253,8 @@ function mistakeIn(args: string[]): string | undefined {
     const { name, rawName, value, inlineValue } = token;
     const type = types.get(name.replace(/^no-/, ""));
     if (type === undefined || (type === "string" && rawName.startsWith("--no-")))
-      return `There is no option ${rawName}. Put arguments that start with a dash after \`--\`.`;
-    if (type === "boolean" && value !== undefined) return `${rawName} takes no value.`;
+      return `Unknown option ${rawName}. Put arguments that start with a dash after \`--\`.`;
+    if (type === "boolean" && value !== undefined) return `${rawName} does not take a value.`;
     if (type === "string" && (value === undefined || (!inlineValue && /^-./.test(value))))
       return `${rawName} needs a value.`;
   }
@@ -290,7 +290,7 @@ const optionsHelp = (options: Record<string, Option>): string[] =>
 export function helpText(): string {
   const usages = Object.values(COMMANDS).map(({ usage }) => `npm start -- ${usage}`);
   const { version, help } = OPTIONS;
-  // Options that several commands share are described once, with the daemon.
+  // Options that several commands share are described once, with the default command.
   const shared = new Set<string>(Object.keys(COMMANDS.start.options));
   const sections = Object.entries(COMMANDS).flatMap(([name, command]) => {
     if (name === "start") return [];

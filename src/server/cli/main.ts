@@ -1,5 +1,5 @@
 import { isMainThread } from "node:worker_threads";
-// In the package, the threads run this same file; these imports serve them.
+// In the package, threads run this file too. These imports are for them.
 import "../import/index-worker.ts";
 import "../import/record-logs/log-worker.ts";
 import { listAgents } from "./commands/agents.ts";
@@ -16,7 +16,7 @@ import { type CommandName, type Flags, helpText, readFlags } from "./flags.ts";
 import { readVersion } from "./package-root.ts";
 import { fail, print } from "./terminal.ts";
 
-/** What each command does with its arguments and options; the result is the exit code. */
+/** The implementation of each command. The result is the exit code. */
 const RUN: Record<CommandName, (words: string[], flags: Flags) => Promise<number>> = {
   start,
   run: runInTerminal,
@@ -38,7 +38,7 @@ async function main(args: string[]): Promise<number> {
   return await RUN[command](words, flags);
 }
 
-// Set by the launcher for this process alone; agents that it starts must not inherit them.
+// Set by the launcher for this process only. Agents must not inherit them.
 for (const name of process.env.VERBATIM_LAUNCHER?.split(",") ?? []) delete process.env[name];
 delete process.env.VERBATIM_LAUNCHER;
 

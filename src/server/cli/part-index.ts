@@ -8,7 +8,7 @@ import type { Sessions } from "../sessions/sessions.ts";
 /** The part index in a data folder. */
 export const indexFile = (data_dir: string): string => join(data_dir, "index.db");
 
-/** The index of a data folder, and the threads that write it. `writable`: this daemon holds the folder. */
+/** The index of a data folder, and the threads that write it. `writable`: this daemon has the folder's lock. */
 export async function openPartIndex(
   data_dir: string,
   writable: boolean,
@@ -21,7 +21,7 @@ export async function openPartIndex(
   return { state, indexer };
 }
 
-/** Keeps the index up with the sessions that index threads cannot read by themselves. The result ends it. */
+/** Indexes the sessions that index threads cannot read. The result stops it. */
 export function indexOtherSessions(options: {
   state: IndexState;
   indexer: Indexer;
@@ -32,7 +32,7 @@ export function indexOtherSessions(options: {
   if (!state.writable) return { close() {} };
   const { write } = indexer;
   const of_managed = indexSessions({ sessions: managed, state, write, isWanted: () => true });
-  // Of those whose file is gone: what was indexed before it went stays.
+  // If a file is gone but was indexed before, its rows stay.
   const isWanted = ({ id, archived }: SessionSummary) => archived === true && found.isIndexed?.(id) === false;
   const of_archived = indexSessions({ sessions: found, state, write, isWanted });
   return {

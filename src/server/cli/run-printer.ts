@@ -3,7 +3,7 @@ import type { TranscriptPart } from "../../model/transcript/transcript.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
 import { safe, TERMINAL, textOf } from "./terminal-text.ts";
 
-/** Prints a transcript as it grows, part by part, in its order; what was printed is never taken back. */
+/** Prints a growing transcript part by part, in order. Printed text is never changed. */
 interface Printer {
   print(transcript: Transcript): Promise<void>;
 }
@@ -11,7 +11,7 @@ interface Printer {
 const THOUGHT = "thinking │ ";
 
 export function createPrinter(write: (text: string) => Promise<void>): Printer {
-  /** The first part that is not printed whole, and how much of it is. */
+  /** The first part that is not completely printed, and the length of its printed text. */
   let next = 0;
   let printed = 0;
   return {
@@ -38,7 +38,7 @@ export function createPrinter(write: (text: string) => Promise<void>): Printer {
   };
 }
 
-/** A call is printed when it starts, its result when it comes: what happens between the two stands between them. */
+/** The text of a part. A call is printed when it starts and its result when it arrives, with other parts in between. */
 function textOfPart(part: TranscriptPart, transcript: Transcript): string | undefined {
   if (part.type === "tool_call") return callHead(part, "running", TERMINAL);
   if (part.type === "tool_result") {

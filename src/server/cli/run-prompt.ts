@@ -19,49 +19,52 @@ import {
 import { createPrinter } from "./run-printer.ts";
 import { safe, subjectSize, subjectText, visibleLine } from "./terminal-text.ts";
 
-/** One prompt, run by the daemon at `origin` and shown in the terminal. */
+/** A prompt that the daemon at `origin` runs and that is printed in the terminal. */
 interface RunOptions {
   /** `http://127.0.0.1:4747` */
   origin: string;
   /** The daemon's `api_token`. */
   token: string;
-  /** Lets a browser in, for whoever wants to watch there. */
+  /** Signs a browser in, to watch the session there. */
   link: string;
   prompt: string;
-  /** Provider or configured agent, by id. Absent: what was used last, or the first that can be used. */
+  /** Id of a provider or configured agent. Absent: the last used, or the first usable one. */
   agent?: string;
   model?: string;
-  /** Absolute path: where it works unless it has a folder of its own. */
+  /** Absolute path: the working folder, unless the agent has one of its own. */
   cwd: string;
-  /** Absolute path: where it works in any case. */
+  /** Absolute path: the working folder in any case. */
   wanted_cwd?: string;
-  /** `json`: the session's frames, a line each. */
+  /** `json`: the session's frames, one per line. */
   as: "text" | "json";
   write(text: string): Promise<void>;
-  /** What is not the transcript: lines without the last one's end. */
+  /** Prints text that is not part of the transcript, without a final newline. */
   warn(text: string): void;
-  /** Asks whoever sits at the terminal, and gives their line. Absent: nobody does, and requests wait for a browser. */
+  /**
+   * Asks the user at the terminal, and resolves with the entered line. Absent: there is no terminal, and requests wait for a
+   * browser.
+   */
   ask?(question: string, signal: AbortSignal): Promise<string>;
-  /** Milliseconds of a clock that only goes forward. */
+  /** A monotonic clock, in milliseconds. */
   now(): number;
-  /** Aborted: the turn is stopped. */
+  /** Stops the turn when aborted. */
   stop: AbortSignal;
 }
 
-/** Why a run could not begin or go on: for the person, with what to do. */
+/** A run that could not begin or continue, with a message for the user. */
 export class RunError extends Error {
   override readonly name = "RunError";
 }
 
-/** Nobody has read so soon what an approval is about: a line then was meant for what was asked before. */
+/** Minimum time to read a question, in milliseconds. A line entered earlier was meant for the previous one. */
 const UNREAD_MS = 300;
 const RECONNECT_MS = 250;
-/** The daemon is given up after so long without it. */
+/** Time without the daemon after which the command ends, in milliseconds. */
 const GIVE_UP_MS = 30_000;
 
 /**
- * Starts a session, follows its first turn to the end, and gives the exit code: 0 completed, 1 failed, 130 interrupted. The
- * frames that arrive are folded by the reducer that the page uses. Throws `RunError`.
+ * Starts a session, follows its first turn to the end, and returns the exit code: 0 completed, 1 failed, 130 interrupted. Frames
+ * are folded with the same reducer as in the page. Throws `RunError`.
  */
 export async function runPrompt(options: RunOptions): Promise<number> {
   const agent = chooseAgent(await call(options, "GET", "/api/agents", agentsReply), options);
@@ -101,7 +104,7 @@ function chooseAgent(
   const known = agents.map(({ id }) => id).join(", ");
   if (wanted !== undefined) {
     const found = agents.find(({ id }) => id === wanted);
-    if (!found) throw new RunError(`There is no agent or provider ${wanted}. There are: ${known}.`);
+    if (!found) throw new RunError(`Unknown agent or provider ${wanted}. Available: ${known}.`);
     if (found.unavailable) throw new RunError(`${found.unavailable.message} ${found.unavailable.remedy}`);
     const last = recent.find((used) => used.agent === wanted)?.model;
     const first = model ?? last ?? found.models[0]?.id;
@@ -114,7 +117,7 @@ function chooseAgent(
       unavailable ? [`${title}: ${unavailable.remedy}`] : [],
     );
     throw new RunError(
-      `No provider can be used yet.\n${ways.join("\n")}\nTo try it without a model: --provider scripted --model discovery.`,
+      `No provider is configured yet.\n${ways.join("\n")}\nTo try it without a model: --provider scripted --model discovery.`,
     );
   }
   const first = model ?? last?.model ?? found.models[0]?.id;
@@ -125,13 +128,13 @@ function chosen({ id, title, cwd }: AgentsReply["agents"][number], model: string
   return { id, title, ...(model === undefined ? {} : { model }), ...(cwd === undefined ? {} : { cwd }) };
 }
 
-/** Follows the session until its first turn is over. */
+/** Follows the session until its first turn has ended. */
 async function follow(options: RunOptions, session_id: string): Promise<TurnStatus> {
   const begun = await call(options, "GET", `/api/sessions/${session_id}`, sessionReply);
   const printer = createPrinter(options.write);
   const answerRequests = createAnswerer(options, session_id);
   let transcript: Transcript = emptyTranscript(session_id);
-  // All frames since the session began are still held: from the first one on, not from where it stands now.
+  // The daemon still keeps all frames of the session, so start from the first one, not from the current position.
   let position = { epoch: begun.epoch, seq: 0 };
   let lost_at: number | undefined;
   for (;;) {
@@ -170,14 +173,14 @@ async function follow(options: RunOptions, session_id: string): Promise<TurnStat
     lost_at ??= Date.now();
     if (Date.now() - lost_at > GIVE_UP_MS) {
       throw new RunError(
-        `The daemon at ${options.origin} does not answer any more; the session may go on there.`,
+        `The daemon at ${options.origin} no longer answers. The session may still be running there.`,
       );
     }
     await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
   }
 }
 
-/** One socket's life. Resolves with what `take` gives first, or with `undefined` when the connection is lost. */
+/** One socket connection. Resolves with the first result of `take`, or with `undefined` if the connection is lost. */
 function connection(
   { origin, token }: RunOptions,
   session_id: string,
@@ -209,15 +212,15 @@ function connection(
         })
         .catch((error: unknown) => settle(() => reject(error)));
     });
-    // What is wrong shows in the next connection, or in the time that passes without one.
+    // Errors show up as failing reconnects.
     socket.on("error", () => {});
     socket.on("close", () => void work.then(() => resolve(undefined)));
   });
 }
 
 /**
- * Asks the person at the terminal what waits for an answer: each once, as long as nobody answered it elsewhere. One after
- * the other: what is asked while a question is open, readline never asks.
+ * Asks the user at the terminal about open requests: each once, unless it is answered elsewhere, and one at a time, because
+ * readline cannot ask a second question while one is open.
  */
 function createAnswerer(options: RunOptions, session_id: string): (transcript: Transcript) => void {
   const asked = new Map<string, AbortController>();
@@ -235,11 +238,11 @@ function createAnswerer(options: RunOptions, session_id: string): (transcript: T
         before = before
           .then(() => answer(options, session_id, part.request, signal))
           .catch((error: unknown) => {
-            // A question that was taken back is no failure.
+            // A withdrawn question is not an error.
             if (!signal.aborted) options.warn(messageOf(error));
           });
       } else {
-        options.warn(`It waits for an answer in the browser: ${visibleLine(part.request.title)}`);
+        options.warn(`Waiting for an answer in the browser: ${visibleLine(part.request.title)}`);
       }
     }
   };
@@ -253,7 +256,7 @@ async function answer(
 ): Promise<void> {
   if (signal.aborted) return;
   const { title, kind, subject } = request;
-  // Several may be printed above, or into a file: what is answered stands directly above the choices.
+  // Other output may come in between, so print the subject directly above the choices.
   const about = [visibleLine(title), subjectText(request)];
   if (kind === "approval" && subject !== undefined) about.push(subjectSize(subject));
   options.warn(about.filter((text) => text !== "").join("\n"));
@@ -265,7 +268,9 @@ async function answer(
   const given = isUnread ? undefined : answerOf(request, said);
   if (given === undefined) {
     options.warn(
-      isUnread ? "That was typed before it could be read." : "Give the number of one of the choices.",
+      isUnread
+        ? "That was typed before the question could be read."
+        : "Enter the number of one of the choices.",
     );
     return await answer(options, session_id, request, signal);
   }
@@ -275,7 +280,7 @@ async function answer(
   });
 }
 
-/** `undefined`: the line is no answer. */
+/** `undefined`: the line is not a valid answer. */
 function answerOf(request: Request, said: string): Answer | undefined {
   const numbers = said.trim().split(/[\s,]+/);
   const chosen = numbers.map((number) => request.options[Number(number) - 1]?.id);
@@ -284,7 +289,7 @@ function answerOf(request: Request, said: string): Answer | undefined {
   return request.free_text === true && said.trim() !== "" ? { option_ids: [], text: said } : undefined;
 }
 
-/** Asks the daemon, and checks its reply. Throws a `RunError` where it refuses or does not answer. */
+/** Sends a request to the daemon and validates the reply. Throws a `RunError` if it is refused or there is no reply. */
 export async function call<Schema extends z.ZodType>(
   { origin, token }: Pick<RunOptions, "origin" | "token">,
   method: "GET" | "POST",
@@ -311,6 +316,6 @@ export async function call<Schema extends z.ZodType>(
   throw new RunError(
     refusal
       ? [refusal.message, refusal.remedy ?? ""].join(" ").trim()
-      : `${path}: the daemon answers ${reply.status}.`,
+      : `${path}: the daemon replied with status ${reply.status}.`,
   );
 }

@@ -4,8 +4,8 @@ import type { DiffHunk } from "../../model/parts/ui-extra.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
 
 /**
- * What a turn (from 1) or all turns of a session changed, as a unified diff with a summary, or as one line of JSON.
- * `undefined`: the session has no such turn.
+ * The changes of a turn (from 1) or of all turns, as a unified diff with a summary, or as one line of JSON. `undefined`: the
+ * session has no such turn.
  */
 export function changesOf(transcript: Transcript, turn: number | "all", json: boolean): string | undefined {
   const ledger = turnLedger(transcript, turn);

@@ -9,8 +9,8 @@ import { createLineReader } from "../../sources/lines/lines.ts";
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
 /**
- * What the model was given at each step of a session's file, in order: the recorded request where the agent logs its
- * requests, else one rebuilt from the transcript. Attempts without an answer stand between the steps and are none.
+ * The model's input at each step of a session's file, in order: the recorded request if the agent logs its requests, otherwise
+ * one rebuilt from the transcript. Attempts without an answer are not counted as steps.
  */
 export async function* contextsOf(
   file: string,

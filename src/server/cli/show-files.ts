@@ -20,30 +20,30 @@ interface ShowOptions {
   files: readonly string[];
   formats: readonly Format[];
   /**
-   * `text`: for people; `json`: one object per part; `accounting`: what became of the lines of each file; `context`: what the
-   * model was given, one object per step; `changes`: what a turn or all turns changed; `jsonl`, `md`: an export.
+   * `text`: for people; `json`: one object per part; `accounting`: the dispositions of each file's lines; `context`: the model's
+   * input, one object per step; `changes`: the changes of a turn or of all turns; `jsonl`, `md`: an export.
    */
   as: "text" | "json" | "accounting" | "context" | "changes" | ExportFormat;
-  /** With `context`: the step to print, or every one. */
+  /** With `context`: the step to print, or all. */
   step?: number | "all";
-  /** With `changes`: the turn to print, or all of them together. */
+  /** With `changes`: the turn to print, or all together. */
   turn?: number | "all";
   /** With `changes`: as JSON. */
   json?: boolean;
-  /** Of a store with several sessions, the one to show, by the agent's id of it. */
+  /** The session to show from a store with several sessions, by the agent's id. */
   session?: string;
   write(text: string): Promise<void>;
-  /** What went wrong, one line each. */
+  /** Prints an error, one per line. */
   warn(text: string): void;
 }
 
-/** What became of the lines of a file: the other figures add up to `lines`. */
+/** How the lines of a file were read. The other figures add up to `lines`. */
 interface Accounting {
   file: string;
-  /** Which of a store's sessions; its lines are then records, one for each revision, and the log's head. */
+  /** The session of a store. Its lines are then records, one per revision, and the log's header. */
   session?: string;
   agent: string;
-  /** Lines ended by a newline, and a last one without it. One that holds several records counts as its most visible one. */
+  /** Number of lines, including a last one without a newline. A line with several records counts as the most visible one. */
   lines: number;
   shown: number;
   folded: number;
@@ -55,7 +55,7 @@ interface Accounting {
 
 const HEAD = 64 * 1024;
 
-/** Prints session files; returns the exit code: 1 when one of them is no session or cannot be read. */
+/** Prints session files and returns the exit code: 1 if a file is not a session or cannot be read. */
 export async function show(options: ShowOptions): Promise<number> {
   let code = 0;
   for (const file of options.files) {
@@ -67,18 +67,18 @@ export async function show(options: ShowOptions): Promise<number> {
   return code;
 }
 
-/** `undefined`: shown. Otherwise what a person should know. */
+/** Returns a message for the user, or `undefined` if the file was shown. */
 async function showFile(file: string, options: ShowOptions): Promise<string | undefined> {
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => error);
   if (found instanceof Error) {
-    return found.code === "ENOENT" ? `${file}: there is no such file.` : `${file}: ${found.message}`;
+    return found.code === "ENOENT" ? `${file}: no such file.` : `${file}: ${found.message}`;
   }
   if (found.isDirectory()) {
     const problem = await showStore(file, undefined, options).catch((error: unknown) => messageOf(error));
-    if (problem === "none") return `${file}: this is a folder; name a session's file in it.`;
+    if (problem === "none") return `${file}: this is a folder. Specify a session file in it.`;
     return problem === undefined ? undefined : `${file}: ${problem}`;
   }
-  if (!found.isFile()) return `${file}: this is no regular file.`;
+  if (!found.isFile()) return `${file}: not a regular file.`;
   const compressed = file.endsWith(".zst");
   try {
     const head = await readHead(file, compressed);
@@ -88,20 +88,20 @@ async function showFile(file: string, options: ShowOptions): Promise<string | un
       head.length > 0
         ? options.formats.find((candidate) => candidate.detect(head))
         : options.formats.find((candidate) => isPathOf(candidate, file));
-    if (!format && head.length === 0) return `${file}: the file is empty, so it is no session.`;
+    if (!format && head.length === 0) return `${file}: the file is empty.`;
     if (!format) {
       const names = options.formats.map(({ name }) => name).join(", ");
-      return `${file}: this is no session of an agent that Verbatim reads (${names}).`;
+      return `${file}: not a session of a supported agent (${names}).`;
     }
     const chunks = chunksOf(file, compressed);
     if (options.as === "context") return await showContexts(file, format, chunks, options);
     return (await showSession(file, format, chunks, options)) ? undefined : `${file}: ${noTurn(options)}`;
   } catch (error) {
-    return `${file}: it cannot be read: ${messageOf(error)}`;
+    return `${file}: cannot be read: ${messageOf(error)}`;
   }
 }
 
-/** Shows what is in a store of several sessions. `none`: it is no store. Any other text: what a person should know. */
+/** Shows the content of a store with several sessions. `none`: it is not a store. Other results are messages for the user. */
 async function showStore(
   file: string,
   head: Uint8Array | undefined,
@@ -114,8 +114,8 @@ async function showStore(
     const wanted = options.session;
     const shown = wanted === undefined ? sessions : sessions.filter(({ name }) => name === wanted);
     if (wanted !== undefined && shown.length === 0)
-      return `there is no session ${wanted} in it; without --session its sessions are listed.`;
-    if (shown.length === 0) return "there is no session in it.";
+      return `it has no session ${wanted}. Omit --session to list its sessions.`;
+    if (shown.length === 0) return "it has no sessions.";
     if (options.as === "text" && shown.length > 1) {
       await options.write(
         `${safe(`${format.name}: ${shown.length} sessions in ${file}; --session ID shows one`)}\n`,
@@ -140,14 +140,14 @@ async function showStore(
   }
 }
 
-/** A session's title, else the first line of its first prompt. */
+/** A session's title, or the first line of its first prompt. */
 async function titleOf(log: string, format: Format): Promise<string | undefined> {
   const { title, transcripts } = await readSession(log, format, chunksOf(log, false));
   const [transcript] = transcripts.values();
   return title ?? transcript?.turns.at(0)?.title;
 }
 
-/** Whether the agent would keep a session at this path: only so is an empty file one, in which nothing stands yet. */
+/** Whether the agent would store a session at this path. Only then an empty file is a session without content. */
 function isPathOf(format: Format, file: string): boolean {
   const segments = resolve(file).replaceAll("\\", "/").split("/");
   return (format.root?.folders ?? []).some((folder) => {
@@ -196,14 +196,14 @@ async function showContexts(
   return found > 0 || step === "all" ? undefined : `${file}: it has no step ${step}.`;
 }
 
-/** What a reader made of a file: its transcripts by session, the title, what became of each line. */
+/** The result of reading a file: its transcripts by session, the title, and the dispositions of the lines. */
 interface ReadSession {
   transcripts: Map<string, Transcript>;
   title: string | undefined;
   lines: Map<number, Disposition>;
 }
 
-/** The records of a file in order, and what stands beside it; `counted`: they are of the file's own lines. */
+/** The records of a file and its side file, in order. `counted`: they come from the file's own lines. */
 async function* recordsOf(
   file: string,
   format: Format,
@@ -264,8 +264,7 @@ async function exportFile(
 const noTurn = ({ turn }: ShowOptions): string => `it has no turn ${turn}.`;
 
 /**
- * False: no session of the file has the turn that `turn` names. `store`: the session's store, where `file` is the log that was
- * made of it.
+ * Returns `false` if no session of the file has the turn `turn`. `store`: the session's store, if `file` is a log made from it.
  */
 async function showSession(
   file: string,
@@ -297,19 +296,19 @@ async function showSession(
   return found;
 }
 
-/** A small file beside the session's that says more about it. It may be missing. */
+/** Reads the side file of a session, if there is one. */
 async function readSide(file: string, format: Format): Promise<string | undefined> {
   const side = format.classify(resolve(file).replaceAll("\\", "/"))?.side;
   if (side === undefined) return undefined;
   return await readFile(resolve(dirname(file), basename(side)), "utf8").catch(() => undefined);
 }
 
-/** A line of which a piece is lost must be seen in the figures; otherwise the most visible of its records counts. */
+/** A damaged line always counts as unreadable. Otherwise the most visible of its records counts. */
 const RANK: readonly Disposition["kind"][] = ["unreadable", "shown", "unknown", "folded", "hidden"];
 
 function noteLine(lines: Map<number, Disposition>, { place, disposition }: ReadRecord): void {
   const before = lines.get(place.line);
-  // What a reader concludes at the end of a file stands in no line of it: its place is empty, its line was noted before.
+  // A reader's conclusions at the end of a file have an empty place, and their line was already counted.
   if (before !== undefined && place.length === 0) return;
   if (before === undefined || RANK.indexOf(disposition.kind) < RANK.indexOf(before.kind)) {
     lines.set(place.line, disposition);
@@ -352,7 +351,7 @@ function accountFor(
 
 type Role = "user" | "assistant" | "tool" | "system";
 
-/** Who a part comes from. */
+/** The author of a part. */
 function roleOf(part: TranscriptPart): Role {
   switch (part.type) {
     case "prompt":
@@ -378,7 +377,7 @@ function roleOf(part: TranscriptPart): Role {
   }
 }
 
-/** Every part with its turn, in order. */
+/** All parts with their turns, in order. */
 function* partsOf(
   transcript: Transcript,
 ): Generator<{ index: number; turn: Turn | undefined; part: TranscriptPart }> {
@@ -397,7 +396,7 @@ async function writeJson(transcript: Transcript, write: ShowOptions["write"]): P
   for (const { index, turn, part } of partsOf(transcript)) {
     const { session_id, source, ...fields } = part;
     const place = source && placeOf(source);
-    // A part is withdrawn with its turn; a reader of lines has no other word on turns.
+    // Parts of a retracted turn are marked, because a reader of the output has no other information about turns.
     const withdrawn = turn?.retracted === undefined ? {} : { retracted: turn.retracted };
     const head = { session_id, turn: turn?.index ?? 0, index, role: roleOf(part) };
     const line = { ...head, ...withdrawn, ...fields, source: place };
@@ -405,7 +404,7 @@ async function writeJson(transcript: Transcript, write: ShowOptions["write"]): P
   }
 }
 
-/** Without where Verbatim keeps its own copy. */
+/** The place of a record, without the path of Verbatim's own copy. */
 function placeOf(source: Source) {
   if (source.kind === undefined) return { file: source.file, line: source.line, byte: source.byte };
   const { logged: _, ...place } = source;

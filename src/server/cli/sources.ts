@@ -4,7 +4,7 @@ import type { SourceChoices } from "../import/source-choices.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { Sources } from "../sessions/sources.ts";
 
-/** The switches of the agents. `is_writable`: this daemon holds the data folder. */
+/** The switches of the agents. `is_writable`: this daemon has the data folder's lock. */
 export function createSources(options: {
   found: Pick<FileBackedSessions, "describeSources">;
   choices: SourceChoices;
@@ -24,8 +24,8 @@ export function createSources(options: {
         throw new Refused(
           503,
           "disk",
-          `The choice could not be kept: ${messageOf(error)}.`,
-          "Make room in the data folder and check its permissions.",
+          `The choice could not be stored: ${messageOf(error)}.`,
+          "Free some disk space and check the permissions of the data folder.",
         );
       }
       return (await found.describeSources()).find((source) => source.agent === agent);

@@ -5,10 +5,10 @@ import { sessionOfKey } from "../index/session-indexing.ts";
 import { UsageError } from "../usage-error.ts";
 import { indexFile } from "./part-index.ts";
 
-/** Time budget of one page, in milliseconds: nobody waits for the first hits alone. */
+/** Time budget of one page, in milliseconds. The command waits for all results, so it is long. */
 export const BUDGET = 2_000;
 
-/** Opens the index of a data folder to read it, whether a daemon runs or not. Throws a `UsageError` where there is none. */
+/** Opens the index of a data folder for reading, with or without a running daemon. Throws a `UsageError` if there is none. */
 export function openStoredIndex(data_dir: string): PartIndex {
   const path = indexFile(data_dir);
   if (!existsSync(path))
@@ -16,11 +16,11 @@ export function openStoredIndex(data_dir: string): PartIndex {
   return openSqliteIndex(path, { read_only: true });
 }
 
-/** The page's address of a part, without the origin. */
+/** The URL path of a part in the page. */
 export const partLink = (session_id: string, part_id: string): string =>
   `/session/${session_id}#part-${part_id}`;
 
-/** A hit as it is printed as JSON and given to agents. */
+/** A hit as printed as JSON and returned to agents. */
 export function hitOf({ source, session, part, turn_title, snippet }: SearchHit) {
   const { id, kind, turn, step, tool, status, started_at, full_length } = part;
   const session_id = sessionOfKey(source) ?? session.id;

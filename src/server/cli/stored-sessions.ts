@@ -15,7 +15,7 @@ export interface StoredSessions {
   dispose(): void;
 }
 
-/** `undefined`: there is no store of an agent at this path. `head`: the file's first bytes; a folder has none. */
+/** `undefined`: there is no known store at this path. `head`: the file's first bytes; absent for a folder. */
 export async function readStoredSessions(
   file: string,
   head: Uint8Array | undefined,

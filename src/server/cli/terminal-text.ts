@@ -5,11 +5,11 @@ import type { Request } from "../../model/request.ts";
 import type { TranscriptPart } from "../../model/transcript/transcript.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
 
-/** Lines of one output, and characters of a line, that are printed. */
+/** Maximum number of printed lines of an output, and of characters per line. */
 const OUTPUT_LINES = 40;
 const LINE_LENGTH = 1_000;
 
-/** One part as people read it in a terminal; `undefined`: it is part of another one, or says nothing. */
+/** The text of a part for a terminal; `undefined`: it belongs to another part, or has no text. */
 export function textOf(part: TranscriptPart, transcript: Transcript): string | undefined {
   const result =
     part.type === "tool_call" && part.result_index !== undefined
@@ -18,7 +18,7 @@ export function textOf(part: TranscriptPart, transcript: Transcript): string | u
   return plainText(part, result, TERMINAL);
 }
 
-/** What fits a terminal, and a word on what is left out. */
+/** Truncates an output to fit a terminal, with a note about what was omitted. */
 export function cut(text: string): string {
   const lines = text.split("\n");
   while (lines.length > 1 && lines.at(-1) === "") lines.pop();
@@ -33,13 +33,13 @@ export function cut(text: string): string {
     .join("\n");
 }
 
-/** Blank lines, and spaces in a row, beyond which what stands behind them would be pushed out of sight. */
+/** Number of blank lines, and of consecutive spaces, above which they are shown as a note. More would push text out of sight. */
 const BLANK_LINES = 3;
 const SPACES = 40;
 
 /**
- * What a request is about, a bar before each of its lines. What a person is about to allow shows all that is in it: what
- * cannot be seen or looks like something else as code points, spaces at line ends and long rows of empty lines in words.
+ * The subject of a request, with a bar before each line. The subject of an approval is shown completely: invisible and confusable
+ * characters as code points, and spaces at line ends and long runs of blank lines as notes.
  */
 export function subjectText({ kind, subject }: Pick<Request, "kind" | "subject">): string {
   if (subject === undefined) return "";
@@ -47,7 +47,7 @@ export function subjectText({ kind, subject }: Pick<Request, "kind" | "subject">
   const shown: string[] = [];
   let blank: string[] = [];
   const closeBlank = () => {
-    // Without the bar: no line of the subject looks like this one.
+    // Without the bar, so that no line of the subject can look like it.
     if (blank.length > BLANK_LINES) shown.push(`   … ${count(blank.length, "blank line")}`);
     else shown.push(...blank.map(exactLine));
     blank = [];
@@ -63,12 +63,12 @@ export function subjectText({ kind, subject }: Pick<Request, "kind" | "subject">
   return shown.join("\n");
 }
 
-/** A title or a label: one line, with what hides in it. */
+/** A title or label on one line, with hidden characters made visible. */
 export function visibleLine(text: string): string {
   return visibleText(text, "prose").replace(/\s+/g, " ");
 }
 
-/** How much there is of what a person is about to allow. */
+/** The size of an approval's subject. */
 export function subjectSize(subject: string): string {
   return `${count(subject.split("\n").length, "line")}, ${count(subject.length, "character")}`;
 }
@@ -84,16 +84,13 @@ function count(number: number, noun: string): string {
   return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** What is printed in a terminal. */
+/** The form of text in a terminal. */
 export const TERMINAL: PlainForm = { fit: cut, output: cut, title: visibleLine, subject: subjectText };
 
-/**
- * An agent's text must not drive the terminal that shows it: control and direction characters are spelled out. JSON stays
- * the same JSON.
- */
+/** An agent's text must not control the terminal: control and direction characters are escaped. JSON stays equivalent. */
 export function safe(text: string): string {
   return text.replace(/\r\n/g, "\n").replace(
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it escapes
     /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );

@@ -3,7 +3,7 @@ import { UsageError } from "../usage-error.ts";
 import { RunError } from "./run-prompt.ts";
 import { safe } from "./terminal-text.ts";
 
-/** A second signal this soon is the same one, delivered twice (by the terminal and by `npm`), in milliseconds. */
+/** A second signal within this time is the same one, delivered by both the terminal and `npm`. Milliseconds. */
 const SAME_SIGNAL_MS = 1_000;
 
 /** Prints a line on standard error, with control characters made visible. */
@@ -11,7 +11,7 @@ export function say(text: string): void {
   console.error(safe(text));
 }
 
-/** Prints an error and returns the exit code: 2 for a mistake of the user, else 1. */
+/** Prints an error and returns the exit code: 2 for a usage error, otherwise 1. */
 export function fail(error: unknown): number {
   const is_known = error instanceof UsageError || error instanceof RunError;
   say(is_known ? error.message : inspect(error));
@@ -24,7 +24,7 @@ export async function print(text: string): Promise<0> {
   return 0;
 }
 
-/** Resolves on the first signal to end; the second one exits at once. */
+/** Resolves on the first signal to end. The second one exits at once. */
 export function endSignal(): Promise<void> {
   return new Promise((resolve) => {
     let first: number | undefined;

@@ -4,31 +4,33 @@ import { messageOf } from "../../model/narrow.ts";
 import type { FileIdentity, Notice } from "../../store/contract.ts";
 import { deleteIndex, openSqliteIndex, prepareIndex } from "../../store/index/sqlite.ts";
 
-/** Rises when a reader makes other parts of the same bytes: what was indexed before is indexed again. */
+/** Increase it when readers produce other parts from the same bytes. All files are then indexed again. */
 const READERS_VERSION = 7;
 
-/** What the daemon knows of its part index: which sources are indexed, and in which state. The rows are other threads' work. */
+/**
+ * The daemon's view of the part index: which sources are indexed, and in which state. Rows are read and written by other threads.
+ */
 export interface IndexState {
   readonly path: string;
-  /** This daemon writes it. */
+  /** Whether this daemon writes the index. */
   readonly writable: boolean;
-  /** Rises when the file is deleted and made anew: what was opened before is another file. */
+  /** Increases when the index file is deleted and created again. Connections opened before then use the old file. */
   readonly generation: number;
-  /** What a source was like when it was indexed; `undefined`: it is not. */
+  /** The stamp of a source when it was indexed; `undefined`: it is not indexed. */
   stampOf(key: string): string | undefined;
-  /** Sources that are indexed. */
+  /** The keys of the indexed sources. */
   keys(): Iterable<string>;
   written(generation: number, stamps: readonly { key: string; stamp: string }[]): void;
   removed(keys: readonly string[]): void;
-  /** It is damaged: it is deleted, and everything is indexed again. Called by several threads, done once a generation. */
+  /** Deletes a damaged index and indexes everything again. Several threads may call it; it runs once per generation. */
   rebuild(generation: number): void;
   onRebuild(listener: () => void): void;
   readonly notices: readonly Notice[];
-  /** Once no thread has the index open: moves what its log still holds into the file. */
+  /** Merges the log into the file. Call it once no thread has the index open. */
   close(): void;
 }
 
-/** Opens the index of a data folder, or makes an empty one. Never throws: without an index there is no search, and all else works. */
+/** Opens the index of a data folder, or creates an empty one. Never throws: without an index only search is unavailable. */
 export async function openIndexState(path: string, writable: boolean): Promise<IndexState> {
   const listeners = new Set<() => void>();
   const stamps = new Map<string, string>();
@@ -44,8 +46,8 @@ export async function openIndexState(path: string, writable: boolean): Promise<I
     } catch (error) {
       notice = {
         level: "warning",
-        text: `The search index ${path} cannot be made: ${messageOf(error)}. Sessions cannot be searched.`,
-        remedy: "Make room on the disk of the data folder, then start Verbatim again.",
+        text: `The search index ${path} cannot be created: ${messageOf(error)}. Sessions cannot be searched.`,
+        remedy: "Free some space on the disk of the data folder, then restart Verbatim.",
       };
       return false;
     }
@@ -95,20 +97,20 @@ export async function openIndexState(path: string, writable: boolean): Promise<I
       return notice ? [notice] : [];
     },
     close() {
-      // SQLite merges the log when the last connection closes; threads that were ended did not close theirs.
+      // SQLite merges the log when the last connection closes. Threads that were terminated did not close theirs.
       if (ready) prepare();
     },
   };
 }
 
-/** What tells one state of a file, read by these readers, from another. */
+/** Identifies the state of a file as read by these readers. */
 export function fileStamp({ inode, size, modified_at, head, tail }: FileIdentity, side_stamp = ""): string {
   return [READERS_VERSION, inode, size, modified_at, head.slice(0, 16), tail.slice(0, 16), side_stamp].join(
     " ",
   );
 }
 
-/** The same of a session that no file holds, from what its row says. */
+/** Like `fileStamp`, for a session without a file, from its row. */
 export function sessionStamp(row: {
   turns: number;
   steps: number;

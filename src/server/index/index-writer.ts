@@ -3,24 +3,24 @@ import { StoreError } from "../../store/contract.ts";
 import type { PartIndex, SourceUpdate } from "../../store/index/contract.ts";
 import { openSqliteIndex } from "../../store/index/sqlite.ts";
 
-/** Where rows are written: the index's file, and which making of it. */
+/** The index file to write to, and its generation. */
 export interface IndexTarget {
   path: string;
   generation: number;
 }
 
-/** What a writer reports: sources that are on disk, or why some are not. */
+/** A writer's report: sources that are on disk, or why some are not. */
 export type IndexReport =
   | { type: "indexed"; generation: number; keys: string[]; stamps: { key: string; stamp: string }[] }
   | { type: "index_failed"; generation: number; keys: string[]; broken: boolean; message: string };
 
-/** Characters of text that are written at once: many small writes cost far more than one. */
+/** Characters of text per write: many small writes cost far more than one. */
 const BATCH = 4_000_000;
 
-/** Collects rows and writes them in large transactions, on the thread that it is called on. */
+/** Collects rows and writes them in large transactions, on the calling thread. */
 export interface IndexWriter {
   add(target: IndexTarget, update: SourceUpdate): Promise<void>;
-  /** Writes what waits. */
+  /** Writes collected rows. */
   flush(): Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import type { IndexState } from "./index-state.ts";
 import { createSearchThread } from "./search-thread.ts";
 import { sessionOfKey } from "./session-indexing.ts";
 
-/** A page ends after so long with what was found, in milliseconds. */
+/** Time after which a page ends with the hits found so far, in milliseconds. */
 const BUDGET = 80;
 export const DEFAULT_LIMIT = 30;
 
@@ -18,7 +18,7 @@ export interface SearchOptions {
 
 /** Search over all sessions. */
 export interface Search {
-  /** Throws a `SearchQueryError` where the query is wrong, a `SearchTimeout` where it takes too long. */
+  /** Throws a `SearchQueryError` for an invalid query, and a `SearchTimeout` if it takes too long. */
   search(query: string, options: SearchOptions): Promise<SearchAllReply>;
   close(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export function createSearch(options: {
   state: IndexState;
   sessions: Sessions;
   now: () => number;
-  /** Agents whose files are not searched, by id. Absent: all are. */
+  /** Ids of the agents whose files are not searched. Absent: none. */
   skipped?: () => readonly string[];
 }): Search {
   const { sessions } = options;
@@ -37,7 +37,7 @@ export function createSearch(options: {
     const own = sessionOfKey(hit.source);
     const id = own ?? sessions.indexedAs?.(hit.source, hit.session.id, hit.part.byte);
     const row = id === undefined ? undefined : sessions.get(id);
-    // It went since, or is shown from another source.
+    // The session was removed, or is shown from another source.
     if (id === undefined || !row) return [];
     const { part, snippet, turn_title } = hit;
     const title = row.title ?? row.first_prompt ?? hit.session.title;
@@ -95,7 +95,7 @@ export function createSearch(options: {
   };
 }
 
-/** Who said it. A run's prompt is its parent's. */
+/** Who wrote a part. A run's prompt is written by its parent. */
 function byOf({ part }: SearchHit, is_run: boolean): SearchAllReply["hits"][number]["part"]["by"] {
   switch (part.kind) {
     case "prompt":

@@ -11,26 +11,26 @@ export type FromSearchWorker =
   | { type: "page"; number: number; page: SearchPage; took: number }
   | { type: "failed"; number: number; message: string; broken: boolean };
 
-/** A regular expression may take for ever: so long a search may take, in milliseconds. */
+/** Maximum duration of a search, in milliseconds: a regular expression may never end. */
 const LONGEST_MS = 10_000;
-/** The thread ends after so long without a search. */
+/** Idle time after which the thread ends, in milliseconds. */
 const IDLE_MS = 120_000;
 
 const PROGRAM = import.meta.url.endsWith(".ts")
   ? new URL("./search-worker.ts", import.meta.url)
   : new URL(import.meta.url);
 
-/** It took too long: the query is to blame, not the daemon. */
+/** A search that took too long because of its query. */
 export class SearchTimeout extends Error {
   constructor() {
-    super("The search took longer than 10 seconds and was ended.");
+    super("The search took longer than 10 seconds and was stopped.");
     this.name = "SearchTimeout";
   }
 }
 
-/** Searches on a thread of its own, so that nothing waits for a search, and none can hang the daemon. */
+/** Searches on a thread of its own, so that a search cannot block the daemon. */
 export interface SearchThread {
-  /** Rejects with a `SearchTimeout`, or where the index cannot be read. */
+  /** Rejects with a `SearchTimeout`, or if the index cannot be read. */
   search(request: SearchRequest): Promise<{ page: SearchPage; took: number }>;
   close(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export function createSearchThread(state: IndexState): SearchThread {
   >();
 
   function start(): Worker {
-    // One that had opened the file before would search what was deleted.
+    // A thread with the deleted file open would search old data.
     if (worker && generation === state.generation) return worker;
     if (worker) end(worker, new Error("The search index is being rebuilt. Search again."));
     generation = state.generation;
@@ -77,7 +77,7 @@ export function createSearchThread(state: IndexState): SearchThread {
     clearTimeout(idle_timer);
     if (waiting.size > 0) return;
     idle_timer = setTimeout(() => {
-      if (worker) end(worker, new Error("The search thread ended."));
+      if (worker) end(worker, new Error("The search thread has ended."));
     }, IDLE_MS).unref();
   }
 

@@ -5,10 +5,10 @@ import type { PartIndex } from "../../store/index/contract.ts";
 import { openSqliteIndex } from "../../store/index/sqlite.ts";
 import type { FromSearchWorker, ToSearchWorker } from "./search-thread.ts";
 
-/** Given to the thread as `workerData`: the daemon's one file serves several kinds of threads. */
+/** Passed to the thread as `workerData`. The package runs one file on all threads, so each thread is told its role. */
 export const SEARCH_WORKER = "search";
 
-/** The other side of `createSearchThread`: searches the index, on a thread of its own. */
+/** The worker side of `createSearchThread`. */
 function serveSearch(port: MessagePort): void {
   let index: PartIndex | undefined;
   const send = (message: FromSearchWorker) => port.postMessage(message);

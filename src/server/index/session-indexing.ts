@@ -9,16 +9,16 @@ import type { Sessions } from "../sessions/sessions.ts";
 import { type IndexState, sessionStamp } from "./index-state.ts";
 import type { IndexTarget } from "./index-writer.ts";
 
-/** A session that grows is indexed again at most so often, in milliseconds. */
+/** Minimum time between two indexings of a growing session, in milliseconds. */
 const REST_MS = 3_000;
-/** So long the folding of a session may keep the event loop, in milliseconds. */
+/** Maximum time that folding a session blocks the event loop, in milliseconds. */
 const SLICE = 8;
-/** Sessions of which the last projection is remembered, so that only what changed since is sent. */
+/** Number of sessions whose last projection is cached, so that only changes are sent. */
 const MAX_REMEMBERED = 16;
 
 /**
- * Keeps the part index up with sessions that no index thread can read: those that this daemon runs, and those of which only the
- * archive is left. `isWanted`: whether a row is of one of them.
+ * Indexes sessions that index threads cannot read: managed sessions, and those of which only the archive is left. `isWanted`:
+ * whether a row belongs to one of them.
  */
 export function indexSessions(options: {
   sessions: Sessions;
@@ -28,7 +28,7 @@ export function indexSessions(options: {
 }): { readonly waiting: number; close(): void } {
   const { sessions, state, write } = options;
   const queue = new Set<string>();
-  /** Parts as they were sent last, by session. */
+  /** The parts sent last, by session. */
   const sent = new Map<string, (TranscriptPart | undefined)[]>();
   let closed = false;
   let working = false;
@@ -47,7 +47,7 @@ export function indexSessions(options: {
         for (const id of [...queue]) {
           if (closed) return;
           queue.delete(id);
-          // One that cannot be read is reported where it is opened.
+          // Read errors are reported when the session is opened.
           await index(id).catch(() => {});
         }
       }
@@ -84,7 +84,7 @@ export function indexSessions(options: {
     });
   }
 
-  /** Of a session that is open what is shown; any other is folded for this once. */
+  /** The current transcript of an open session. Other sessions are folded for this purpose. */
   async function transcriptOf(id: string): Promise<Transcript | undefined> {
     const batches = await sessions.frames(id);
     if (!batches) return undefined;
@@ -125,6 +125,6 @@ export function indexSessions(options: {
 
 const PREFIX = "session:";
 const keyOf = (id: string): string => PREFIX + id;
-/** The session that a source of the index is, if it is one of these. */
+/** The session id of an index key, if it is a session's key. */
 export const sessionOfKey = (key: string): string | undefined =>
   key.startsWith(PREFIX) ? key.slice(PREFIX.length) : undefined;

@@ -2,21 +2,21 @@ import { messageOf } from "../../model/narrow.ts";
 import { isWaiting, type SessionSummary } from "../../model/session.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 
-/** What the operator configures: `webhook` in config.json. */
+/** The `webhook` setting of config.json. */
 export interface WebhookConfig {
   url: string;
-  /** `waiting`: what waits for a person; `all`: also sessions that failed or finished. */
+  /** `waiting`: sessions that wait for a person; `all`: also sessions that failed or finished. */
   of: "waiting" | "all";
 }
 
-/** The JSON that is posted. `text` and `content` are one sentence: Slack reads the one, Discord the other. */
+/** The posted JSON. `text` and `content` contain the same sentence, for Slack and Discord. */
 export interface WebhookMessage {
   kind: "waiting" | "failed" | "finished";
   session_id: string;
   agent: string;
   title?: string;
   cwd?: string;
-  /** What the session asks; absent: it ended, or only the agent knows. */
+  /** The session's request. Absent: the session ended, or the request is known only to the agent. */
   request?: string;
   /** Milliseconds since 1970. */
   since: number;
@@ -24,24 +24,24 @@ export interface WebhookMessage {
   content: string;
 }
 
-/** How long something must need attention before it is posted, in milliseconds: a person may be answering already. */
+/** Time that something must need attention before it is posted, in milliseconds: the user may be answering already. */
 const DWELL_MS = 10_000;
-/** A request may take so long, in milliseconds. */
+/** Timeout of a request, in milliseconds. */
 const TIMEOUT_MS = 10_000;
-/** Waits before a failed request is tried again, in milliseconds. */
+/** Delays before retries of a failed request, in milliseconds. */
 const RETRIES_MS = [2_000, 15_000];
 
 interface WebhookOptions extends WebhookConfig {
   sessions: Pick<Sessions, "list" | "get" | "subscribe">;
-  /** A message that could not be delivered; `problem` says why. */
+  /** Called when a message could not be delivered. */
   onFailure(problem: string): void;
   dwell?: number;
   retries?: readonly number[];
 }
 
 /**
- * Posts what begins to need attention to a URL: requests that wait, and, if wanted, sessions that failed or finished. Each is
- * posted once, after a dwell, if it still holds by then.
+ * Posts sessions that begin to need attention to a URL: open requests and, depending on the settings, sessions that failed or
+ * finished. Each is posted once, after a delay, if it still applies.
  */
 export function openWebhook(options: WebhookOptions): { close(): void } {
   const { url, of, sessions, dwell = DWELL_MS, retries = RETRIES_MS } = options;
@@ -65,7 +65,7 @@ export function openWebhook(options: WebhookOptions): { close(): void } {
       const key = keyOf(row);
       const before = known.get(row.id);
       known.set(row.id, key);
-      // A session that was found as it is has not changed.
+      // The initial state of a session is not a change.
       if (key === before || key === "" || (before === undefined && !isWaiting(row))) continue;
       void postLater(row.id, key);
     }
@@ -84,14 +84,14 @@ export function openWebhook(options: WebhookOptions): { close(): void } {
     }
   }
 
-  /** Returns why it failed. */
+  /** Returns the error, if any. */
   async function post(body: string): Promise<string | undefined> {
     try {
       const response = await fetch(url, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body,
-        // What it says of a session goes to the configured host alone.
+        // Session data must only be sent to the configured host.
         redirect: "error",
         signal: AbortSignal.any([stopped.signal, AbortSignal.timeout(TIMEOUT_MS)]),
       });
@@ -112,14 +112,14 @@ export function openWebhook(options: WebhookOptions): { close(): void } {
   };
 }
 
-/** What a session needs attention for, as a key that differs from one request or turn to the next; `undefined`: nothing. */
+/** Identifies why a session needs attention, different for each request or turn; `undefined`: it does not. */
 function attentionKey(row: SessionSummary, of: WebhookConfig["of"]): string | undefined {
   if (row.sample === true) return undefined;
   if (isWaiting(row)) {
     const { requests = [], waiting } = row;
     return `waiting ${requests.map(({ request_id }) => request_id)} ${waiting?.since ?? ""}`;
   }
-  // A sub-agent's end is its parent's business.
+  // The end of a sub-agent is handled by its parent.
   if (of === "waiting" || row.parent !== undefined) return undefined;
   if (row.status !== "failed" && row.status !== "completed") return undefined;
   return `${row.status} ${row.turns}`;

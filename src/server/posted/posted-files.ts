@@ -6,16 +6,16 @@ import { Readable } from "node:stream";
 import { asObject, asText, messageOf } from "../../model/narrow.ts";
 import { Refused } from "../sessions/refused.ts";
 
-/** The agents whose session files can be posted, and the folder below the agent's own that holds them. */
+/** The agents whose session files can be posted, with the subfolder of the agent's folder that contains them. */
 const POSTED_AGENTS: Readonly<Record<string, string>> = {
   "claude-code": "projects",
   codex: "sessions",
 };
 
-/** A file's path below its agent's folder: no hidden names, no `..`, nothing that a file system reads specially. */
-const SEGMENT_BYTES = /^[A-Za-z0-9_%@=+,-][A-Za-z0-9._%@=+,-]{0,199}$/;
+/** A segment of a file's path below its agent's folder: no hidden names, no `..`, no special characters. */
+const PATH_SEGMENT = /^[A-Za-z0-9_%@=+,-][A-Za-z0-9._%@=+,-]{0,199}$/;
 const MAX_SEGMENTS = 8;
-/** Files whose record ids stay in memory. */
+/** Number of files whose record ids are kept in memory. */
 const MAX_OPEN = 64;
 
 export interface PostedFile {
@@ -32,28 +32,30 @@ export interface PostedLine {
 
 export interface PostedBatch {
   lines: readonly PostedLine[];
-  /** The index of the first record among all that were posted to the file. Records that are stored already are skipped. */
+  /** Index of the first record among all records posted to the file. Records that are already stored are skipped. */
   from?: number;
 }
 
 export interface PostedCounts {
-  /** Records that were appended. */
+  /** Number of appended records. */
   applied: number;
-  /** Records that were stored before. */
+  /** Number of records that were already stored. */
   repeated: number;
-  /** Records in the file. */
+  /** Number of records in the file. */
   records: number;
 }
 
-/** Keeps the session files that programs on other machines post, as the agent itself would write them. */
+/** Stores the session files that programs on other machines post, in the agent's own layout. */
 export interface PostedFiles {
   /** The folders to watch, one per agent. */
   readonly roots: readonly { agent: string; path: string }[];
-  /** Appends the records that the file does not have yet, and flushes them to disk. Throws `Refused` for a bad address. */
+  /**
+   * Appends the records that the file does not have yet, and flushes them to disk. Throws `Refused` for an invalid path or batch.
+   */
   append(file: PostedFile, batch: PostedBatch): Promise<PostedCounts>;
   /** The file's bytes; `undefined`: no such file. */
   read(file: PostedFile): Promise<ReadableStream<Uint8Array> | undefined>;
-  /** All files of an agent below a folder, with the time of the last change in milliseconds. */
+  /** All files of an agent below a folder, with the modification time in milliseconds. */
   list(folder: PostedFile): Promise<{ path: string; modified_at: number }[]>;
 }
 
@@ -64,12 +66,12 @@ interface FileState {
   ids: Set<string>;
 }
 
-/** Makes its folders, so that they can be watched. Throws the system's error where it cannot. */
+/** Creates its folders, so that they can be watched. Throws the system's error if it cannot. */
 export function createPostedFiles(folder: string): PostedFiles {
   for (const [agent, sessions] of Object.entries(POSTED_AGENTS))
     mkdirSync(join(folder, agent, sessions), { recursive: true, mode: 0o700 });
   const states = new Map<string, FileState>();
-  /** The last append to each file: batches of one file are written in the order in which they came. */
+  /** The last append to each file. Batches of one file are written in order of arrival. */
   const queues = new Map<string, Promise<unknown>>();
 
   async function append(file: PostedFile, batch: PostedBatch): Promise<PostedCounts> {
@@ -107,7 +109,7 @@ export function createPostedFiles(folder: string): PostedFiles {
       return true;
     });
     if (fresh.length > 0) {
-      // A failed write leaves the file as it is on disk: read it again before the next batch.
+      // A failed write leaves the file in an unknown state: read it again before the next batch.
       states.delete(path);
       await write(path, fresh.map(({ text }) => `${text}\n`).join(""));
       for (const id of ids) state.ids.add(id);
@@ -150,7 +152,7 @@ export function createPostedFiles(folder: string): PostedFiles {
     async read(file) {
       const path = pathOf(folder, file);
       if (!(await exists(path))) return undefined;
-      // The cast joins Node's type of web streams and the global one.
+      // Converts between Node's web stream type and the global one.
       return Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>;
     },
     async list(at) {
@@ -168,7 +170,7 @@ export function createPostedFiles(folder: string): PostedFiles {
   };
 }
 
-/** The lines of a batch. Throws `Refused`, which names the line, for one that is no JSON object. */
+/** The lines of a batch. Throws a `Refused` that names the line if it is not a JSON object. */
 export function batchLines(text: string): PostedLine[] {
   return text
     .split("\n")
@@ -192,13 +194,17 @@ function sessionsFolder(agent: string): string {
   const folder = Object.hasOwn(POSTED_AGENTS, agent) ? POSTED_AGENTS[agent] : undefined;
   if (folder !== undefined) return folder;
   const known = Object.keys(POSTED_AGENTS).join(", ");
-  throw new Refused(400, "agent", `\`agent\`: there is no ${JSON.stringify(agent)}; there are ${known}.`);
+  throw new Refused(
+    400,
+    "agent",
+    `\`agent\`: unknown agent ${JSON.stringify(agent)}. Supported agents: ${known}.`,
+  );
 }
 
 function pathOf(folder: string, { agent, path }: PostedFile): string {
   const sessions = sessionsFolder(agent);
   const segments = path.split("/");
-  if (segments.length > MAX_SEGMENTS || !segments.every((segment) => SEGMENT_BYTES.test(segment))) {
+  if (segments.length > MAX_SEGMENTS || !segments.every((segment) => PATH_SEGMENT.test(segment))) {
     throw new Refused(
       400,
       "path",
@@ -218,7 +224,9 @@ async function write(path: string, text: string): Promise<void> {
   }
 }
 
-/** Cuts off what a crash or a full disk left of a line. Its batch was never confirmed, so its sender posts it again. */
+/**
+ * Removes an incomplete last line, left by a crash or a full disk. Its batch was never confirmed, so its sender posts it again.
+ */
 async function dropTornLine(path: string): Promise<void> {
   const handle = await open(path, "r+").catch((error: unknown) => {
     if (isMissing(error)) return undefined;

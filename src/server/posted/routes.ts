@@ -2,10 +2,10 @@ import type { Hono } from "hono";
 import { Refused, refusal } from "../sessions/refused.ts";
 import { batchLines, type PostedFiles } from "./posted-files.ts";
 
-/** Largest batch, in bytes. */
+/** Maximum size of a batch, in bytes. */
 const BATCH_LIMIT = 64 * 1024 * 1024;
 
-/** The routes of native session files. They take the token for pushing sessions, which gives access to nothing else. */
+/** Adds the routes of posted session files. They accept the token for pushing, which gives access to nothing else. */
 export function addPostedRoutes(app: Hono, files: PostedFiles): void {
   app.post("/api/ingest/files", async (context) => {
     const { agent = "", path = "", from } = context.req.query();
@@ -34,7 +34,7 @@ export function addPostedRoutes(app: Hono, files: PostedFiles): void {
 }
 
 function indexOf(from: string): number {
-  if (!/^\d{1,15}$/.test(from)) throw new Refused(400, "from", "`from`: this is not the index of a record.");
+  if (!/^\d{1,15}$/.test(from)) throw new Refused(400, "from", "`from`: must be the index of a record.");
   return Number(from);
 }
 
@@ -48,8 +48,8 @@ async function limitedText(body: ReadableStream<Uint8Array> | null): Promise<str
       throw new Refused(
         413,
         "too_large",
-        `A batch may have ${BATCH_LIMIT} bytes.`,
-        "Post fewer records at once.",
+        `A batch can have at most ${BATCH_LIMIT} bytes.`,
+        "Post fewer records per batch.",
       );
     }
     text += decoder.decode(chunk, { stream: true });

@@ -1,27 +1,27 @@
 import type { Answer, Request } from "../../model/request.ts";
 import { Refused } from "./refused.ts";
 
-/** Throws `Refused` where an answer does not fit its request, or is about another subject than the one that was shown. */
+/** Throws `Refused` if an answer does not fit its request, or was given to another subject than the one shown. */
 export function checkAnswer(request: Request, given: { digest?: string; answer: Answer }): void {
   if (request.digest !== given.digest) {
     throw new Refused(
       409,
       "digest",
-      "What would run is not what the answer is about.",
-      "Reload the page and look at it again.",
+      "The request has changed since the answer was given.",
+      "Reload the page and check it again.",
     );
   }
   const { option_ids, text } = given.answer;
   const known = new Set(request.options.map(({ id }) => id));
   const unknown = option_ids.find((id) => !known.has(id));
   if (unknown !== undefined) {
-    throw new Refused(400, "answer", `\`answer.option_ids\`: there is no option ${JSON.stringify(unknown)}.`);
+    throw new Refused(400, "answer", `\`answer.option_ids\`: unknown option ${JSON.stringify(unknown)}.`);
   }
   if (option_ids.length > 1 && request.multiple !== true) {
-    throw new Refused(400, "answer", "`answer.option_ids`: only one option may be chosen.");
+    throw new Refused(400, "answer", "`answer.option_ids`: only one option can be chosen.");
   }
   if (text !== undefined && request.free_text !== true) {
-    throw new Refused(400, "answer", "`answer.text`: this is answered by an option.");
+    throw new Refused(400, "answer", "`answer.text`: this request must be answered with an option.");
   }
   if (option_ids.length === 0 && text === undefined) {
     throw new Refused(400, "answer", "`answer.option_ids`: choose an option.");

@@ -13,12 +13,12 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 export const isExportFormat = (text: string): text is ExportFormat =>
   EXPORT_FORMATS.some((format) => format === text);
 
-/** What names a session in its export. */
+/** The fields that identify a session in its export. */
 export type ExportedSession = Pick<SessionSummary, "id" | "agent" | "title" | "first_prompt">;
 
 /**
- * A session as text, in pieces. `jsonl`: a header line, then its history events; read back, they fold to the same parts.
- * `md`: Markdown for people. `frames`: all frames of the session, from its beginning.
+ * A session as text, in chunks. `jsonl`: a header line, then its history events, which fold to the same parts when read back.
+ * `md`: Markdown. `frames`: all frames of the session.
  */
 export async function* exportSession(
   session: ExportedSession,
@@ -54,7 +54,7 @@ async function* historyLines(
   if (rest.length > 0) yield `${rest.map(lineOf).join("\n")}\n`;
 }
 
-/** An event that nests too deeply to be read back is kept as its JSON text. */
+/** An event that is nested too deeply to be read back is stored as JSON text. */
 function lineOf(event: HistoryEvent): string {
   try {
     return encodeEvent(event);

@@ -4,22 +4,22 @@ import { accumulateAndAddress, finalizeTranscript } from "../../model/transcript
 import { emptyTranscript, type Transcript } from "../../model/transcript/transcript-state.ts";
 import type { ChannelFrame } from "../../protocol.ts";
 
-/** Frames that are held for clients that lost their connection for a moment. */
+/** Number of frames that are kept for clients that reconnect. */
 const MAX_FRAMES = 5_000;
 
-/** One life of a session's channel: its transcript, its position, and the last frames. */
+/** One epoch of a session's channel: its transcript, its position, and the latest frames. */
 export interface FrameBuffer {
   readonly epoch: string;
   readonly seq: number;
   readonly transcript: Transcript;
-  /** Folds a frame; gives it as it goes to clients. */
+  /** Folds a frame and returns it as it is sent to clients. */
   push(frame: Frame): ChannelFrame;
-  /** The frames after a position of this life; `undefined`: no longer held, or not yet there. */
+  /** The frames after a position of this epoch; `undefined`: no longer kept, or not yet reached. */
   after(seq: number): readonly ChannelFrame[] | undefined;
-  /** From here on frames are held: what came before is only in the transcript. */
+  /** Starts keeping frames. Earlier ones are only in the transcript. */
   hold(): void;
   /**
-   * Ends what a crash, or a person (`stopped`), left open, as a new life of the channel, since no frame says such a thing.
+   * Ends what was left open by a crash or by a person (`stopped`). Returns a new epoch, because no frame records this.
    * `undefined`: nothing was open.
    */
   finalized(at: number, stopped: boolean): FrameBuffer | undefined;
@@ -33,7 +33,7 @@ export function createFrameBuffer(
   let transcript = start;
   let seq = 0;
   let holding = false;
-  /** The frames `seq - held.length + 1 … seq`, and some dropped ones before `dropped`. */
+  /** The frames `seq - held.length + 1 … seq`, and some dropped ones before index `dropped`. */
   let held: ChannelFrame[] = [];
   let dropped = 0;
   return {
@@ -52,7 +52,7 @@ export function createFrameBuffer(
       if (holding) {
         held.push(channelFrame);
         if (held.length - dropped > MAX_FRAMES) dropped += 1;
-        // Moving the array for every frame would cost what it holds.
+        // Shifting the array for every frame would be expensive.
         if (dropped > MAX_FRAMES) {
           held = held.slice(dropped);
           dropped = 0;

@@ -2,25 +2,25 @@ import type { SessionSummary } from "../../model/session.ts";
 import type { Sessions } from "./sessions.ts";
 
 /**
- * Interval at which rows with only a new time or size are published, in milliseconds: an agent that writes changes them
- * with each word.
+ * Minimum interval between publications of rows in which only times or sizes changed, in milliseconds. A writing agent changes
+ * them constantly.
  */
 const GROWTH_MS = 500;
 
-/** The rows as they were published last, and those that have to be computed again. */
+/** The published rows, and those that have to be recomputed. */
 export interface SessionList {
-  /** Rises by one with every published change. */
+  /** Increases by one with every published change. */
   readonly seq: number;
   /** Newest activity first. */
   readonly sorted: readonly SessionSummary[];
   get(id: string): SessionSummary | undefined;
-  /** The row may be another now: it is looked at with the next publication. */
+  /** Recomputes the row with the next publication. */
   mark(id: string): void;
-  /** Rows that time alone may change. */
+  /** Marks rows that may change with time alone. */
   markGrowth(): void;
-  /** Something that rows depend on changed. */
+  /** Schedules a publication because something that rows depend on changed. */
   schedule(): void;
-  /** Tells what changed, now. */
+  /** Publishes changes now. */
   publish(): void;
   subscribe: Sessions["subscribe"];
   close(): void;
@@ -29,11 +29,11 @@ export interface SessionList {
 interface ListOptions {
   /** Changes within this time are published together, in milliseconds. */
   delay: number;
-  /** Called before rows are looked at: may mark more of them. */
+  /** Called before rows are recomputed. May mark more of them. */
   prepare(): void;
-  /** The session whose row shows something of this one. */
+  /** The session whose row depends on this one. */
   parentOf(id: string): string | undefined;
-  /** A session's row. `undefined`: it has none. `lively`: time alone may change it. */
+  /** A session's row; `undefined`: it has none. `growing`: the row may change with time alone. */
   rowOf(id: string): { row: SessionSummary; growing: boolean } | undefined;
 }
 
@@ -42,12 +42,12 @@ export function createList(options: ListOptions): SessionList {
   const rows = new Map<string, SessionSummary>();
   const changed = new Set<string>();
   const growing = new Set<string>();
-  /** Rows that have grown since they were published. */
+  /** Rows that have only grown since they were published. */
   const held = new Set<string>();
   let sorted: readonly SessionSummary[] | undefined;
   let seq = 0;
   let timer: NodeJS.Timeout | undefined;
-  /** When rows that had only grown were last published. */
+  /** Time of the last publication of growing rows. */
   let growth_at = Number.NEGATIVE_INFINITY;
   let growth_timer: NodeJS.Timeout | undefined;
   let closed = false;

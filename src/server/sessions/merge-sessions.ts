@@ -3,8 +3,8 @@ import type { SessionSummary } from "../../model/session.ts";
 import type { Sessions } from "./sessions.ts";
 
 /**
- * Several sources of sessions as one: those of agents' files, those that this daemon runs. Of two with the same id the one
- * of the earlier source is shown. Closing it closes all of them, in order.
+ * Combines several sources of sessions: agents' files and managed sessions. If two have the same id, the earlier source wins.
+ * `close` closes all of them in order.
  */
 export function mergeSessions(sources: readonly Sessions[]): Sessions {
   const epoch = randomUUID();
@@ -68,7 +68,7 @@ export function mergeSessions(sources: readonly Sessions[]): Sessions {
           bytes_done: sum(({ bytes_done }) => bytes_done),
           done: all.every(({ index }) => index.done),
         },
-        // A full disk keeps all of them from their stores, in the same words.
+        // A full disk causes the same notice in each store.
         notices: [...new Map(all.flatMap(({ notices }) => notices.map((one) => [one.text, one]))).values()],
         roots: all.flatMap(({ roots }) => roots),
       };
@@ -85,7 +85,7 @@ export function mergeSessions(sources: readonly Sessions[]): Sessions {
   };
 }
 
-/** Lists that are sorted as one that is, newest activity first; of rows with one id the first list's. */
+/** Merges lists sorted by last activity, newest first. If rows have the same id, the first list wins. */
 function mergeLists(lists: readonly (readonly SessionSummary[])[]): SessionSummary[] {
   const seen = new Set<string>();
   return lists

@@ -18,13 +18,13 @@ import {
   TEXT_LIMIT,
 } from "../../protocol.ts";
 
-/** A page may have so many bytes of JSON (about; but at least `PAGE_MINIMUM` parts). */
+/** Approximate maximum of JSON bytes per page. A page has at least `PAGE_MINIMUM` parts. */
 const PAGE_BYTES = 1024 * 1024;
 const PAGE_MINIMUM = 8;
-/** A signature is proof for a provider: that there is one is all that is shown of it. */
+/** A signature is only meaningful to its provider, so only its start is shown. */
 const SIGNATURE_LIMIT = 256;
 
-/** A part uncut, but for its media: those stay references, whatever is asked. */
+/** A part without truncation. Media are still replaced by references. */
 export function wholePart(part: TranscriptPart): TranscriptPart {
   switch (part.type) {
     case "image":
@@ -54,7 +54,7 @@ export function wholePart(part: TranscriptPart): TranscriptPart {
   }
 }
 
-/** The media of a part, in order: `n` of `attachment:<part id>:<n>` counts these from 0. */
+/** The media of a part, in order: `n` in `attachment:<part id>:<n>` is an index into them. */
 export function mediaOf(part: TranscriptPart): Exclude<MediaPart, { type: "unknown" }>[] {
   switch (part.type) {
     case "image":
@@ -83,7 +83,7 @@ function isMedia(part: Part): part is Exclude<MediaPart, { type: "unknown" }> {
   return part.type === "image_url" || part.type === "image_file" || part.type === "file";
 }
 
-/** Media by reference: the bytes of a data URL are fetched when they are looked at. */
+/** Replaces data URLs of media with references. Clients fetch the bytes when they show them. */
 function refer<Item extends Part>(parts: readonly Item[], part_id: string): Item[] {
   let n = -1;
   return parts.map((part) => {
@@ -99,7 +99,7 @@ function carriesData(parts: readonly Part[]): boolean {
   return parts.some((part) => isMedia(part) && "url" in part && part.url.startsWith("data:"));
 }
 
-/** The first `limit` UTF-16 code units, or one less where the last of them is the first half of a surrogate pair. */
+/** The first `limit` UTF-16 code units, or one fewer so as not to split a surrogate pair. */
 export function truncateText(text: string, limit: number): string {
   if (text.length < limit) return text;
   const last = text.charCodeAt(limit - 1);
@@ -107,8 +107,8 @@ export function truncateText(text: string, limit: number): string {
 }
 
 /**
- * The last lines of a text that begin at `from` or later, of at most `OUTPUT_END` units. Where no line begins there, the
- * end of the last one, and no half of a surrogate pair.
+ * The last complete lines of a text that begin at `from` or later, of at most `OUTPUT_END` code units. If no line begins there,
+ * the end of the last line. Does not split a surrogate pair.
  */
 function endOf(text: string, from: number): string {
   const start = Math.max(from, text.length - OUTPUT_END);
@@ -118,8 +118,8 @@ function endOf(text: string, from: number): string {
 }
 
 /**
- * A JSON value of the same shape whose text has at most `limit` code units: long strings lose their end, long lists and
- * objects their last members. `undefined`: even so it does not fit.
+ * A JSON value of the same shape whose text has at most `limit` code units: long strings, lists and objects are shortened at the
+ * end. `undefined`: it still does not fit.
  */
 function shrink(value: unknown, limit: number): unknown {
   for (let strings = limit / 2, members = 400; strings >= 16; strings /= 4, members /= 3) {
@@ -142,7 +142,7 @@ function shrinkOnce(value: unknown, strings: number, members: number, depth: num
   );
 }
 
-/** Length of a value's JSON; `Infinity` where it is nested too deep to be written. */
+/** Length of a value's JSON; `Infinity` if it is nested too deeply to serialize. */
 function jsonLength(value: unknown): number {
   try {
     return JSON.stringify(value)?.length ?? 0;
@@ -151,7 +151,7 @@ function jsonLength(value: unknown): number {
   }
 }
 
-/** Collects what was cut of one part or frame, keeping what an earlier cut said. */
+/** Records what is truncated in a part or frame. Keeps the records of an earlier truncation. */
 function createTruncator(known: Truncated | undefined) {
   const lengths: Record<string, number> = {};
   return {
@@ -160,7 +160,7 @@ function createTruncator(known: Truncated | undefined) {
       if (cut.length < text.length) lengths[field] = text.length;
       return cut;
     },
-    /** Text that continues one of `offset` code units, of which the limit is a limit to the whole. */
+    /** Truncates text that continues a text of `offset` code units. `limit` applies to the whole. */
     continued(field: string, text: string, offset: number, limit: number): string {
       const end = offset + text.length;
       if (end < limit) return text;
@@ -168,7 +168,7 @@ function createTruncator(known: Truncated | undefined) {
       if (cut.length < text.length) lengths[field] = end;
       return cut;
     },
-    /** Raw JSON text stays JSON where it was. */
+    /** Truncates JSON text so that it stays valid JSON. */
     json(field: string, text: string, limit: number): string {
       if (text.length <= limit) return text;
       lengths[field] = text.length;
@@ -186,7 +186,7 @@ function createTruncator(known: Truncated | undefined) {
       lengths[field] = Number.isFinite(length) ? length : limit;
       return shrink(value, limit) ?? null;
     },
-    /** A typed value: what is left still fits its schema, since only texts and lists lose their ends. */
+    /** Truncates a typed value. The result still fits its schema, since only texts and lists are shortened. */
     typed<Value>(field: string, value: Value, limit: number): Value | undefined {
       const length = jsonLength(value);
       if (length <= limit) return value;
@@ -201,9 +201,9 @@ function createTruncator(known: Truncated | undefined) {
 type Truncator = ReturnType<typeof createTruncator>;
 
 /**
- * A part as it goes over the wire: texts cut at `TEXT_LIMIT`, or at `GROWING_LIMIT` while they grow, outputs and arguments at
- * `OUTPUT_LIMIT`, `truncated` saying how long they are and `output_end` how an output ends; media by reference; the output of
- * a paired call left to its result. Cutting twice is the same as cutting once.
+ * A part as it is sent to clients. Texts are truncated at `TEXT_LIMIT`, or at `GROWING_LIMIT` while they grow, and outputs and
+ * arguments at `OUTPUT_LIMIT`. `truncated` contains the full lengths, `output_end` the end of an output. Media are references.
+ * The output of a paired call is only in its result. Idempotent.
  */
 export function truncatePart(part: TranscriptPart): TranscriptPart {
   const truncator = createTruncator(part.truncated);
@@ -237,7 +237,7 @@ export function truncatePart(part: TranscriptPart): TranscriptPart {
       if (part.thinking !== undefined) cut.thinking = truncator.text("thinking", part.thinking, TEXT_LIMIT);
       return truncator.apply(cut);
     }
-    // What a person allows is shown whole, or it is not what runs.
+    // What the user approves is never truncated.
     case "request":
     case "step_start":
     case "step_finish":
@@ -272,7 +272,7 @@ function truncateParts(parts: readonly Part[], part_id: string, truncator: Trunc
   });
 }
 
-/** A result's own text and payload, whether it comes as a part or as a frame. */
+/** Truncates a result's text and payload, in a part or a frame. */
 function truncateResult<
   Result extends { output_text: string; output_end?: string; parts: MediaPart[]; ui_extra?: UiExtra },
 >(result: Result, part_id: string, truncator: Truncator): Result {
@@ -315,7 +315,7 @@ function truncateState(
   if ("metadata" in state && state.metadata !== undefined) {
     state.metadata = truncator.typed("state.metadata", state.metadata, OUTPUT_LIMIT) ?? {};
   }
-  // The result says the same as its call's end, and comes with every page that holds the call.
+  // The result has the same output as its call's end, and is on every page with the call.
   const paired = part.result_index !== undefined;
   switch (state.status) {
     case "pending":
@@ -343,8 +343,8 @@ function truncateState(
 }
 
 /**
- * A frame as it goes over the wire, made from one that the fold has addressed (`accumulateAndAddress`): folding cut
- * frames and cutting the fold gives the same parts.
+ * A frame as it is sent to clients, from one that was addressed by the fold (`accumulateAndAddress`). Folding truncated frames
+ * gives the same parts as truncating the folded ones.
  */
 export function truncateFrame(frame: Frame): Frame {
   const truncator = createTruncator(frame.truncated);
@@ -366,7 +366,7 @@ export function truncateFrame(frame: Frame): Frame {
     case "message.file":
       return frame.url?.startsWith("data:") ? { ...frame, url: `attachment:${frame.part_id}:0` } : frame;
     case "developer.message": {
-      // Its part shows one text, so that is what is cut.
+      // The part shows one text, so the joined text is truncated.
       const text = textOf(frame.parts);
       const cut = truncator.text("text", text, TEXT_LIMIT);
       if (cut.length === text.length) return frame;
@@ -433,7 +433,7 @@ export function truncateFrame(frame: Frame): Frame {
   }
 }
 
-/** Parts `[from, to)` cut, as many as about a megabyte allows, with the results of their calls wherever those stand. */
+/** Truncated parts `[from, to)`, up to about a megabyte, with the results of their calls wherever they are. */
 export function placedParts(transcript: Transcript, from: number, to: number): PlacedPart[] {
   const start = Math.max(0, from);
   const end = Math.min(transcript.parts.length, to, start + PAGE_SIZE);
@@ -462,7 +462,7 @@ function withResults(transcript: Transcript, page: PlacedPart[], start: number, 
   return elsewhere.length > 0 ? [...page, ...elsewhere].sort((one, other) => one.index - other.index) : page;
 }
 
-/** The folded state of a session with its last parts: as many as `PAGE_SIZE` and about a megabyte allow. */
+/** The state of a session with its last parts: at most `PAGE_SIZE` parts and about a megabyte. */
 export function sessionPage(session: SessionSummary, transcript: Transcript): SessionPage {
   const tail: PlacedPart[] = [];
   let bytes = 0;

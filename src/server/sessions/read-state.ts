@@ -4,34 +4,34 @@ import type { ReadState, ReadStatePatch } from "../../model/read-state.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import type { Sessions } from "./sessions.ts";
 
-/** How long raised positions wait to be written together, in milliseconds. */
+/** Delay after which changed positions are written together, in milliseconds. */
 const WRITE_MS = 1_000;
 
 interface ReadStateOptions {
   sessions: Sessions;
-  /** States kept so far. */
+  /** Stored states. */
   kept: readonly ReadState[];
-  /** Sessions that were last active before this time, in milliseconds since 1970, count as read. */
+  /** Sessions that were last active before this time count as read. Milliseconds since 1970. */
   since: number;
-  /** Keeps states; throws where they cannot be kept. Absent: they last as long as this process. */
+  /** Stores states. Throws if they cannot be stored. Absent: they are lost when this process ends. */
   put?: ((states: readonly ReadState[]) => void) | undefined;
   now: () => number;
   report(error: unknown): void;
 }
 
-/** Sessions whose rows say what nobody has looked at yet. */
+/** Sessions whose rows contain the read state. */
 export interface ReadableSessions extends Sessions {
-  /** Changes what is seen of a session, for all browsers. Throws where it cannot be kept. `false`: there is no such session. */
+  /** Changes the read state of a session for all browsers. Throws if it cannot be stored. `false`: there is no such session. */
   markRead(session_id: string, patch: ReadStatePatch): boolean;
 }
 
-/** The sessions with `new_parts`, `unread` and `pinned` in their rows; a change of these is a change of the list. */
+/** Adds `new_parts`, `unread` and `pinned` to the rows. Changes of these are published as changes of the list. */
 export function withReadState(options: ReadStateOptions): ReadableSessions {
   const { sessions, since, put, now, report } = options;
   const epoch = randomUUID();
   const listeners = new Set<Parameters<Sessions["subscribe"]>[0]>();
   const states = new Map(options.kept.map((state) => [state.session_id, state]));
-  /** Parts that sessions from before `since` had when they were last active before it. */
+  /** Number of parts that sessions from before `since` had at that time. */
   const earlier = new Map<string, number>();
   const unwritten = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
@@ -51,7 +51,7 @@ export function withReadState(options: ReadStateOptions): ReadableSessions {
       try {
         write();
       } catch (error) {
-        // What failed is written with the next change.
+        // Failed changes are written with the next one.
         report(error);
       }
     }, WRITE_MS);
@@ -62,11 +62,11 @@ export function withReadState(options: ReadStateOptions): ReadableSessions {
     unwritten.add(session_id);
   }
 
-  /** A run is part of its parent's work, and a sample is nobody's. */
+  /** Runs belong to their parents, and samples to nobody. */
   const isCounted = (row: SessionSummary): boolean =>
     row.parent === undefined && row.sample !== true && !isOpenedSession(row.id);
 
-  /** Remembers how far a session had come that is older than the store. */
+  /** Remembers the number of parts of a session that is older than the store. */
   function observe(row: SessionSummary): void {
     if (!isCounted(row) || states.has(row.id)) return;
     if (row.last_activity_at < since) earlier.set(row.id, row.parts);
@@ -131,7 +131,7 @@ export function withReadState(options: ReadStateOptions): ReadableSessions {
     markRead(session_id, { parts, unread, pinned }) {
       const row = sessions.get(session_id);
       if (!row) return false;
-      // Nothing is kept of what is not stored.
+      // Sessions in opened files are not stored.
       if (isOpenedSession(session_id)) return true;
       const before = states.get(session_id);
       const isRaised = parts !== undefined && (before === undefined || parts > before.parts);
@@ -140,7 +140,7 @@ export function withReadState(options: ReadStateOptions): ReadableSessions {
         (pinned !== undefined && pinned !== (before?.pinned ?? false));
       if (!isRaised && !isMarked) return true;
       const shown = JSON.stringify(decorated(row));
-      // Whoever pins a session that counts as read has not made it unread.
+      // Pinning a session that counts as read must not make it unread.
       const seen = before === undefined && row.last_activity_at < since ? row.parts : 0;
       change(session_id, {
         parts: Math.max(parts ?? 0, before?.parts ?? seen),
@@ -148,7 +148,7 @@ export function withReadState(options: ReadStateOptions): ReadableSessions {
         ...(unread !== undefined && { unread }),
         ...(pinned !== undefined && { pinned }),
       });
-      // A position that is lost in a crash is taken again; a mark is not.
+      // A lost position is recorded again later, a lost mark is not.
       if (isMarked) {
         try {
           write();

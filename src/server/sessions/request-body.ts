@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import type * as z from "zod";
 import { Refused } from "./refused.ts";
 
-/** The JSON body of a request, checked; throws a `Refused` that names the first field that is not as expected. */
+/** Parses and validates the JSON body of a request. Throws a `Refused` that names the first invalid field. */
 export async function readBody<Schema extends z.ZodType>(
   context: Context,
   schema: Schema,
@@ -11,15 +11,11 @@ export async function readBody<Schema extends z.ZodType>(
   try {
     value = JSON.parse(await context.req.text());
   } catch {
-    throw new Refused(400, "body", "The body is no JSON.");
+    throw new Refused(400, "body", "The body is not valid JSON.");
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const field = issue?.path.join(".");
-  throw new Refused(
-    400,
-    "body",
-    `\`${field || "body"}\`: ${issue?.message ?? "this is not what is expected"}.`,
-  );
+  throw new Refused(400, "body", `\`${field || "body"}\`: ${issue?.message ?? "invalid value"}.`);
 }

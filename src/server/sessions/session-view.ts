@@ -3,16 +3,16 @@ import type { ChannelFrame } from "../../protocol.ts";
 import type { FrameBuffer } from "./frame-buffer.ts";
 import type { OpenSession, SessionEvent } from "./sessions.ts";
 
-/** An open session as the catalog holds it. */
+/** An open session as the catalog stores it. */
 export interface SessionView extends OpenSession {
   buffer: FrameBuffer;
   readonly watched: boolean;
-  /** When someone last asked for it or left it, in milliseconds. */
+  /** Time of the last request or unsubscription, in milliseconds. */
   used_at: number;
   emit(frames: readonly ChannelFrame[]): void;
-  /** Another life of the channel takes the place of this one. */
+  /** Replaces the transcript with a new epoch. */
   replace(buffer: FrameBuffer): void;
-  /** Nobody looked at it for long: it is not followed any more. Whoever still holds it and subscribes gets it followed again. */
+  /** Stops following the session because it has no viewers. If a holder of the view subscribes again, the session is reopened. */
   dispose(): void;
 }
 
@@ -21,7 +21,7 @@ interface SessionViewOptions {
   buffer: FrameBuffer;
   now: () => number;
   summary: () => SessionSummary;
-  /** Opens the session anew, for a holder of a retired view. */
+  /** Opens the session again for a holder of a disposed view. */
   reopen: () => Promise<OpenSession | undefined>;
 }
 
@@ -35,7 +35,7 @@ export function createSessionView({
   const listeners = new Set<(event: SessionEvent) => void>();
   let buffer = first;
   let disposed = false;
-  /** What took the place of this view after it retired. */
+  /** The view that replaces this one after it was disposed. */
   let successor: OpenSession | undefined;
   const send = (event: SessionEvent) => {
     for (const listener of [...listeners]) listener(event);
@@ -79,7 +79,7 @@ export function createSessionView({
           end = opened.subscribe(listener);
           listener({ type: "reset" });
         };
-        // If it cannot be opened any more, the next request gets the reason.
+        // If it can no longer be opened, the next request reports the reason.
         reopen().then(follow, () => {});
       }
       return () => {

@@ -9,7 +9,10 @@ import { call } from "../run-prompt.ts";
 import { print } from "../terminal.ts";
 import { safe } from "../terminal-text.ts";
 
-/** `agents`: prints the agents whose session files are read; `agents on|off AGENT` switches one. Asks the running daemon. */
+/**
+ * `agents`: prints the agents whose session files are read; `agents on|off AGENT` switches one. Sends the request to the running
+ * daemon.
+ */
 export async function listAgents(words: string[], flags: Flags): Promise<number> {
   const [change, agent, ...more] = words;
   const isChange = change === "on" || change === "off";
@@ -18,7 +21,7 @@ export async function listAgents(words: string[], flags: Flags): Promise<number>
   const data_dir = dataDirOf(flags);
   const running = await requestLink(data_dir);
   if (running === undefined)
-    throw new UsageError(`No daemon runs with the data in ${data_dir}: start one with \`npm start\`.`);
+    throw new UsageError(`No daemon uses the data folder ${data_dir}. Start one with \`npm start\`.`);
   const daemon = { origin: running.origin, token: loadAccess(data_dir).api_token };
   if (agent !== undefined)
     await call(daemon, "POST", `/api/sources/${encodeURIComponent(agent)}`, agentSource, {

@@ -5,16 +5,16 @@ import { dataDirOf } from "../data-dir.ts";
 import type { Flags } from "../flags.ts";
 import { print } from "../terminal.ts";
 
-/** `attach AGENT`: lets an agent's requests be answered in the browser, and prints the change of its settings. */
+/** `attach AGENT`: allows answering an agent's requests in the browser, and prints the change of its settings. */
 export async function attachAgent(words: string[], flags: Flags): Promise<number> {
   const attachment = attachmentOf("attach", words, flags);
   const { is_installed, diff, file, name } = attachment.describe();
   attachment.install();
-  if (is_installed) return await print(`${name} is attached already.\n`);
+  if (is_installed) return await print(`${name} is already attached.\n`);
   return await print(diff === "" ? `${name} is attached.\n` : `${file}:\n${diff}\n`);
 }
 
-/** `detach AGENT`: undoes that, and prints the change. */
+/** `detach AGENT`: reverts that, and prints the change. */
 export async function detachAgent(words: string[], flags: Flags): Promise<number> {
   const attachment = attachmentOf("detach", words, flags);
   const { is_installed, diff, file, name } = attachment.describe();
@@ -28,7 +28,7 @@ function attachmentOf(command: string, [agent, ...more]: string[], flags: Flags)
   const attachment = attachments.get(agent ?? "");
   if (attachment === undefined || more.length > 0)
     throw new UsageError(
-      `Name one agent: ${[...attachments.keys()].map((name) => `\`${command} ${name}\``).join(" or ")}.`,
+      `Specify an agent: ${[...attachments.keys()].map((name) => `\`${command} ${name}\``).join(" or ")}.`,
     );
   return attachment;
 }

@@ -10,21 +10,21 @@ import { safe } from "../terminal-text.ts";
 export async function decodeFile(files: string[], flags: Flags): Promise<number> {
   const [file, ...more] = files;
   if (file === undefined || more.length > 0)
-    throw new UsageError("Name one recorded stream: decode --wire WIRE FILE");
+    throw new UsageError("Specify one recorded stream: decode --wire WIRE FILE");
   const protocol = findApiProtocol(flags.wire ?? "");
   if (protocol === undefined) {
     const known = apiProtocols.map(({ wire }) => wire).join(", ");
     throw new UsageError(
       flags.wire === undefined
-        ? `Name the API protocol of the recording: --wire ${known}`
-        : `--wire ${flags.wire}: there is no such wire. There are: ${known}`,
+        ? `Specify the API protocol of the recording: --wire ${known}`
+        : `--wire ${flags.wire}: unknown protocol. Choose one of: ${known}`,
     );
   }
   let decoded: DecodedStream;
   try {
     decoded = await decodeStream(protocol, file);
   } catch (error) {
-    throw new UsageError(`${file}: it cannot be read: ${messageOf(error)}`);
+    throw new UsageError(`${file}: cannot be read: ${messageOf(error)}`);
   }
   return await print(`${safe(JSON.stringify(decoded, null, 1))}\n`);
 }

@@ -12,18 +12,17 @@ import type { Flags } from "../flags.ts";
 import { show } from "../show-files.ts";
 import { print, say } from "../terminal.ts";
 
-/** Interval of the check whether all session files are read. */
+/** Interval of the check whether all session files are read, in milliseconds. */
 const INDEX_CHECK_MS = 100;
 
-/** `export`: prints a session, named by its id or by its file, as history JSONL or as Markdown. */
+/** `export`: prints a session, given by its id or its file, as history JSONL or as Markdown. */
 export async function exportSessions(words: string[], flags: Flags): Promise<number> {
   const [name, ...more] = words;
-  if (name === undefined || more.length > 0) throw new UsageError("Name one session or file: export SESSION");
+  if (name === undefined || more.length > 0)
+    throw new UsageError("Specify one session or file: export SESSION");
   const format = flags.format ?? "jsonl";
   if (!isExportFormat(format)) {
-    throw new UsageError(
-      `--format ${format}: there is no such format. There are: ${EXPORT_FORMATS.join(", ")}.`,
-    );
+    throw new UsageError(`--format ${format}: unknown format. Choose one of: ${EXPORT_FORMATS.join(", ")}.`);
   }
   if (isUuid(name)) return await exportById(name, format, flags);
   return await show({
@@ -38,7 +37,7 @@ export async function exportSessions(words: string[], flags: Flags): Promise<num
   });
 }
 
-/** Asks the running daemon for the session, or one that lives as long as this command. */
+/** Requests the session from the running daemon, or from a temporary one. */
 async function exportById(id: string, format: ExportFormat, flags: Flags): Promise<number> {
   const data_dir = dataDirOf(flags);
   const running = await requestLink(data_dir);
@@ -49,7 +48,7 @@ async function exportById(id: string, format: ExportFormat, flags: Flags): Promi
   const { origin } = running ?? own ?? { origin: "" };
   const headers = { authorization: `Bearer ${loadAccess(data_dir).api_token}` };
   try {
-    // A daemon that has just started lists a session once its file is read.
+    // A daemon that has just started lists a session only once its file is read.
     for (let done = own === undefined; !done; await sleep(INDEX_CHECK_MS)) {
       const status = statusReply.parse(await (await fetch(`${origin}/api/status`, { headers })).json());
       done = status.index.done;

@@ -13,7 +13,9 @@ import type { Flags } from "../flags.ts";
 import { readVersion } from "../package-root.ts";
 import { BUDGET, hitOf, openStoredIndex, partLink } from "../stored-search.ts";
 
-/** Parts that `open` gives at most, and characters of their texts in all: an answer has to fit a model's context. */
+/**
+ * Maximum number of parts in a reply of `open`, and of characters of their texts in total. A reply has to fit a model's context.
+ */
 const MAX_PARTS = 50;
 const MAX_TEXT = 60_000;
 const MAX_LIMIT = 50;
@@ -23,7 +25,7 @@ export async function serveMcp(_words: string[], flags: Flags): Promise<number> 
   const data_dir = dataDirOf(flags);
   const index = openStoredIndex(data_dir);
   const project = flags.project === undefined ? undefined : resolve(flags.project);
-  // Read anew each time: a switch takes effect without a restart.
+  // Read each time, so that a switch takes effect without a restart.
   const server = createMcpServer(index, project, () => openSourceChoices(data_dir).off);
   const closed = new Promise<void>((done) => {
     server.server.onclose = done;
@@ -38,8 +40,7 @@ export async function serveMcp(_words: string[], flags: Flags): Promise<number> 
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * `project`: only sessions that worked in this folder or below it are searched, opened and listed. `off`: agents whose files are
- * left out.
+ * `project`: only sessions in this folder or below it are searched, opened and listed. `off`: agents whose files are excluded.
  */
 export function createMcpServer(
   index: PartIndex,
@@ -66,7 +67,7 @@ export function createMcpServer(
         query: z.string().min(1),
         limit: z.number().int().min(1).max(MAX_LIMIT).optional(),
         sort: z.enum(["newest", "rank"]).optional(),
-        cursor: z.string().optional().describe("`next` of the page before"),
+        cursor: z.string().optional().describe("`next` of the previous page"),
       },
       annotations: { readOnlyHint: true },
     },
@@ -91,7 +92,7 @@ export function createMcpServer(
     {
       title: "Read parts of a session",
       description:
-        "Gives parts of one session with their text, in order: around a part (part_id, as in the answers of search), or from a position (from).",
+        "Returns parts of one session with their text, in order: around a part (part_id, from a search result), or from a position (from).",
       inputSchema: {
         session_id: z.string(),
         part_id: z.string().optional(),
@@ -147,7 +148,7 @@ export function createMcpServer(
     {
       title: "List sessions",
       description:
-        "Lists sessions, the one that was active last first. `query`: words of the title, agent or folder.",
+        "Lists sessions, most recently active first. `query`: words of the title, agent or folder.",
       inputSchema: {
         query: z.string().optional(),
         limit: z.number().int().min(1).max(MAX_LIMIT).optional(),
@@ -170,7 +171,7 @@ export function createMcpServer(
   return server;
 }
 
-/** The index looks at the project's sessions alone, where the query names no others. What it gives is checked all the same. */
+/** Restricts a query without a project to this one. Results are checked as well. */
 function inProject(query: SearchQuery, project: string | undefined): SearchQuery {
   if (project === undefined || query.filters.some(({ field }) => field === "project")) return query;
   const filter: SearchFilter = { field: "project", value: project.toLowerCase(), excluded: false };

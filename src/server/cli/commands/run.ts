@@ -10,16 +10,16 @@ import type { Flags } from "../flags.ts";
 import { runPrompt } from "../run-prompt.ts";
 import { endSignal, fail, print, say } from "../terminal.ts";
 
-/** Interval of the check whether all sessions are idle. */
+/** Interval of the check whether all sessions are idle, in milliseconds. */
 const IDLE_CHECK_MS = 200;
 
-/** `run`: runs one prompt in the running daemon, or in one that lives as long as this command. */
+/** `run`: runs one prompt in the running daemon, or in a temporary one. */
 export async function runInTerminal(words: string[], flags: Flags): Promise<number> {
   const data_dir = dataDirOf(flags);
   const prompt = words.join(" ").trim();
-  if (prompt === "") throw new UsageError('Enter a prompt: run "PROMPT"');
+  if (prompt === "") throw new UsageError('Specify a prompt: run "PROMPT"');
   if (flags.agent !== undefined && flags.provider !== undefined) {
-    throw new UsageError("Give --agent or --provider, not both.");
+    throw new UsageError("Use either --agent or --provider, not both.");
   }
   const agent = flags.agent ?? flags.provider;
   const stop = new AbortController();
@@ -29,7 +29,7 @@ export async function runInTerminal(words: string[], flags: Flags): Promise<numb
     running === undefined
       ? await startDaemon([], { ...flags, samples: false, port: "0" }, await readProgram(flags))
       : undefined;
-  // Turns that another daemon began and this one resumed; the next daemon resumes them again.
+  // Turns that an earlier daemon began and this one resumed. The next daemon will resume them again.
   const resumed = new Set(own?.working());
   const isBusy = () => (own?.working() ?? []).some((id) => !resumed.has(id));
   const { link, origin } = running ?? own ?? { link: "", origin: "" };
@@ -63,7 +63,7 @@ export async function runInTerminal(words: string[], flags: Flags): Promise<numb
   }
 }
 
-/** Asks questions on the terminal. `undefined`: input or output is not a terminal. */
+/** Asks questions in the terminal. `undefined`: input or output is not a terminal. */
 function openTerminal() {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
@@ -78,7 +78,7 @@ function openTerminal() {
   };
 }
 
-/** Keeps the command's own daemon until the other sessions in it are idle. */
+/** Keeps the temporary daemon running until its other sessions are idle. */
 async function whileBusy(options: {
   own: Daemon | undefined;
   isBusy(): boolean;
@@ -88,7 +88,7 @@ async function whileBusy(options: {
   const { own, isBusy, ended, signal } = options;
   own?.sayNotices();
   if (!isBusy() || signal.aborted) return;
-  console.error("Other sessions still run in this daemon: it ends when they finish, or on Ctrl-C.");
+  console.error("Other sessions are still running in this daemon. It ends when they finish, or on Ctrl-C.");
   while (isBusy() && !signal.aborted) await Promise.race([ended, sleep(IDLE_CHECK_MS)]);
   // Lets connected pages receive the end of the last turn.
   await Promise.race([ended, sleep(IDLE_CHECK_MS)]);

@@ -10,10 +10,10 @@ import { safe } from "../terminal-text.ts";
 
 const DEFAULT_LIMIT = 20;
 
-/** Prints the parts in which a query is found. The exit code is 1 where there are none. */
+/** Prints the parts that match a query. The exit code is 1 if there are none. */
 export async function searchSessions(words: string[], flags: Flags): Promise<number> {
   const text = words.join(" ").trim();
-  if (text === "") throw new UsageError('Give words to search for: search "QUERY"');
+  if (text === "") throw new UsageError('Specify words to search for: search "QUERY"');
   const limit = readLimit(flags.limit);
   const sort = flags.sort ?? "newest";
   if (sort !== "newest" && sort !== "rank") throw new UsageError("--sort takes newest or rank.");
@@ -48,7 +48,7 @@ export async function searchSessions(words: string[], flags: Flags): Promise<num
   }
 }
 
-/** Pages end early where much has to be looked at: here one waits for all that was asked for. */
+/** Collects several pages, since a page may end early when its time is up. */
 async function searchOn(
   limit: number,
   search: (limit: number, cursor: string | undefined) => Promise<SearchPage>,

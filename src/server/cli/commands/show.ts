@@ -6,7 +6,7 @@ import { print, say } from "../terminal.ts";
 
 /** `show`: prints session files as text, JSON or accounting. */
 export async function showFiles(files: string[], flags: Flags): Promise<number> {
-  if (files.length === 0) throw new UsageError("Name a session file: show FILE");
+  if (files.length === 0) throw new UsageError("Specify a session file: show FILE");
   return await show({
     files,
     formats,

@@ -11,10 +11,10 @@ import type { Flags } from "../flags.ts";
 import { endSignal, print } from "../terminal.ts";
 import { safe } from "../terminal-text.ts";
 
-/** The command without a name: runs the daemon until a signal ends it; `--link` asks the running one for a link. */
+/** The default command: runs the daemon until a signal. `--link` requests a link from the running one. */
 export async function start(paths: string[], flags: Flags): Promise<number> {
   if (flags.link) return await printLink(dataDirOf(flags));
-  // Listens for signals before anything is opened, so that a signal during the start closes the stores.
+  // Register signal handlers first, so that a signal during the start closes the stores.
   const ended = endSignal().then(() => true);
   checkPaths(paths);
   const program = await readProgram(flags);
@@ -23,7 +23,7 @@ export async function start(paths: string[], flags: Flags): Promise<number> {
   daemon.sayNotices();
   if (flags.open) openBrowser(daemon.link, dataDirOf(flags));
   while (!(await Promise.race([ended, daemon.storable.then(() => false)]))) {
-    console.error("The data folder can be used again: Verbatim restarts with it.");
+    console.error("The data folder can be used again. Verbatim is restarting.");
     await daemon.close();
     const next = await restart(paths, { ...flags, port: String(daemon.port) }, program, ended);
     if (next === undefined) return 0;
@@ -38,7 +38,7 @@ export async function start(paths: string[], flags: Flags): Promise<number> {
 async function printLink(data_dir: string): Promise<number> {
   const reply = await requestLink(data_dir);
   if (reply === undefined) {
-    throw new UsageError(`No daemon runs with the data in ${data_dir}: start one with \`npm start\`.`);
+    throw new UsageError(`No daemon uses the data folder ${data_dir}. Start one with \`npm start\`.`);
   }
   return await print(`${reply.link}\n`);
 }
@@ -47,14 +47,14 @@ function checkPaths(paths: readonly string[]): void {
   for (const path of paths) {
     const stats = attempt(
       () => statSync(path, { throwIfNoEntry: false }),
-      `${path}: it cannot be read`,
-      "Name a file or folder that you may read.",
+      `${path}: cannot be read`,
+      "Choose a file or folder that you can read.",
     );
-    if (!stats) throw new UsageError(`${path}: there is no such file or folder.`);
+    if (!stats) throw new UsageError(`${path}: no such file or folder.`);
   }
 }
 
-/** Retries until a daemon starts; `undefined`: `ended` came first. */
+/** Retries until a daemon starts. `undefined`: `ended` came first. */
 async function restart(
   paths: string[],
   flags: Flags,
@@ -71,7 +71,7 @@ async function restart(
       return await startDaemon(paths, flags, program);
     } catch (error) {
       const reason = safe(messageOf(error));
-      if (reason !== printed) console.error(`Verbatim cannot restart yet and keeps trying. ${reason}`);
+      if (reason !== printed) console.error(`Verbatim cannot restart yet and will try again. ${reason}`);
       printed = reason;
     }
     await Promise.race([ended, sleep(RETRY_MS)]);
@@ -79,9 +79,9 @@ async function restart(
   return undefined;
 }
 
-/** Opens the link through a file that only the user can read: every user can read the arguments of a process. */
+/** Opens the link through a file that only the user can read, because process arguments are visible to all users. */
 function openBrowser(link: string, data_dir: string): void {
-  const failed = () => console.error("No browser could be opened: open the address above.");
+  const failed = () => console.error("No browser could be opened. Open the address above.");
   const file = join(data_dir, "open.html");
   try {
     const page = `<!doctype html><meta http-equiv="refresh" content="0;url=${link}">`;
