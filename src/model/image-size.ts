@@ -1,12 +1,12 @@
-/** Of an image, in pixels. */
+/** The size of an image in pixels. */
 export interface ImageSize {
   readonly width: number;
   readonly height: number;
 }
 
 /**
- * The size to which a PNG, JPEG, GIF or WebP image is decoded, as its header declares it. `undefined`: it is none of these, or
- * the header is not in these bytes.
+ * The decoded size of a PNG, JPEG, GIF or WebP image, as declared in its header. `undefined`: another format, or an incomplete
+ * header.
  */
 export function imageSize(bytes: Uint8Array): ImageSize | undefined {
   const size = declaredSize(bytes);
@@ -24,25 +24,25 @@ function declaredSize(bytes: Uint8Array): ImageSize | undefined {
   return undefined;
 }
 
-/** A number of these bytes, the most significant first; not a number where they are not all there. */
+/** A big-endian number. `NaN` if the bytes are incomplete. */
 function big(bytes: Uint8Array, at: number, length: number): number {
   let value = 0;
   for (let index = at; index < at + length; index++) value = value * 256 + (bytes[index] ?? Number.NaN);
   return value;
 }
 
-/** The same, the least significant first. */
+/** A little-endian number. `NaN` if the bytes are incomplete. */
 function little(bytes: Uint8Array, at: number, length: number): number {
   let value = 0;
   for (let index = at + length - 1; index >= at; index--) value = value * 256 + (bytes[index] ?? Number.NaN);
   return value;
 }
 
-/** The first frame's; what stands before it (a camera's notes, a preview) has a length of its own. */
+/** The size of the first frame. Segments before it (metadata, a preview) have a length and are skipped. */
 function jpegSize(bytes: Uint8Array): ImageSize | undefined {
   for (let at = 2; at < bytes.length; ) {
     const marker = bytes[at + 1] ?? 0;
-    // Between segments anything may stand, and a marker may begin with any number of these bytes.
+    // There may be any bytes between segments, and a marker may begin with several 0xff bytes.
     if (bytes[at] !== 0xff || marker === 0xff) at++;
     else if (marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc)
       return { width: big(bytes, at + 7, 2), height: big(bytes, at + 5, 2) };
@@ -52,11 +52,11 @@ function jpegSize(bytes: Uint8Array): ImageSize | undefined {
   return undefined;
 }
 
-/** The screen's, which browsers widen to the first picture where that is larger. */
+/** The logical screen's size. Browsers enlarge it to the first image if that is larger. */
 function gifSize(bytes: Uint8Array): ImageSize | undefined {
   const flags = bytes[10] ?? 0;
   let at = 13 + (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
-  // Extensions: two bytes of name, then blocks, each behind its length, up to an empty one.
+  // Extensions: two bytes of type, then blocks with a length prefix, ending with an empty one.
   while (bytes[at] === 0x21) {
     at += 2;
     for (let length = bytes[at] ?? 0; length > 0; length = bytes[at] ?? 0) at += 1 + length;

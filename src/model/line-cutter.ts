@@ -1,20 +1,20 @@
-/** Cuts text, in any pieces, into lines. */
+/** Splits streamed text into lines. */
 export interface LineCutter {
-  /** The lines that end in this text, each without its line feed. */
+  /** The lines that end in this text, without line feeds. */
   push(text: string): string[];
-  /** Length of the line that has not ended, in UTF-16 code units. */
+  /** Length of the incomplete line, in UTF-16 code units. */
   readonly length: number;
-  /** The line that has not ended, which ends here; empty where the last one did. */
+  /** Ends the input and returns the incomplete line, which may be empty. */
   end(): string;
 }
 
-/** Looks at each piece once, however many there are of one line. */
+/** Creates a line cutter that scans each chunk once, also for long lines. */
 export function createLineCutter(): LineCutter {
   let rest = "";
   return {
     push(text) {
       const lines = text.split("\n");
-      // Appended without being looked at: to split `rest + text` would scan a line again with every piece of it.
+      // Do not split `rest + text`, which would scan a long line again with every chunk.
       lines[0] = rest + (lines[0] ?? "");
       rest = lines.pop() ?? "";
       return lines;

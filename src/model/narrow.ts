@@ -1,9 +1,9 @@
-/** Narrowing of foreign JSON: the value where it has the wanted shape, else `undefined`. */
+/** Helpers that narrow foreign JSON: they return the value if it has the expected shape, otherwise `undefined`. */
 export type JsonObject = Record<string, unknown>;
 
-/** An object that is neither null nor a list. */
+/** An object that is neither null nor an array. */
 export function asObject(value: unknown): JsonObject | undefined {
-  // An object that is no array and not null has string keys, whose values stay unknown.
+  // A non-null object that is not an array has string keys and unknown values.
   return value !== null && typeof value === "object" && !Array.isArray(value)
     ? (value as JsonObject)
     : undefined;
@@ -11,20 +11,20 @@ export function asObject(value: unknown): JsonObject | undefined {
 export function asString(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
-/** A string that holds more than white space. */
+/** A string that is not blank. */
 export function asText(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }
-/** A number that is finite. */
+/** A finite number. */
 export function asNumber(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
-/** Here what is no list is an empty one. */
+/** An array. Other values give an empty one. */
 export function asArray(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 const isString = (item: unknown): item is string => typeof item === "string";
-/** The strings of a list, the list itself where it holds nothing else; what is no list has none. */
+/** The strings of an array; the array itself if it contains nothing else. Other values give an empty array. */
 export function asStrings(value: unknown): string[] {
   const items = asArray(value);
   return items.every(isString) ? items : items.filter(isString);
@@ -33,5 +33,5 @@ export function asStrings(value: unknown): string[] {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
-/** The same of what the system refused, without the call and the path that Node adds. */
+/** The message of a system error, without the call and the path that Node adds. */
 export const causeOf = (error: unknown): string => messageOf(error).replace(/, \w+ '.*'$/s, "");

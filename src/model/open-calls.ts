@@ -1,9 +1,9 @@
 import type { Frame } from "./frames/frame.ts";
 
-/** The calls of a session that have no result yet, oldest first: what a row of the list says the agent does. */
+/** The calls of a session without a result, oldest first. Rows show them as the agent's activity. */
 export type OpenCalls = readonly { readonly id: string; readonly name: string }[];
 
-/** Folds frames into the open calls; keeps their identity when they change nothing. */
+/** Folds frames into the open calls. Returns the same object if nothing changes. */
 export function followCalls(calls: OpenCalls, frames: readonly Frame[]): OpenCalls {
   const open = new Map(calls.map(({ id, name }) => [id, name]));
   let changed = false;
@@ -18,7 +18,7 @@ export function followCalls(calls: OpenCalls, frames: readonly Frame[]): OpenCal
       case "message.tool_result":
         if (open.delete(frame.tool_call_id)) changed = true;
         break;
-      // What a turn left open stays without a result, as a rule; a late one is only a call less.
+      // Calls left open by a turn usually stay without a result. A late one only removes a call.
       case "turn.start":
       case "turn.end":
       case "interrupt":

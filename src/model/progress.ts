@@ -1,14 +1,14 @@
-/** The shown part of an output that a source repeats in full while it grows. */
+/** The shown part of a growing output that its source sends in full each time. */
 export interface EmittedOutput {
-  /** The output as the source sent it last. */
+  /** The output as last sent by the source. */
   readonly latest: string;
-  /** Length of all that was shown of it, in UTF-16 code units. */
+  /** Length of everything shown so far, in UTF-16 code units. */
   readonly shown: number;
 }
 
 /**
- * What to append to progress, which only grows: what is new of an output that goes on from the last one; any other stands below
- * what was shown. Empty where there is nothing new.
+ * The text to append to the progress, which only grows: the new part of an output that continues the last one, or a different
+ * output on a new line. Empty if nothing is new.
  */
 export function newProgress({ latest, shown }: EmittedOutput, output: string): string {
   if (output === "" || output === latest) return "";
@@ -17,8 +17,8 @@ export function newProgress({ latest, shown }: EmittedOutput, output: string): s
 }
 
 /**
- * The same text, held on its own: what is cut out of a string holds all of it, so that each piece of an output would hold another
- * state of the whole.
+ * A copy of a text. A slice keeps the whole original string in memory, so without a copy each delta would keep another version of
+ * the output.
  */
 export function copyOf(text: string): string {
   return JSON.parse(JSON.stringify(text));

@@ -1,24 +1,24 @@
 /**
- * JSON as its writer wrote it: numbers keep their digits and members their order, which parsing and writing again loses. The
- * text is valid JSON. Its paths are of member names and array indexes.
+ * Access to JSON text as it was written: numbers keep their digits and members their order, which is lost by parsing and
+ * serializing. The text is valid JSON. Paths consist of member names and array indexes.
  */
 export class RawJson {
   private readonly text: string;
-  /** Where the values of an object or an array begin, by where that begins: none is walked through twice. */
+  /** Start positions of the values in each object or array, by its own start, so that none is scanned twice. */
   private inside: Map<number, ReadonlyMap<string | number, number>> | undefined;
-  /** Behind what was found last: values are mostly asked for in their order. */
+  /** The position after the last found value: values are mostly requested in order. */
   private from = 0;
 
   constructor(text: string) {
     this.text = text;
   }
 
-  /** The text of a value that was parsed of it and stands at `path`; written anew where nothing stands there. */
+  /** The text at `path` of a value that was parsed from it. Serializes the value if there is nothing at `path`. */
   of(value: unknown, path: readonly (string | number)[]): string {
     const written = JSON.stringify(value);
     const name = path.at(-1);
-    // Most agents write with JSON.stringify, so the same text stands in the line; finding it is cheaper than walking there,
-    // while that goes well. A number could be the beginning of a longer one.
+    // Most agents use JSON.stringify, so the same text is in the line, and searching for it is cheaper than scanning. Numbers are
+    // excluded, because a match could be the prefix of a longer one.
     if (typeof name === "string" && typeof value !== "number" && this.inside === undefined) {
       const member = `"${name}":${written}`;
       const found = this.text.indexOf(member, this.from);
@@ -28,11 +28,11 @@ export class RawJson {
       }
     }
     const raw = this.at(path);
-    // A slice of a long line would keep all of the line in memory.
+    // A slice would keep the whole line in memory.
     return raw === undefined ? written : structuredClone(raw);
   }
 
-  /** The text of the value that stands at `path`, a slice of the whole; of equal names the last one counts, as for `JSON.parse`. */
+  /** The text of the value at `path`, a slice of the whole. For duplicate names the last one counts, as for `JSON.parse`. */
   at(path: readonly (string | number)[]): string | undefined {
     let at = skipSpace(this.text, 0);
     for (const step of path) {
@@ -54,7 +54,7 @@ export class RawJson {
   }
 }
 
-/** Where the members or items of what begins at `start` begin themselves; none, where it is no object and no array. */
+/** Start positions of the members or items of the value that begins at `start`; empty if it is neither an object nor an array. */
 function valuesAt(text: string, start: number): ReadonlyMap<string | number, number> {
   const values = new Map<string | number, number>();
   const isObject = text[start] === "{";
@@ -74,7 +74,7 @@ function valuesAt(text: string, start: number): ReadonlyMap<string | number, num
   return values;
 }
 
-/** Where the value that begins at `at` ends. */
+/** The end of the value that begins at `at`. */
 function valueEnd(text: string, at: number): number {
   const first = text[at];
   if (first === '"') return stringEnd(text, at);

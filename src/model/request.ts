@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { milliseconds, optional, record, uuid } from "./record.ts";
 
-/** One way to answer. `kind` is what an approval's option does, whatever its label says. */
+/** An option of a request. `kind`: the effect of an approval's option, whatever its label. */
 export const requestOption = record({
   id: z.string(),
   label: z.string(),
@@ -10,32 +10,32 @@ export const requestOption = record({
 });
 export type RequestOption = z.infer<typeof requestOption>;
 
-/** What an agent waits for a person to say: whether a call may run, or the answer to a question. */
+/** A request of an agent to the user: an approval of a tool call, or a question. */
 export const request = record({
-  /** The id of the transcript part that shows it, too. */
+  /** Also the id of the transcript part that shows it. */
   request_id: uuid,
   kind: z.enum(["approval", "question"]),
-  /** One line: what is asked. */
+  /** The request in one line. */
   title: z.string(),
   tool_call_id: optional(z.string()),
   tool_name: optional(z.string()),
-  /** Of an approval: exactly what runs when it is allowed, byte for byte. */
+  /** For an approval: exactly what is run if it is allowed, byte for byte. */
   subject: optional(z.string()),
-  /** SHA-256 of the subject's UTF-8, in hex: whoever runs it compares. */
+  /** Hex SHA-256 of the subject in UTF-8, compared before it is run. */
   digest: optional(z.string()),
   options: z.array(requestOption),
-  /** Several options may be chosen. */
+  /** Several options can be chosen. */
   multiple: optional(z.boolean()),
-  /** An answer may be, or contain, text of the person's own. */
+  /** The answer can be or contain the user's own text. */
   free_text: optional(z.boolean()),
   expires_at: optional(milliseconds),
 });
 export type Request = z.infer<typeof request>;
 
-/** What a person said: options by id, text of their own. */
+/** The user's answer: options by id, and text. */
 export const answer = record({ option_ids: z.array(z.string()), text: optional(z.string()) });
 export type Answer = z.infer<typeof answer>;
 
-/** `expired`: nobody answered in time; `cancelled`: the turn was stopped, or its agent withdrew what it asked. */
+/** `expired`: nobody answered in time; `cancelled`: the turn was stopped, or the agent withdrew the request. */
 export const requestOutcome = z.enum(["answered", "expired", "cancelled"]);
 export type RequestOutcome = z.infer<typeof requestOutcome>;

@@ -2,64 +2,69 @@ import * as z from "zod";
 import { usage } from "./messages/message.ts";
 import { milliseconds, optional, record, uuid } from "./record.ts";
 
-/** The session that another one goes on from. `rewind`: it is the same conversation, which was rewound to that place. */
+/** The session that this one continues. `rewind`: the same conversation, rewound to that place. */
 const forkedFrom = record({
   session_id: uuid,
   at_byte: optional(z.number()),
   rewind: optional(z.boolean()),
 });
 
-/** What a source says about a session as a whole. Every field is optional: a later patch wins, field by field. */
+/** Facts about a session as a whole. All fields are optional: a later patch overrides them, field by field. */
 export const sessionPatch = record({
-  /** A format's id: `claude-code`, `codex`. */
+  /** A format id: `claude-code`, `codex`. */
   agent: optional(z.string()),
   agent_version: optional(z.string()),
   title: optional(z.string()),
   /** The folder that the agent worked in. */
   cwd: optional(z.string()),
-  /** What the agent keeps it in, where that is not the file that was read. */
+  /** The agent's own storage of the session, if it is not the file that was read. */
   file: optional(z.string()),
   git_branch: optional(z.string()),
   model: optional(z.string()),
-  /** A sub-agent's run names the session that started it and, once linked, the call. */
+  /** For a sub-agent's run: the session that started it and, once linked, the call. */
   parent: optional(record({ session_id: uuid, tool_call_id: optional(z.string()) })),
   run: optional(
     record({ name: optional(z.string()), task: optional(z.string()), depth: optional(z.number()) }),
   ),
   forked_from: optional(forkedFrom),
   /**
-   * What the agent itself says that the whole session has cost, in US dollars: runs, titles and failed attempts included. A
-   * copy goes on with the figure of what it was copied from. `partial`: it knows no price for a model.
+   * The cost of the whole session according to the agent, in US dollars, including runs, titles and failed attempts. A copied
+   * session continues the original's figure. `partial`: the price of some model is unknown.
    */
   agent_cost: optional(record({ usd: z.number(), partial: optional(z.boolean()) })),
   /** One of the samples that ship with Verbatim. */
   sample: optional(z.boolean()),
-  /** The provider that the model is asked at. */
+  /** The provider of the model. */
   provider: optional(z.string()),
-  /** No model answers: a script is played. */
+  /** A script is played instead of a model. */
   scripted: optional(z.boolean()),
 });
 export type SessionPatch = z.infer<typeof sessionPatch>;
 
-/** `running`: the agent works, or waits in the middle of a turn; `completed`, `failed`, `interrupted`: how the last turn ended. */
+/**
+ * `running`: the agent works, or waits in the middle of a turn; `completed`, `failed`, `interrupted`: how the last turn ended.
+ */
 export const sessionStatus = z.enum(["running", "completed", "failed", "interrupted"]);
 export type SessionStatus = z.infer<typeof sessionStatus>;
 
-/** What a person can do with a session that this daemon runs. */
+/** What the user can do with a managed session. */
 export const sessionControl = record({
-  /** `idle`: takes a prompt; `working`; `waiting`: for the answers in `requests`; `closed`: its agent is gone for good. */
+  /** `idle`: accepts a prompt; `working`; `waiting`: for the answers in `requests`; `closed`: its agent no longer exists. */
   state: z.enum(["idle", "working", "waiting", "closed"]),
   can_steer: z.boolean(),
   can_fork: z.boolean(),
   can_compact: z.boolean(),
   can_switch_model: z.boolean(),
   takes_images: z.boolean(),
-  /** Prompts that wait for the running turn's end, in order; `text` is their first 200 characters, on one line; `held` since a rewind until a person begins them. */
+  /**
+   * Queued prompts, in order. `text`: their first 200 characters on one line. `held`: kept by a rewind until the user starts
+   * them.
+   */
   queued: z.array(record({ message_id: uuid, text: z.string(), held: optional(z.boolean()) })),
 });
 export type SessionControl = z.infer<typeof sessionControl>;
 
-/** A request that waits for an answer, as the list shows it. The part of that id in the transcript has all of it. */
+/** An open request, as shown in the list. The part with this id in the transcript has all of it. */
 export const openRequest = record({
   request_id: uuid,
   kind: z.enum(["approval", "question"]),
@@ -67,27 +72,28 @@ export const openRequest = record({
   asked_at: milliseconds,
   expires_at: optional(milliseconds),
   /**
-   * Asked by an agent in a terminal, which shows the same question. It is in no transcript:
-   * `GET /api/sessions/:id/open-requests` has all of it.
+   * Asked by an agent in a terminal, which shows the same question. It is not in the transcript: `GET
+   * /api/sessions/:id/open-requests` returns all of it.
    */
   in_terminal: optional(z.boolean()),
 });
 export type OpenRequest = z.infer<typeof openRequest>;
 
 /**
- * What an agent that this daemon does not run waits for, according to its own registry: its user answers in the agent's own
- * terminal. `for`: in the agent's words (Claude Code: `permission prompt`, `input needed`, `dialog open`, ...).
+ * What an agent that this daemon does not run waits for, according to its own process registry. The user answers in the agent's
+ * own terminal. `for`: in the agent's words (Claude Code: `permission prompt`, `input needed`, `dialog open`, ...).
  */
 export const agentWait = record({ for: optional(z.string()), since: optional(milliseconds) });
 export type AgentWait = z.infer<typeof agentWait>;
 
 /**
- * The rule by which the daemon says how a session stands. `register`: its process says so in the agent's register, `since` then;
- * `server`: the agent's own server says so; `background`: the register names a command that still runs; `run`: a sub-agent of it works; `recent`: the turn is open, and the file
- * was written to within the last minute; `parent`: the session that started this run waits for its result; `stopped`: the turn is open, and
- * the process has rested since a time after its last record; `answered`: the turn has no recorded end, and
- * its last record is an answer that calls nothing; `silence`: the turn is open, nothing was recorded for a minute, and no
- * process has it open; `record`: the record itself says so; `gone`: the agent's file is gone.
+ * The rule that determined a session's status. `register`: its process reports it in the agent's process registry, with `since`;
+ * `server`: the agent's own server reports it; `background`: the registry lists a command that still runs; `run`: one of its
+ * sub-agents works; `recent`: the turn is open, and the file was written within the last minute; `parent`: the session that
+ * started this run waits for its result; `stopped`: the turn is open, and the process has been idle since a time after its last
+ * record; `answered`: the turn has no recorded end, and its last record is an answer without tool calls; `silence`: the turn is
+ * open, nothing was recorded for a minute, and no process has it open; `record`: the record itself; `gone`: the agent's file no
+ * longer exists.
  */
 export const statusRule = record({
   rule: z.enum([
@@ -108,13 +114,13 @@ export const statusRule = record({
 export type StatusRule = z.infer<typeof statusRule>;
 
 /**
- * One row of the session list. Folded from frames by `summarize`, which cuts its texts to 1,000 characters and `cwd` to 4,096;
- * the daemon alone decides `status` and `archived`.
+ * A row of the session list. Folded from frames by `summarize`, which truncates its texts to 1,000 characters and `cwd` to 4,096.
+ * Only the daemon sets `status` and `archived`.
  */
 export const sessionSummary = record({
   id: uuid,
   agent: z.string(),
-  /** As people call the agent; absent where only its id is known. Set by the daemon from its lists of sources and agents. */
+  /** The agent's display name; absent if only its id is known. Set by the daemon from its lists of sources and agents. */
   agent_name: optional(z.string()),
   agent_version: optional(z.string()),
   title: optional(z.string()),
@@ -124,9 +130,9 @@ export const sessionSummary = record({
   git_branch: optional(z.string()),
   model: optional(z.string()),
   status: sessionStatus,
-  /** Of sessions in files: how the daemon knows `status` and `waiting`. */
+  /** For sessions in files: how `status` and `waiting` were determined. */
   status_rule: optional(statusRule),
-  /** What the agent does now: the tool or kind of the last open part, one line. Only while running. */
+  /** The current activity: the tool or kind of the last open part, on one line. Only while running. */
   activity: optional(z.string()),
   started_at: optional(milliseconds),
   last_activity_at: milliseconds,
@@ -142,9 +148,9 @@ export const sessionSummary = record({
   ),
   forked_from: optional(forkedFrom),
   agent_cost: optional(record({ usd: z.number(), partial: optional(z.boolean()) })),
-  /** The record has no end of the last turn: it was ended when nobody wrote any more. */
+  /** The end of the last turn is not recorded, but inferred because the file is no longer written. */
   end_inferred: optional(z.boolean()),
-  /** The same conversation goes on there: what stands behind that byte here was abandoned. */
+  /** The session that continues this one. What follows that byte here was abandoned. */
   continued_in: optional(record({ session_id: uuid, at_byte: optional(z.number()) })),
   runs: z.number(),
   sample: optional(z.boolean()),
@@ -152,32 +158,32 @@ export const sessionSummary = record({
   scripted: optional(z.boolean()),
   /** An agent in a terminal has it open, and takes prompts from here. */
   takes_prompts: optional(z.boolean()),
-  /** Present where this daemon runs the session. */
+  /** Present if this daemon runs the session. */
   control: optional(sessionControl),
-  /** What this session itself (not a run of it) waits for. */
+  /** Open requests of this session itself, not of its runs. */
   requests: optional(z.array(openRequest)),
   /** Present while a session of another process waits for its user. */
   waiting: optional(agentWait),
   /**
-   * Parts at the session's end that nobody has had on screen. Absent: none, or the row is of a run or a sample. Set by the daemon,
-   * as the next two.
+   * Number of parts at the session's end that nobody has had on screen. Absent: none, or the row is of a run or a sample. Set by
+   * the daemon, like the next two.
    */
   new_parts: optional(z.number()),
-  /** Marked as unread by a person. */
+  /** Marked as unread by a user. */
   unread: optional(z.boolean()),
   pinned: optional(z.boolean()),
-  /** The agent's file is gone: shown from the archive. */
+  /** The agent's file no longer exists: shown from the archive. */
   archived: optional(z.boolean()),
-  /** The agent's file, for show. */
+  /** The agent's file, for display. */
   file: optional(z.string()),
   byte_size: z.number(),
 });
 export type SessionSummary = z.infer<typeof sessionSummary>;
 
-/** Whether a session has something that nobody has looked at, or is marked so. */
+/** Whether a session has unseen parts, or is marked as unread. */
 export const isUnread = ({ new_parts, unread }: SessionSummary): boolean =>
   unread === true || (new_parts !== undefined && new_parts > 0);
 
-/** Whether a session itself waits for a person; what its runs wait for is theirs. */
+/** Whether a session itself waits for a person. Its runs are not included. */
 export const isWaiting = ({ requests, waiting }: SessionSummary): boolean =>
   waiting !== undefined || (requests !== undefined && requests.length > 0);

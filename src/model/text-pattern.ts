@@ -1,12 +1,14 @@
-/** What stands around words and a page does not show: Markdown's, beside the `](address)` of a link, and space without width. */
+/**
+ * Characters around words that a page does not show: Markdown's, besides the `](address)` of a link, and the zero-width space.
+ */
 const MARKS = "*_`~[\u200b";
-/** Neither more of them, nor at more places of a text: none may make a search slow. */
+/** Maximum number of marks at a place, and of places with marks, to bound the cost of a search. */
 const MAX_MARKS = 8;
 const MAX_GAPS = 40;
-/** A space on the page may be a line's end in the source, but no paragraph's. */
+/** A space on the page may be a line end in the source, but not a paragraph end. */
 const SPACE = "(?:[^\\S\\n]+(?:\\n[^\\S\\n]*)?|\\n[^\\S\\n]*)";
 
-/** The half or full width that a character is also written in. */
+/** The half-width or full-width variant of a character. */
 const otherWidth = new Map(
   Array.from({ length: 0x9f }, (_, at) => {
     const other = String.fromCharCode(0xff01 + at);
@@ -15,9 +17,8 @@ const otherWidth = new Map(
 );
 
 /**
- * Finds a text wherever it stands, in capitals or not, composed or not, in either width, and where its source has Markdown's
- * marks between its words or a line's end for a space. Positions are those of the text that is searched: making it all small
- * would move them ("İ" becomes two units).
+ * A pattern that finds a text ignoring case, Unicode composition and width, and across Markdown marks and line ends between
+ * words. Positions refer to the searched text: lowercasing it would shift them ("İ" becomes two units).
  */
 export function textPattern(text: string, flags: "iu" | "giu"): RegExp {
   const plain = text.replace(/[\uff01-\uff9f]+/g, (wide) => wide.normalize("NFKC")).normalize("NFC");
@@ -34,33 +35,33 @@ function sourceOf(text: string): string {
       gaps++;
     }
     if (!/\s/.test(token)) source += formsOf(token);
-    // What a pattern begins with is tried at every place of the text: there a repetition would cost its square.
+    // A repetition at the start of a pattern would be tried at every position, with quadratic cost.
     else source += before === "" ? "\\s" : token.includes("\n") ? "\\s+" : SPACE;
     before = token;
   }
   return source;
 }
 
-/** Whether marks between two characters belong to neither: no word of ASCII, line or other mark is cut by them. */
+/** Whether marks between two characters belong to neither, so that they do not split an ASCII word, a line or another mark. */
 function maySplit(before: string, after: string): boolean {
   if (before === after || (/\w/.test(before) && /\w/.test(after))) return false;
   return !MARKS.includes(before) || !MARKS.includes(after);
 }
 
-/** One that follows is never among them: what each character of the text is to the pattern must be beyond doubt. */
+/** A following mark is never included, so that each character of the text matches unambiguously. */
 function marksBefore(token: string): string {
   const link = token === "]" ? "" : "|\\]\\([^()\\s]{0,500}\\)";
   return `(?:[${MARKS.replace(token, "")}]${link}){0,${MAX_MARKS}}`;
 }
 
-/** All that a character may be written as. */
+/** All variants of a character. */
 function formsOf(character: string): string {
   const parts = Array.from(character.normalize("NFD"), widthsOf).join("");
   return character === character.normalize("NFD") ? parts : `(?:${widthsOf(character)}|${parts})`;
 }
 
 function widthsOf(character: string): string {
-  // Only what means something in a pattern is escaped, for with `u` an escape that nothing needs is an error.
+  // Escape only special characters: with the flag `u`, other escapes are errors.
   const own = character.replace(/[\\^$.*+?()[\]{}|/]/, "\\$&");
   const other = otherWidth.get(character);
   return other === undefined ? own : `(?:${own}|${other})`;

@@ -1,12 +1,12 @@
 import { parse, v5 } from "uuid";
 import { isUuid } from "./is-uuid.ts";
 
-/** The namespace of ids that Verbatim makes from names which are not UUIDs themselves. */
+/** The namespace of ids derived from names that are not UUIDs. */
 const NAMESPACE = "6d1f5c0e-6f0b-5b0a-9c39-1d2d6f5f3a71";
 
 /**
- * The same name always gives the same UUID (version 5). `namespace` is a UUID, or any other text, which is then made
- * into one first. Half a surrogate pair counts as U+FFFD: it has no bytes to hash.
+ * Derives a UUID (version 5) from a name. `namespace`: a UUID, or other text from which one is derived. Half a surrogate pair
+ * counts as U+FFFD, because it has no bytes to hash.
  */
 export function uuidFrom(namespace: string, name: string): string {
   if (namespace !== lastNamespace) {
@@ -16,21 +16,21 @@ export function uuidFrom(namespace: string, name: string): string {
   return v5(encoder.encode(name), lastBytes);
 }
 const encoder = new TextEncoder();
-/** Whole files are read with one namespace, so that its bytes are worth keeping. */
+/** Caches the bytes of the last namespace: a whole file is read with the same one. */
 let lastNamespace = NAMESPACE;
 let lastBytes = parse(NAMESPACE);
 
 /**
- * The id of a message's part from its place in the message: the message's UUID with the index mixed into its last nine
- * digits. A few multiplications instead of a hash, because a session has 100,000 of them. Distinct for every integer
- * index from -2³¹ to 2³¹ - 1, and never the message's own id.
+ * Derives a part's id from its index in the message: the index is mixed into the last nine digits of the message's UUID.
+ * Multiplication is used instead of a hash, because a session has 100,000 of them. Distinct for every integer index from -2³¹ to
+ * 2³¹ - 1, and never equal to the message's id.
  */
 export function partId(message_id: string, index: number): string {
-  // A message's parts follow one another.
+  // The parts of a message are handled consecutively.
   if (last.message_id !== message_id) last = takeApart(message_id);
   const { head, mark, tail } = last;
-  // Each line is reversible, so different indexes stay different; together they leave no pattern by which an id that is
-  // made from a made id could come back to the first.
+  // Each step is reversible, so different indexes stay different. Together they leave no pattern by which an id derived from a
+  // derived id could equal the first.
   let mixed = (tail + Math.imul(index, 0x9e3779b1)) | 0;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);

@@ -977,7 +977,7 @@ describe("a turn among others", () => {
     const asked = [prompt("a"), begin(), call("x"), call("y"), seen];
     const stopped = {
       status: "aborted",
-      reason: "The turn ended while this ran",
+      reason: "The turn ended while this was running",
       outcome: { kind: over.type === "interrupt" ? "stopped" : "unknown" },
       time: { end: 1_005 },
     };
@@ -1172,11 +1172,11 @@ describe("a turn's life", () => {
     const settled = finalizeTranscript(running, 9_000);
     expect(settled.parts.at(2)).toMatchObject({ ended_at: 9_000 });
     expect(settled.parts.at(3)).toMatchObject({
-      state: { status: "aborted", reason: "The agent ended while this ran" },
+      state: { status: "aborted", reason: "The agent ended while this was running" },
     });
     expect(settled.turns.at(0)).toMatchObject({ status: "failed", ended_at: 9_000 });
     expect(finalizeTranscript(running, 9_000).parts.at(3)).toMatchObject({
-      state: { reason: "The agent ended while this ran" },
+      state: { reason: "The agent ended while this was running" },
     });
     const ending = (...bare: Bare[]) => turns(finalizeTranscript(fold(...bare), 9_000)).at(-1)?.status;
     expect(ending(prompt("a"), begin(), say("x"), end(), marker("note"))).toBe("completed");

@@ -89,20 +89,20 @@ describe("a violation", () => {
 
   it("says which part, call or message it is about, and what should have come", () => {
     expect(said(start, delta("a"))).toEqual([
-      `delta_before_start: The part ${part} gets text before its message.part_start`,
+      `delta_before_start: The part ${part} has text before its message.part_start`,
     ]);
     expect(said(open(), delta("a", 0), delta("b", 5))).toEqual([
       `offset_gap: The part ${part} has 1 characters, the delta begins at 5`,
     ]);
     expect(said(open(), close(), delta("b"))).toEqual([
-      `delta_after_end: The part ${part} gets text after its message.part_end`,
+      `delta_after_end: The part ${part} has text after its message.part_end`,
     ]);
     expect(said(close())).toEqual([`end_without_start: The part ${part} ends without a message.part_start`]);
     expect(said(open(), close(), close())).toEqual([
-      `ended_twice: The part ${part} has ended before; a revision carries the whole text`,
+      `ended_twice: The part ${part} has already ended; a revision must contain the complete text`,
     ]);
     expect(said(open(), open(2))).toEqual([
-      `nested_part: The part ${id(4, 2)} starts inside ${part}, which is still open`,
+      `nested_part: The part ${id(4, 2)} starts within ${part}, which is still open`,
     ]);
     expect(said(start, message(2))).toEqual([
       `nested_message: Message ${id(3, 1)} has no message.end before ${id(3, 2)} starts`,
@@ -110,17 +110,17 @@ describe("a violation", () => {
     expect(said(start, open(), call)).toEqual([
       `tool_call_in_open_part: The text part ${part} must end before the call a starts`,
     ]);
-    expect(said(result)).toEqual([
-      "orphan_result: The result of a comes without its call; it is shown alone",
-    ]);
+    expect(said(result)).toEqual(["orphan_result: The result of a has no call; it is shown on its own"]);
     expect(said(end)).toEqual([`end_without_start: Message ${id(3, 1)} ends without a message.start`]);
     expect(said(start, { type: "interrupt" }, end)).toEqual([
-      `end_after_interrupt: Message ${id(3, 1)} was interrupted: it has no message.end`,
+      `end_after_interrupt: Message ${id(3, 1)} was interrupted and must not have a message.end`,
     ]);
     expect(said(start, end, end)).toEqual([
-      `ended_twice: Message ${id(3, 1)} has ended before; only new usage is sent again`,
+      `ended_twice: Message ${id(3, 1)} has already ended; only new usage can be sent again`,
     ]);
-    expect(said({ type: "end" }, start)).toEqual(["after_end: message.start comes after the channel's end"]);
+    expect(said({ type: "end" }, start)).toEqual([
+      "after_end: message.start was sent after the end of the channel",
+    ]);
   });
 
   it("names what came while a part was left open", () => {

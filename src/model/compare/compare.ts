@@ -5,37 +5,37 @@ import type { PartKindName, PartStatusName } from "../search/query.ts";
 import type { TranscriptPart } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 
-/** Longest preview of a part, in characters. */
+/** Maximum length of a part's preview, in characters. */
 const PREVIEW = 300;
-/** Parts of each side that are given from the first difference on. */
+/** Maximum number of parts per side after the first difference. */
 const MOST_PARTS = 200;
 
-/** A part as a comparison lists it. */
+/** A part in a comparison. */
 export interface ComparedPart {
   part_id: string;
   kind: PartKindName;
-  /** From 0. */
+  /** Zero-based. */
   turn: number;
   step?: number;
   tool?: string;
   status?: PartStatusName;
-  /** The beginning of its text, in one line. */
+  /** The beginning of its text, on one line. */
   preview: string;
 }
 
-/** One of two sessions from the first difference on. */
+/** The rest of a session after the common beginning. */
 export interface ComparedSide {
-  /** Parts that are compared, in all. */
+  /** Total number of compared parts. */
   parts: number;
   /** At most 200. */
   rest: readonly ComparedPart[];
 }
 
-/** Two sessions side by side. */
+/** The comparison of two sessions. */
 export interface Comparison {
-  /** Parts at the beginning that say the same in both. */
+  /** Number of equal parts at the beginning. */
   same: number;
-  /** The last one of these, in the left session. */
+  /** The last equal part, in the left session. */
   last_same?: ComparedPart;
   left: ComparedSide;
   right: ComparedSide;
@@ -44,13 +44,13 @@ export interface Comparison {
 interface Compared {
   part: TranscriptPart;
   turn: number;
-  /** Equal parts have the same. */
+  /** Equal parts have equal keys. */
   key: string;
 }
 
 /**
- * Compares what two sessions say, from their beginnings to the first difference: prompts, thoughts, texts, calls and results.
- * Times, ids, tokens, and markers of what the agent did on the side do not count.
+ * Compares two sessions from their beginnings to the first difference: prompts, thoughts, texts, calls and results. Times, ids,
+ * tokens and markers are ignored.
  */
 export function compareTranscripts(left: Transcript, right: Transcript): Comparison {
   const one = comparedParts(left);

@@ -3,56 +3,56 @@ import { searchText } from "../parts/search-text.ts";
 import type { TranscriptPart } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 
-/** A model call, or an attempt at one, of a session. */
+/** A model call of a session, or an attempt at one. */
 export interface ModelCallHead {
-  /** The number of the model call in its session, from 1; `null`: an attempt that has no answer. */
+  /** One-based number of the model call in its session; `null`: an attempt without an answer. */
   step: number | null;
-  /** From 0; `null`: the request stands in no turn. */
+  /** Zero-based; `null`: the request is outside any turn. */
   turn: number | null;
   request_id: string | null;
-  /** `false`: rebuilt from the transcript; `missing` says what is not in it. */
+  /** `false`: rebuilt from the transcript; `missing` lists what is not included. */
   recorded: boolean;
   missing: readonly string[];
 }
 
 /** The request of a model call. */
 export interface ModelRequest {
-  /** The agent's own digest of the request, where it recorded one, and whether this request has it. */
+  /** The agent's own digest of the request, if it recorded one, and whether this request matches it. */
   digest: string | null;
   digest_matches: boolean | null;
-  /** The request body: as it was sent where `recorded`, else `{model?, messages}` in a neutral form. */
+  /** The request body: as sent if `recorded`, otherwise `{model?, messages}` in a neutral form. */
   request: JsonObject & { messages: readonly unknown[] };
 }
 
-/** A model call whose request is built when it is asked for: together the requests of a session are far longer than the session. */
+/** A model call whose request is built on demand: together the requests are far longer than the session. */
 export interface ModelCall extends ModelCallHead {
-  /** Position of its step's first part in the transcript; of an attempt: of the step that follows. */
+  /** Position in the transcript of its step's first part. For an attempt: of the following step. */
   first_part: number;
-  /** For each message of the request, in order, what it was made from. */
+  /** The origins of the request's messages, in order. */
   origins(): readonly MessageOrigin[];
   build(): ModelRequest;
 }
 
-/** What a model call was given, and what changed since the one before. */
+/** The input of a model call, and the changes since the previous one. */
 export interface StepContext extends ModelCallHead, ModelRequest {
-  /** For each message of the request, in order, what it was made from. */
+  /** The origins of the request's messages, in order. */
   origins: readonly MessageOrigin[];
-  /** Positions in `origins` of messages that the request before this one did not hold. */
+  /** Positions in `origins` of messages that the previous request did not contain. */
   entered: readonly number[];
-  /** Origins of messages that the request before this one held and this one does not. */
+  /** Origins of messages that the previous request contained and this one does not. */
   left: readonly MessageOrigin[];
 }
 
-/** What a message of a request was made from: parts of the transcript, lines of the file. */
+/** The origin of a message: parts of the transcript and lines of the file. */
 export interface MessageOrigin {
-  /** Identifies the message among those of other requests of the session. */
+  /** Identifies the message across the session's requests. */
   key: string;
   part_ids: readonly string[];
-  /** Lines of the session's file, from 1. */
+  /** One-based lines of the session's file. */
   lines: readonly number[];
 }
 
-/** What entered and what left between two requests, by the keys of their messages. */
+/** Messages added and removed between two requests, by their keys. */
 export function changesBetween(
   before: readonly MessageOrigin[],
   after: readonly MessageOrigin[],
@@ -70,7 +70,7 @@ interface RebuiltMessage {
   content: JsonObject[];
 }
 
-/** A message while it is rebuilt. Its lists grow together: one entry a part. */
+/** A message that is being rebuilt. Its lists have one entry per part. */
 interface Pending {
   message: RebuiltMessage;
   message_id: string;
@@ -79,12 +79,12 @@ interface Pending {
   lines: number[];
 }
 
-/** Not in a transcript, whatever agent wrote it. */
+/** Missing from transcripts of all agents. */
 const NOT_IN_TRANSCRIPT = ["system prompt", "tools", "parameters", "context that the agent added unseen"];
 
 /**
- * A session's model calls, their requests rebuilt from the parts that stand before each step: prompts, texts, thoughts, calls
- * and results in order. After a compaction only its summary and what follows it count; withdrawn parts do not.
+ * The model calls of a session, with requests rebuilt from the parts before each step: prompts, texts, thoughts, calls and
+ * results in order. After a compaction, only its summary and later parts are included. Retracted parts are not.
  */
 export function rebuiltCalls(transcript: Transcript): ModelCall[] {
   const calls: ModelCall[] = [];
@@ -115,7 +115,7 @@ export function rebuiltCalls(transcript: Transcript): ModelCall[] {
   return calls;
 }
 
-/** `messages` is shared and grows: the call was given what is in it now. */
+/** `messages` is shared and grows later: only its current content belongs to the call. */
 function rebuiltCall(
   step: number,
   turn: number | null,
@@ -156,7 +156,7 @@ function rebuiltCall(
   };
 }
 
-/** A part as a block of a message; `undefined`: the model is not given it. */
+/** A part as a block of a message; `undefined`: it is not sent to the model. */
 function blockOf(part: TranscriptPart): { role: RebuiltMessage["role"]; content: JsonObject } | undefined {
   switch (part.type) {
     case "prompt":

@@ -5,58 +5,58 @@ import type { Transcript } from "../transcript/transcript-state.ts";
 import type { MessageOrigin, ModelCall, ModelCallHead } from "./context.ts";
 import { blockKinds, endsCache, messageText } from "./message-text.ts";
 
-/** Longest preview of an item, in characters. */
+/** Maximum length of an item's preview, in characters. */
 const PREVIEW = 200;
-/** Items that left earlier and hold what one looks for: so many are named. */
+/** Maximum number of listed matches in earlier requests. */
 const MOST_EARLIER = 50;
 
-/** Something that the model was given: a block of the system prompt, a tool's definition, a message. */
+/** An item of a model's input: a block of the system prompt, a tool definition, or a message. */
 export interface ContextItem {
   section: "system" | "tools" | "messages";
-  /** Of a message. */
+  /** For messages. */
   role?: string;
-  /** Of a tool. */
+  /** For tools. */
   name?: string;
-  /** `text`, `tool_use Bash`: kinds of its blocks, each once. */
+  /** The kinds of its blocks without repetition: `text`, `tool_use Bash`. */
   kinds: readonly string[];
-  /** The beginning of its text, in one line. */
+  /** The beginning of its text, on one line. */
   preview: string;
   /** Length of its text, in UTF-16 code units. */
   size: number;
   /** The first part of the transcript that it was made from. */
   part_id?: string;
-  /** The request before this one did not hold it. */
+  /** The previous request did not contain it. */
   is_new?: true;
-  /** The provider was asked to cache everything to its end. */
+  /** The provider was asked to cache everything up to its end. */
   ends_cache?: true;
-  /** Its text has what one looks for. */
+  /** Its text matches the search. */
   is_found?: true;
 }
 
-/** A message that is not in a request any more. */
+/** A message that is no longer in the request. */
 export interface LeftItem extends ContextItem {
-  /** The last call that was given it, from 1. */
+  /** One-based number of the last call that contained it. */
   last_call: number;
 }
 
-/** One model call of a session and what it was given. */
+/** A model call of a session and its input. */
 export interface CallContext extends ModelCallHead {
-  /** From 1, attempts included; `calls`: of the session. */
+  /** One-based, including attempts. `calls`: total number in the session. */
   call: number;
   calls: number;
   digest_matches: boolean | null;
   /** The request without its system prompt, tools and messages. */
   parameters: JsonObject;
-  /** What the call used, once it has ended. */
+  /** The call's usage, once it has ended. */
   usage?: Usage;
   items: readonly ContextItem[];
-  /** Messages that the call before was given. */
+  /** Messages that the previous call contained. */
   left: readonly LeftItem[];
-  /** What one looks for stands in these, which earlier calls were given and this one was not. At most 50. */
+  /** Matches in messages that earlier calls contained and this one does not. At most 50. */
   found_earlier: readonly LeftItem[];
 }
 
-/** A call's request, item by item. `number`: from 1. `find`: marks what has this text, in any case. */
+/** The items of a call's request. `number`: one-based. `find`: marks items that contain this text, ignoring case. */
 export function describeCall(
   transcript: Transcript,
   calls: readonly ModelCall[],
@@ -97,14 +97,14 @@ export function describeCall(
   };
 }
 
-/** The text of one item of a call; `item` counts from 0, as in `items`. */
+/** The text of one item of a call. `item` is a zero-based index into `items`. */
 export function itemText(call: ModelCall, item: number): string | undefined {
   const { system, tools, messages } = call.build().request;
   const all = [...systemBlocks(system), ...asArray(tools), ...messages];
   return item < all.length ? messageText(all[item]) : undefined;
 }
 
-/** The number of the call, from 1, whose step has the part at a position; before the first step: the first. */
+/** The one-based number of the call whose step contains a position. Before the first step: 1. */
 export function callAt(calls: readonly ModelCall[], position: number): number {
   const found = calls.findLastIndex(({ step, first_part }) => step !== null && first_part <= position);
   return Math.max(0, found) + 1;
@@ -136,7 +136,7 @@ function itemOf(
   };
 }
 
-/** Chat completions put it into `function`. */
+/** The Chat Completions API nests it in `function`. */
 const nameOfTool = (tool: unknown): string | undefined =>
   asString(asObject(tool)?.name) ?? asString(asObject(asObject(tool)?.function)?.name);
 
@@ -160,7 +160,7 @@ function leftItems(
   );
 }
 
-/** From the last call back: a message that several calls were given is named once. */
+/** Searches backwards from the previous call, so that a message in several calls is listed once. */
 function foundEarlier(
   before: readonly ModelCall[],
   kept: ReadonlySet<string>,
@@ -177,7 +177,7 @@ function foundEarlier(
   return found.slice(0, MOST_EARLIER);
 }
 
-/** What the step of a call used: its end stands before the next step. */
+/** The usage of a call's step. Its end is before the next step. */
 function usageOf({ parts }: Transcript, { step, first_part }: ModelCall): Usage | undefined {
   if (step === null) return undefined;
   for (let index = first_part + 1; index < parts.length; index += 1) {

@@ -1,15 +1,17 @@
 import { asArray, asObject, asString, type JsonObject } from "../narrow.ts";
 
-/** Longest string of encoded bytes that is shown, in characters; base64 of an image is far longer, prose has spaces. */
+/**
+ * Maximum length of a string without spaces that is shown, in characters. Longer ones are encoded bytes, such as base64 images.
+ */
 const LONGEST_WORD = 2_000;
 
-/** The content of a message, a system prompt or a tool's definition as text that a person reads. */
+/** The text of a message, a system prompt or a tool definition, for display. */
 export function messageText(message: unknown): string {
   const content = asObject(message)?.content ?? message;
   return blocksOf(content).map(blockText).filter(Boolean).join("\n\n");
 }
 
-/** What kinds of blocks a message has, each once: `text`, `tool_use Bash`. */
+/** The kinds of a message's blocks without repetition: `text`, `tool_use Bash`. */
 export function blockKinds(message: unknown): string[] {
   const kinds = blocksOf(asObject(message)?.content ?? message).map((value) => {
     const block = asObject(value);
@@ -20,7 +22,7 @@ export function blockKinds(message: unknown): string[] {
   return [...new Set(kinds)];
 }
 
-/** Whether a block of the message ends what the provider is asked to cache (Anthropic's `cache_control`). */
+/** Whether a block of the message ends a cached prefix (Anthropic's `cache_control`). */
 export function endsCache(message: unknown): boolean {
   const blocks = blocksOf(asObject(message)?.content ?? message);
   return [message, ...blocks].some((block) => asObject(block)?.cache_control !== undefined);

@@ -3,8 +3,8 @@ import { type ModelCall, rebuiltCalls } from "./context.ts";
 import type { LoggedRequest } from "./request-log.ts";
 
 /**
- * The model calls of a transcript, in order: with the request that the agent logged, else with one rebuilt from the parts. Logged
- * attempts without an answer stand between the steps.
+ * The model calls of a transcript in order, with the requests logged by the agent or, if there are none, rebuilt from the parts.
+ * Logged attempts without an answer are between the steps.
  */
 export function modelCalls(transcript: Transcript, logged: readonly LoggedRequest[]): ModelCall[] {
   const parts = partsByByte(transcript);

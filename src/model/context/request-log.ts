@@ -1,39 +1,39 @@
 import type { JsonObject } from "../narrow.ts";
 
-/** Where a line stands in the session's file. */
+/** The place of a line in the session's file. */
 export interface LinePlace {
-  /** From 1. */
+  /** One-based. */
   line: number;
   /** Offset of its first byte. */
   byte: number;
 }
 
-/** One API request of a session, rebuilt from the agent's own log. */
+/** An API request of a session, rebuilt from the agent's own log. */
 export interface LoggedRequest {
-  /** The agent's id of it (`requestRef` of the answer's lines). */
+  /** The agent's id of the request (`requestRef` in the lines of the answer). */
   id: string;
   place: LinePlace;
   at?: string;
-  /** For each message of the body, the lines that spell it, or the line of the log that holds it. */
+  /** For each message of the body: the lines that contain it, or the line of the log with it. */
   origins: (readonly LinePlace[])[];
-  /** For each message of the body, the hash by which the log names it. */
+  /** For each message of the body: its hash in the log. */
   hashes: readonly string[];
-  /** The agent's own digest of the body; absent where it cut parts out of the record. */
+  /** The agent's own digest of the body. Absent if it truncated the record. */
   digest?: string;
-  /** What the log does not hold: a shape, a base request, messages. Empty: the body is whole. */
+  /** What the log lacks: a shape, a base request, messages. Empty: the body is complete. */
   missing: readonly string[];
   /** The first line of its answer. Absent: the attempt failed, was stopped, or is not answered yet. */
   answer?: LinePlace;
   /**
-   * The request body: `system`, `tools`, `messages` and the parameters, `betas` among them. `digest`: of this body, equal to the
-   * agent's own where nothing is missing.
+   * The request body: `system`, `tools`, `messages` and parameters, including `betas`. `digest`: of this body; equals the agent's
+   * own if nothing is missing.
    */
   build(): { body: JsonObject; digest: string };
 }
 
-/** Takes the lines of a session's file in order; gives the requests that they log. */
+/** Reads the lines of a session's file in order and collects the requests that they log. */
 export interface RequestLog {
   push(value: JsonObject, place: LinePlace): void;
-  /** In the order of the file. */
+  /** In file order. */
   requests(): LoggedRequest[];
 }

@@ -6,13 +6,13 @@ import type { Transcript } from "../transcript/transcript-state.ts";
 import { countUsage } from "../usage.ts";
 import { type Interval, spanOf } from "./intervals.ts";
 
-/** One model call and the tools that it called. */
+/** The figures of a model call and of the tools that it called. */
 export interface StepFigures {
-  /** From 0. */
+  /** Zero-based. */
   turn: number;
-  /** In its turn, from 1. */
+  /** One-based number in its turn. */
   step: number;
-  /** The part that begins it. */
+  /** The first part of the step. */
   part_id: string;
   model?: string;
   /** Milliseconds since 1970. */
@@ -23,7 +23,7 @@ export interface StepFigures {
   failed: number;
   /** Copied from another session, where it is counted. */
   inherited?: true;
-  /** A compaction stands between the step before and this one. */
+  /** There is a compaction between the previous step and this one. */
   compacted?: true;
 }
 
@@ -31,7 +31,7 @@ export interface ToolFigures {
   name: string;
   calls: number;
   failed: number;
-  /** Milliseconds in all, calls at once each counted; absent: the record has no times. */
+  /** Total milliseconds, counting concurrent calls separately. Absent: the record has no times. */
   time?: number;
 }
 
@@ -41,33 +41,36 @@ export interface ModelFigures {
   usage: Usage;
 }
 
-/** Milliseconds by what the turns were spent on. Where two overlap, the person goes before tools, and tools before the model. */
+/**
+ * Time of the turns by activity, in milliseconds. Overlapping time counts for the person first, then for tools, then for the
+ * model.
+ */
 export interface TimeFigures {
-  /** From each turn's prompt to its end, added up. */
+  /** Sum of the times from each turn's prompt to its end. */
   turns: number;
   model: number;
   tools: number;
-  /** Waiting for an answer: an approval, a question, a plan. */
+  /** Waiting for an answer to an approval, a question or a plan. */
   person: number;
-  /** What no record explains. */
+  /** Time that no record explains. */
   other: number;
 }
 
-/** What a turn, or all turns of a session, took. Sub-agents count in sessions of their own. */
+/** The figures of a turn or of all turns of a session. Sub-agents count in their own sessions. */
 export interface Figures {
   time: TimeFigures;
-  /** Absent: no step says it. */
+  /** Absent: no step has usage. */
   usage?: Usage;
-  /** Steps that say their tokens, and those of them without a price. */
+  /** Number of steps with usage, and of those without a price. */
   counted_steps: number;
   unpriced_steps: number;
   steps: readonly StepFigures[];
-  /** The one that was called most first. */
+  /** Most called first. */
   tools: readonly ToolFigures[];
   models: readonly ModelFigures[];
 }
 
-/** The figures of one turn (from 1) or of all; `undefined`: there is no such turn. */
+/** The figures of one turn (one-based) or of all; `undefined`: no such turn. */
 export function figuresOf(transcript: Transcript, turn: number | "all"): Figures | undefined {
   const turns = [...transcript.turns].flatMap((each) => each ?? []);
   const chosen = turn === "all" ? turns : turns.slice(turn - 1, turn);
@@ -195,7 +198,7 @@ class FigureSums {
   }
 }
 
-/** In milliseconds. A time of 0 is not known. */
+/** In milliseconds. A time of 0 is unknown. */
 function callTime({ state }: TranscriptPartOf<"tool_call">): number | undefined {
   if (!("time" in state) || !("end" in state.time)) return undefined;
   const { start, end } = state.time;

@@ -1,7 +1,7 @@
-/** From and to, in milliseconds. */
+/** Start and end, in milliseconds. */
 export type Interval = readonly [from: number, to: number];
 
-/** The time that is covered by at least one of the intervals, in milliseconds. One that ends before it begins covers none. */
+/** The time covered by at least one of the intervals, in milliseconds. An interval that ends before it begins is empty. */
 export function spanOf(intervals: readonly Interval[]): number {
   const sorted = intervals.filter(([from, to]) => to > from).sort(([one], [other]) => one - other);
   let sum = 0;

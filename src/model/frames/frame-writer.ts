@@ -2,7 +2,7 @@ import type { StopReason, Usage } from "../messages/message.ts";
 import { partId } from "../uuid.ts";
 import type { Frame } from "./frame.ts";
 
-/** A frame without what every frame of a session says. */
+/** A frame without the fields that all frames of a session share. */
 export type FrameBody = Frame extends infer Member
   ? Member extends Frame
     ? Omit<Member, "session_id" | "at">
@@ -11,12 +11,12 @@ export type FrameBody = Frame extends infer Member
 
 export interface FrameWriterOptions {
   session_id: string;
-  /** The id of the next message; ids of parts are made from it. */
+  /** Returns the id of the next message. Part ids are derived from it. */
   nextMessageId(): string;
   now(): number;
 }
 
-/** How a message ends. */
+/** The end of a message. */
 export interface MessageEnding {
   stop_reason?: StopReason;
   usage?: Usage;
@@ -24,48 +24,48 @@ export interface MessageEnding {
 }
 
 /**
- * Writes an assistant's messages as frames for a source that tells less than frames say: it opens a message when something is
- * said, ends a part when the kind or the source's own part changes, and never nests, so that its frames keep the order that
- * `createOrderChecker` checks. Every delta carries its offset: the same frames sent twice change nothing.
+ * Writes an assistant's messages as frames, for a source with less structure than frames. It opens a message when there is
+ * output, ends a part when the kind or the source's own part changes, and never nests, so that its frames are in the order that
+ * `createOrderChecker` checks. Each delta has an offset, so that repeated frames have no effect.
  */
 export interface FrameWriter {
-  /** The frames written since the last call. */
+  /** Returns the frames written since the last call. */
   take(): Frame[];
-  /** Whether frames wait to be taken. */
+  /** Whether there are no frames to take. */
   readonly isEmpty: boolean;
-  /** The open message. */
+  /** The id of the open message. */
   readonly message_id: string | undefined;
-  /** Writes a frame as it is; the open part stays open. */
+  /** Writes a frame unchanged. The open part stays open. */
   put(body: FrameBody): void;
-  /** Ends the open message without a reason, and begins one. */
+  /** Ends the open message without a stop reason, and begins a new one. */
   startMessage(fields?: { model?: string; response_id?: string }): void;
   /**
-   * Appends to the open part where kind and key are its own; else ends that and begins one. Empty text begins a part too.
-   * Gives the part's id.
+   * Appends to the open part if its kind and key match. Otherwise ends that part and begins a new one, also for empty text.
+   * Returns the part's id.
    */
   say(kind: "text" | "thinking", text: string, key?: string): string;
-  /** Ends the open part; with a key, only where it is that one. `signature` is a thought's. */
+  /** Ends the open part; with a key, only if it matches. `signature`: for a thought. */
   endPart(key?: string, fields?: { signature?: string; format?: string }): void;
   startCall(tool_call_id: string, tool_name: string): void;
   call(tool_call_id: string, tool_name: string, arguments_json: string): void;
   image(url: string): void;
   file(file: { mime: string; url: string; filename?: string }): void;
-  /** An id for a part that the source does not name: unique in the open message, or in the last one. */
+  /** An id for a part without an id of its own: unique in the open message, or in the last one. */
   nextPartId(): string;
   endMessage(ending?: MessageEnding): void;
-  /** Forgets the open message without a `message.end`: an interrupt ends it. */
+  /** Drops the open message without a `message.end`, because an interrupt ends it. */
   dropMessage(): void;
 }
 
 export function createFrameWriter({ session_id, nextMessageId, now }: FrameWriterOptions): FrameWriter {
   let frames: Frame[] = [];
   let message_id: string | undefined;
-  /** What ids of parts are made from: the open message, or the last one. */
+  /** The id from which part ids are derived: the open message, or the last one. */
   let base: string | undefined;
   let parts = 0;
   let open: { id: string; kind: "text" | "thinking"; key: string | undefined; length: number } | undefined;
 
-  // The cast joins what `FrameBody` took apart: every member of it is a member of `Frame` with these two fields.
+  // The cast is safe: each member of `FrameBody` is a member of `Frame` without these two fields.
   const put = (body: FrameBody): void => {
     frames.push({ ...body, session_id, at: now() } as Frame);
   };

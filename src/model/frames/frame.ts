@@ -15,24 +15,24 @@ import { answer, request, requestOutcome } from "../request.ts";
 import { sessionPatch } from "../session.ts";
 import { markerKind, source, truncated, turnStatus } from "../transcript/transcript.ts";
 
-/** What every frame says beside its own fields. */
+/** Fields of all frames. */
 const common = {
   session_id: uuid,
-  /** When it happened, by the source's clock; 0: it does not say. For show only: order is the order of arrival. */
+  /** Time of the event by the source's clock; 0: unknown. For display only: frames are ordered by arrival. */
   at: milliseconds,
   source: optional(source),
-  /** The transcript part that the frame opens or changes, set by the daemon for clients that hold only a window. */
+  /** The transcript part that the frame opens or changes. Set by the daemon for clients that hold only part of the transcript. */
   part_index: optional(z.number()),
-  /** The step of the message that the frame belongs to, set by the daemon where it is not the last one. */
+  /** The step of the frame's message. Set by the daemon if it is not the last one. */
   step: optional(z.number()),
   truncated: optional(truncated),
 };
 
 /**
- * The vocabulary of the live channel: what readers, the harness and ingestion emit, what the socket carries, and what
- * `accumulate` folds. A channel adds `channel`, `epoch` and `seq` (see protocol.ts).
+ * The events of the live channel: emitted by readers, agents and ingestion, sent over the socket, and folded by `accumulate`. A
+ * channel adds `channel`, `epoch` and `seq` (see protocol.ts).
  *
- * Every member is either handled by `accumulate` or listed in its `SKIPPED`; a test fails when one is neither.
+ * Every member is either handled by `accumulate` or listed in its `SKIPPED`, which a test checks.
  */
 export const frame = z.discriminatedUnion("type", [
   // A model call.
@@ -43,9 +43,9 @@ export const frame = z.discriminatedUnion("type", [
     turn_id: optional(uuid),
     model: optional(z.string()),
     response_id: optional(z.string()),
-    /** How much the model was to think, in its agent's own word. */
+    /** The reasoning effort, as the agent names it. */
     effort: optional(z.string()),
-    /** Copied from the session that this one goes on from, where it is counted. */
+    /** Copied from the session that this one continues, where it is counted. */
     inherited: optional(z.boolean()),
   }),
   record({
@@ -62,16 +62,16 @@ export const frame = z.discriminatedUnion("type", [
     kind: z.enum(["text", "thinking"]),
     text: z.string(),
     part_id: optional(uuid),
-    /** Length already delivered, in UTF-16 code units: a repeat is ignored, a gap asks for a resync. */
+    /** Length of the text before this delta, in UTF-16 code units. A repeat is ignored, a gap causes a resync. */
     offset: optional(z.number()),
-    /** Set by the daemon beside the `part_id` that it gave: the source sends no boundaries, whatever opens a part ends this one. */
+    /** Set by the daemon together with `part_id`, for a source without part boundaries: the next part ends this one. */
     bare: optional(z.boolean()),
   }),
   record({
     ...common,
     type: z.literal("message.part_end"),
     part_id: uuid,
-    /** The whole value; authoritative where present. Sent again later, it revises the part in its place. */
+    /** The complete value, which overrides the deltas. If sent again later, it revises the part. */
     text: optional(z.string()),
     signature: optional(z.string()),
     /** The signature's format, as in `thinking_signature`. */
@@ -113,11 +113,11 @@ export const frame = z.discriminatedUnion("type", [
     output_end: optional(z.string()),
     parts: z.array(mediaPart),
     ui_extra: optional(uiExtra),
-    /** Why it neither succeeded nor failed: the status of such a call is `aborted`. */
+    /** Details of an `aborted` call, which neither succeeded nor failed. */
     outcome: optional(callOutcome),
     /** Who allowed the call to run. */
     permission: optional(permission),
-    /** The call goes on in the background: another result reports its end. */
+    /** The call continues in the background: another result reports its end. */
     background: optional(z.boolean()),
     part_id: optional(uuid),
     message_id: optional(uuid),
@@ -150,7 +150,7 @@ export const frame = z.discriminatedUnion("type", [
     stop_reason_raw: optional(z.string()),
     error: optional(z.string()),
   }),
-  /** What was withdrawn: a message, or (`part_id`) one part of it. Kept, marked, shown folded. */
+  /** Retracts a message, or with `part_id` one part of it. It is kept, marked and shown collapsed. */
   record({
     ...common,
     type: z.literal("message.retract"),
@@ -160,19 +160,19 @@ export const frame = z.discriminatedUnion("type", [
   }),
   record({ ...common, type: z.literal("message.legacy"), message: legacyMessage }),
   /**
-   * The message as its provider must get it back (ids, signatures, raw blocks), for history alone: it is sent before the
-   * message's end or the interrupt that ends it, changes nothing in a transcript, and never goes to a client. Its parts carry
-   * the `part_id` of the parts that were shown for them.
+   * The message as its provider needs it back (ids, signatures, raw blocks), for history only. It is sent before the message's
+   * end or the interrupt that ends it, does not change the transcript, and is never sent to clients. Its parts have the `part_id`
+   * of the shown parts.
    */
   record({ ...common, type: z.literal("message.record"), message: assistantMessage }),
-  // Others' messages.
+  // Messages of others.
   record({
     ...common,
     type: z.literal("user.message"),
     message_id: uuid,
     part_id: optional(uuid),
     parts: z.array(part),
-    /** Typed while the turn ran: stays inside it. Otherwise it opens a turn (unless `turn.start` just did). */
+    /** Typed while the turn was running, and part of that turn. Otherwise it opens a turn, unless `turn.start` just did. */
     queued: optional(z.boolean()),
     origin: optional(promptOrigin),
   }),
@@ -185,7 +185,7 @@ export const frame = z.discriminatedUnion("type", [
     title: optional(z.string()),
   }),
   record({ ...common, type: z.literal("todo.change"), todos: z.array(todoItem) }),
-  // What a person is asked.
+  // Requests to the user.
   record({ ...common, type: z.literal("request.open"), request }),
   record({
     ...common,
@@ -194,7 +194,7 @@ export const frame = z.discriminatedUnion("type", [
     outcome: requestOutcome,
     answer: optional(answer),
   }),
-  // Life.
+  // Lifecycle.
   record({ ...common, type: z.literal("turn.start"), turn_id: uuid }),
   record({
     ...common,
@@ -204,9 +204,9 @@ export const frame = z.discriminatedUnion("type", [
     /** No record states the end: `status` is inferred from the turn's last records, and the outcome of open calls is unknown. */
     inferred: optional(z.boolean()),
   }),
-  /** A turn that was withdrawn (Codex's roll-back, an abandoned branch): kept, marked, shown folded. */
+  /** Retracts a turn (Codex's rollback, an abandoned branch). It is kept, marked and shown collapsed. */
   record({ ...common, type: z.literal("turn.retract"), turn_id: uuid, reason: z.string() }),
-  /** A run began: sent on the parent's channel (with the call) and on the run's own (without). */
+  /** A run began. Sent on the parent's channel (with the call) and on the run's own (without). */
   record({
     ...common,
     type: z.literal("task.start"),
@@ -234,7 +234,7 @@ export const frame = z.discriminatedUnion("type", [
     data: optional(z.unknown()),
   }),
   record({ ...common, type: z.literal("interrupt"), part_id: optional(uuid), reason: optional(z.string()) }),
-  /** One line in its place: compaction, retry, model switch, rewind, hook, notification, injected context. */
+  /** A marker of one line: compaction, retry, model switch, rewind, hook, notification, injected context. */
   record({
     ...common,
     type: z.literal("marker"),
@@ -245,7 +245,7 @@ export const frame = z.discriminatedUnion("type", [
     text: optional(z.string()),
     data: optional(z.unknown()),
   }),
-  /** A record that nothing here understands, or (`error`) could not be read. */
+  /** A record that no reader understands, or (`error`) that could not be read. */
   record({
     ...common,
     type: z.literal("unknown"),
@@ -255,9 +255,9 @@ export const frame = z.discriminatedUnion("type", [
     error: optional(z.string()),
   }),
   record({ ...common, type: z.literal("context.usage"), tokens: z.number(), limit: optional(z.number()) }),
-  /** Facts about the session itself: title, folder, model, parent… Last one wins, field by field. */
+  /** Facts about the session: title, folder, model, parent… The last value of each field counts. */
   record({ ...common, type: z.literal("session.update"), patch: sessionPatch }),
-  /** The channel is over: nothing follows. */
+  /** The end of the channel: no frames follow. */
   record({ ...common, type: z.literal("end") }),
 ]);
 export type Frame = z.infer<typeof frame>;

@@ -1,10 +1,10 @@
 import type { Frame } from "./frame.ts";
 
-/** A frame that breaks the order of frames. It is folded all the same: nothing is dropped for it. */
+/** A frame that violates the order of frames. It is folded anyway; nothing is dropped. */
 export interface Violation {
   readonly rule: Rule;
   readonly session_id: string;
-  /** What is wrong, and what should have come instead. */
+  /** What is wrong, and what was expected. */
   readonly message: string;
 }
 
@@ -23,26 +23,26 @@ export type Rule =
   | "after_end";
 
 interface SessionOrder {
-  /** The message being written, and those that ended, with how. */
+  /** The open message, and ended messages with how they ended. */
   message_id: string | undefined;
   readonly messages: Map<string, "open" | "ended" | "interrupted">;
   /** The part between its start and its end. */
   open_part: { id: string; kind: "text" | "thinking" } | undefined;
-  /** Every part that was started, with the length delivered. */
+  /** All started parts, with the length of their text. */
   readonly parts: Map<string, { length: number; ended: boolean }>;
   readonly calls: Set<string>;
   over: boolean;
 }
 
 /**
- * Checks frames as they come against the order that a source owes: a start before the first delta and one end after the
- * last where boundaries are sent, no nesting, open text ends before a tool call starts, results only for known calls,
- * one end for each completed message and none after an interrupt. A bare stream without boundaries is legal. Sessions
- * may interleave: each has a state of its own, which begins anew after its `end`.
+ * Checks frames against the order that sources must follow: with part boundaries, a start before the first delta and one end
+ * after the last; no nesting; open text ends before a tool call starts; results only for known calls; one end for each completed
+ * message and none after an interrupt. A stream without boundaries is valid. Sessions may interleave: each has its own state,
+ * which is reset by its `end`.
  */
 export function createOrderChecker(): {
   check(frame: Frame): Violation[];
-  /** What of a session waits for its end. */
+  /** The open message and part of a session. */
   open(session_id: string): { message_id: string | undefined; part_id: string | undefined };
 } {
   const sessions = new Map<string, SessionOrder>();
@@ -81,7 +81,7 @@ function checkFrame(order: SessionOrder, frame: Frame, report: (rule: Rule, mess
     order.open_part = undefined;
   };
   if (order.over) {
-    report("after_end", `${frame.type} comes after the channel's end`);
+    report("after_end", `${frame.type} was sent after the end of the channel`);
     order.over = false;
   }
   switch (frame.type) {
@@ -100,7 +100,7 @@ function checkFrame(order: SessionOrder, frame: Frame, report: (rule: Rule, mess
       if (order.open_part !== undefined) {
         report(
           "nested_part",
-          `The part ${frame.part_id} starts inside ${order.open_part.id}, which is still open`,
+          `The part ${frame.part_id} starts within ${order.open_part.id}, which is still open`,
         );
       }
       order.open_part = { id: frame.part_id, kind: frame.kind };
@@ -110,7 +110,7 @@ function checkFrame(order: SessionOrder, frame: Frame, report: (rule: Rule, mess
       if (frame.part_id === undefined) return;
       const part = order.parts.get(frame.part_id);
       if (part === undefined) {
-        report("delta_before_start", `The part ${frame.part_id} gets text before its message.part_start`);
+        report("delta_before_start", `The part ${frame.part_id} has text before its message.part_start`);
         order.parts.set(frame.part_id, { length: (frame.offset ?? 0) + frame.text.length, ended: false });
         return;
       }
@@ -123,7 +123,7 @@ function checkFrame(order: SessionOrder, frame: Frame, report: (rule: Rule, mess
       }
       const isRepeat = offset + frame.text.length <= part.length;
       if (part.ended && !isRepeat) {
-        report("delta_after_end", `The part ${frame.part_id} gets text after its message.part_end`);
+        report("delta_after_end", `The part ${frame.part_id} has text after its message.part_end`);
       }
       part.length = Math.max(part.length, offset + frame.text.length);
       return;
@@ -135,11 +135,11 @@ function checkFrame(order: SessionOrder, frame: Frame, report: (rule: Rule, mess
         order.parts.set(frame.part_id, { length: frame.text?.length ?? 0, ended: true });
         return;
       }
-      // With the whole value it is a revision, which may come at any time.
+      // A complete value is a revision, which is valid at any time.
       if (part.ended && frame.text === undefined && frame.signature === undefined) {
         report(
           "ended_twice",
-          `The part ${frame.part_id} has ended before; a revision carries the whole text`,
+          `The part ${frame.part_id} has already ended; a revision must contain the complete text`,
         );
       }
       part.ended = true;
@@ -160,10 +160,7 @@ function checkFrame(order: SessionOrder, frame: Frame, report: (rule: Rule, mess
       return;
     case "message.tool_result":
       if (!order.calls.has(frame.tool_call_id)) {
-        report(
-          "orphan_result",
-          `The result of ${frame.tool_call_id} comes without its call; it is shown alone`,
-        );
+        report("orphan_result", `The result of ${frame.tool_call_id} has no call; it is shown on its own`);
       }
       return;
     case "message.end": {
@@ -172,16 +169,22 @@ function checkFrame(order: SessionOrder, frame: Frame, report: (rule: Rule, mess
       if (message === undefined) {
         report("end_without_start", `Message ${frame.message_id} ends without a message.start`);
       } else if (message === "interrupted") {
-        report("end_after_interrupt", `Message ${frame.message_id} was interrupted: it has no message.end`);
+        report(
+          "end_after_interrupt",
+          `Message ${frame.message_id} was interrupted and must not have a message.end`,
+        );
       } else if (message === "ended" && frame.usage === undefined) {
-        report("ended_twice", `Message ${frame.message_id} has ended before; only new usage is sent again`);
+        report(
+          "ended_twice",
+          `Message ${frame.message_id} has already ended; only new usage can be sent again`,
+        );
       }
       order.messages.set(frame.message_id, "ended");
       if (order.message_id === frame.message_id) order.message_id = undefined;
       return;
     }
     case "interrupt":
-      // A person stops an agent in the middle of anything: what is open ends here.
+      // A person can stop an agent at any time: open messages and parts end here.
       if (order.message_id !== undefined) order.messages.set(order.message_id, "interrupted");
       order.message_id = undefined;
       order.open_part = undefined;
@@ -204,7 +207,7 @@ function checkFrame(order: SessionOrder, frame: Frame, report: (rule: Rule, mess
       order.calls.clear();
       order.over = true;
       return;
-    // These may come at any time.
+    // Valid at any time.
     case "message.tool_progress":
     case "message.image":
     case "message.file":

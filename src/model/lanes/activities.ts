@@ -2,8 +2,8 @@ import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/trans
 import type { Transcript } from "../transcript/transcript-state.ts";
 
 /**
- * What a session spends its time on. `model`: a model call; `tool`: a tool call; `run`: a call that waits for a sub-agent; `person`: a
- * request that waits for an answer; the others are moments.
+ * Kinds of activities. `model`: a model call; `tool`: a tool call; `run`: a call that waits for a sub-agent; `person`: a request
+ * that waits for an answer; the others are points in time.
  */
 export const ACTIVITY_KINDS = [
   "model",
@@ -17,21 +17,21 @@ export const ACTIVITY_KINDS = [
 ] as const;
 export type ActivityKind = (typeof ACTIVITY_KINDS)[number];
 
-/** A span of a turn's time, or a moment of it. */
+/** A span of a turn's time, or a point in it. */
 export interface Activity {
   kind: ActivityKind;
   /** Milliseconds since 1970. */
   from: number;
-  /** Absent: it goes on. */
+  /** Absent: it has not ended. */
   to?: number;
-  /** The part that it is about; of a model call: the first one that it made. */
+  /** The part it belongs to. For a model call: its first part. */
   part: TranscriptPart;
 }
 
-/** What a turn spent its time on, in the order of the record. Parts without a time are left out. */
+/** The activities of a turn, in record order. Parts without a time are omitted. */
 export function* activitiesOf({ parts }: Transcript, turn: Turn): Generator<Activity> {
   const { started_at, first_part, part_count } = turn;
-  /** Since when nothing but the model can be at work. */
+  /** The time since which only the model can be active. */
   let free = started_at;
   let call: (Activity & { to: number; step: number | undefined }) | undefined;
   for (let index = first_part; index < first_part + part_count; index += 1) {
@@ -66,7 +66,7 @@ function otherActivity(part: TranscriptPart, at: number): Activity | undefined {
     : undefined;
 }
 
-/** A time of 0 is not known. */
+/** A time of 0 is unknown. */
 function callActivity(part: TranscriptPartOf<"tool_call">): Activity | undefined {
   const { state } = part;
   const kind = part.run === undefined ? "tool" : "run";

@@ -2,36 +2,36 @@ import { statusOf } from "../parts/part-facets.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 import { type Activity, type ActivityKind, activitiesOf } from "./activities.ts";
 
-/** A bar of a lane: a span of time, or (`from` = `to`) a moment. */
+/** A bar of a lane: a span of time, or (`from` = `to`) a point in time. */
 export interface LaneBar {
   kind: ActivityKind;
   /** Milliseconds since 1970. */
   from: number;
-  /** Absent: it goes on. */
+  /** Absent: it has not ended. */
   to?: number;
   part_id: string;
-  /** From 0. */
+  /** Zero-based. */
   turn: number;
-  /** Of its turn, from 1. */
+  /** One-based number in its turn. */
   step?: number;
-  /** The tool's name, or what a marker says. */
+  /** The tool's name, or the title of a marker. */
   label?: string;
   failed?: true;
-  /** The session of the sub-agent that it waits for. */
+  /** The session of the sub-agent that the call waits for. */
   run_id?: string;
 }
 
-/** Longest label, in characters. */
+/** Maximum length of a label, in characters. */
 const LABEL = 80;
 
-/** A session's bars in order of their beginnings. */
+/** A session's bars, ordered by start. */
 export function laneBars(transcript: Transcript): LaneBar[] {
   const bars: LaneBar[] = [];
   for (const turn of transcript.turns) {
     if (turn === undefined) continue;
     const isOver = turn.status !== "running";
     for (const activity of activitiesOf(transcript, turn)) {
-      // What has no end in a turn that is over ended with the turn, at the latest.
+      // An activity without an end ended with its turn at the latest.
       const to =
         activity.to ?? (isOver ? Math.max(activity.from, turn.ended_at ?? activity.from) : undefined);
       bars.push({ ...barOf(activity, turn.index), ...(to !== undefined && { to }) });

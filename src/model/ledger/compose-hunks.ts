@@ -1,21 +1,21 @@
 import type { DiffHunk } from "../parts/ui-extra.ts";
 
-/** Lines of unchanged text around a change, as in a unified diff. */
+/** Number of unchanged lines around a change, as in a unified diff. */
 const CONTEXT = 3;
 
 /**
- * A file as far as the diffs reveal it. `kept`: lines of the first text that no diff has touched, from the line `old` on
- * (counted from 1); the last one goes on to the end of the file. `line`: one line whose text is known; with `old` it is a line
- * of the first text, without it was added.
+ * A section of a file, as far as the diffs show it. `kept`: unchanged lines of the original, starting at the one-based line
+ * `old`; the last one extends to the end of the file. `line`: a line with known text; with `old` it is from the original, without
+ * it was added.
  */
 type Segment = { kind: "kept"; old: number; count: number } | { kind: "line"; old?: number; text: string };
 
-/** `old`: its line in the first text; of an added line the one before which it stands. */
+/** `old`: the line in the original. For an added line: the original line that follows it. */
 type Operation = { sign: " " | "-" | "+"; text: string; old: number };
 
 /**
- * Composes the diffs of one file, in the order in which they were applied, into one diff from the first text to the last. It
- * needs neither text. `undefined`: a diff has no line numbers, or does not fit what the ones before it made.
+ * Composes the diffs of one file, in order, into one diff from the original to the final text, without needing either text.
+ * `undefined`: a diff has no line numbers, or does not apply to the result of the earlier ones.
  *
  * `isNew`: the file did not exist before the first diff.
  */
@@ -26,7 +26,7 @@ export function composeHunks(
   let segments: Segment[] = isNew ? [] : [{ kind: "kept", old: 1, count: Number.POSITIVE_INFINITY }];
   const removed = new Map<number, string>();
   for (const hunks of edits) {
-    /** Lines that the edit has added so far, less those that it has removed. */
+    /** Number of lines added minus removed by the edit so far. */
     let shift = 0;
     for (const hunk of hunks) {
       const next = applyHunk(segments, hunk, shift, removed);
@@ -38,7 +38,7 @@ export function composeHunks(
   return hunksOf(operationsOf(segments, removed));
 }
 
-/** The segments after a hunk; `undefined`: it does not fit. Lines of the first text that it removes go into `removed`. */
+/** The segments after applying a hunk; `undefined`: it does not apply. Removed lines of the original are added to `removed`. */
 function applyHunk(
   segments: readonly Segment[],
   hunk: DiffHunk,
@@ -46,13 +46,13 @@ function applyHunk(
   removed: Map<number, string>,
 ): Segment[] | undefined {
   const lines = hunk.lines.filter((line) => !line.startsWith("\\"));
-  // An empty side names the line before it or the one behind it: writers differ. The other side is certain.
+  // For an empty side, some writers give the line before it and others the line after it. The other side is unambiguous.
   const start = hunk.new_lines > 0 ? hunk.new_start - 1 : hunk.old_start - 1 + shift;
   if (start < 0 || (hunk.old_start === 0 && hunk.old_lines > 0)) return undefined;
   const split = splitAt(segments, start);
   if (split === undefined) return undefined;
   const { before } = split;
-  /** The segments behind, the next one last. */
+  /** The following segments in reverse order. */
   const after = split.after.toReversed();
   for (const line of lines) {
     const text = line.slice(1);
@@ -70,7 +70,7 @@ function applyHunk(
   return [...before, ...after.toReversed()];
 }
 
-/** The segments before and from the line with this index (from 0); `undefined`: the file is shorter. */
+/** Splits segments at a zero-based line; `undefined`: the file is shorter. */
 function splitAt(
   segments: readonly Segment[],
   index: number,
@@ -92,7 +92,7 @@ function splitAt(
   return left === 0 ? { before, after: [] } : undefined;
 }
 
-/** Takes the next line off segments of which the next one is the last. */
+/** Removes the next line from reversed segments. */
 function takeLine(segments: Segment[]): { old?: number; text?: string } | undefined {
   const next = segments.pop();
   if (next === undefined || next.kind === "line") return next;
@@ -100,12 +100,12 @@ function takeLine(segments: Segment[]): { old?: number; text?: string } | undefi
   return { old: next.old };
 }
 
-/** What a line editor would do to get from the first text to the last; lines that are kept unseen are left out. */
+/** The edit operations from the original to the final text. Unchanged unknown lines are omitted. */
 function operationsOf(segments: readonly Segment[], removed: ReadonlyMap<number, string>): Operation[] {
   const operations: Operation[] = [];
   let added: string[] = [];
   let next_old = 1;
-  /** Ends a change before the line `old` of the first text. */
+  /** Ends a change before the line `old` of the original. */
   function endChange(old: number): void {
     const gone: { old: number; text: string }[] = [];
     for (; next_old < old; next_old += 1) {
@@ -130,7 +130,7 @@ function operationsOf(segments: readonly Segment[], removed: ReadonlyMap<number,
   return operations;
 }
 
-/** A change before the line `next` of the first text, without lines at its ends that were removed and added again. */
+/** A change before the line `next` of the original, without lines at its ends that were removed and added again. */
 function withoutSame(
   gone: readonly { old: number; text: string }[],
   added: readonly string[],
@@ -157,7 +157,7 @@ function withoutSame(
 
 function hunksOf(operations: readonly Operation[]): DiffHunk[] {
   const hunks: DiffHunk[] = [];
-  /** Lines added less lines removed so far: a line's new number is its old one and this. */
+  /** Lines added minus removed so far: the difference between new and old line numbers. */
   let shift = 0;
   for (let at = 0; at < operations.length; ) {
     if (operations[at]?.sign === " ") {
@@ -173,7 +173,7 @@ function hunksOf(operations: readonly Operation[]): DiffHunk[] {
     const new_lines = lines.filter(({ sign }) => sign !== "-").length;
     const first = lines[0]?.old ?? 1;
     hunks.push({
-      // An empty side names the line before it.
+      // For an empty side, the line before it.
       old_start: old_lines === 0 ? first - 1 : first,
       old_lines,
       new_start: (new_lines === 0 ? first - 1 : first) + shift,
@@ -186,7 +186,7 @@ function hunksOf(operations: readonly Operation[]): DiffHunk[] {
   return hunks;
 }
 
-/** Whether no unseen line stands between this operation and the one before it. */
+/** Whether there is no unknown line between this operation and the previous one. */
 function follows(operations: readonly Operation[], index: number): boolean {
   const operation = operations[index];
   const before = operations[index - 1];
@@ -194,7 +194,10 @@ function follows(operations: readonly Operation[], index: number): boolean {
   return operation.old === (before.sign === "+" ? before.old : before.old + 1);
 }
 
-/** Behind the last line of the hunk whose first change is at `at`: changes that known lines join, and the lines behind them. */
+/**
+ * The end of the hunk that starts with the change at `at`: includes further changes that are connected by known lines, and
+ * trailing context.
+ */
 function endOfHunk(operations: readonly Operation[], at: number): number {
   let last = at;
   for (let index = at + 1; index < operations.length && follows(operations, index); index += 1) {

@@ -3,27 +3,27 @@ import type { TranscriptPart, TranscriptPartOf } from "../transcript/transcript.
 import { composeHunks } from "./compose-hunks.ts";
 import { mayChangeFiles } from "./shell-commands.ts";
 
-/** One edit of a file: the call that made it and the thought before that call. */
+/** An edit of a file: the call that made it and the preceding thought. */
 export interface LedgerEdit {
   call_id: string;
   thought_id?: string;
   diff: FileDiff;
 }
 
-/** What a turn (or several) did to one file. */
+/** The changes to one file in one or several turns. */
 export interface LedgerFile {
   path: string;
-  /** Of a file that was moved: where it was before the first edit. */
+  /** The path before the first edit, if the file was moved. */
   old_path?: string;
   change: FileDiff["change"];
-  /** Lines of `hunks`. */
+  /** Number of lines in `hunks`. */
   additions: number;
   deletions: number;
-  /** The net change, from the text before the first edit to the text after the last one. */
+  /** The net change from the text before the first edit to the text after the last one. */
   hunks: readonly DiffHunk[];
   /**
-   * False: the record lacks an edit's text or its place in the file. `hunks` then lists the recorded edits one after the
-   * other.
+   * Whether the change is a net change. `false`: the record lacks an edit's text or position, and `hunks` lists the recorded
+   * edits in order.
    */
   is_net: boolean;
   edits: readonly LedgerEdit[];
@@ -38,21 +38,21 @@ export interface LedgerCommit {
 
 /** The changes of a turn, of several turns, or of a session. */
 export interface Ledger {
-  /** In the order of their first edit. A file that was created and deleted again is left out. */
+  /** In order of first edit. Files that were created and deleted again are omitted. */
   files: readonly LedgerFile[];
   commits: readonly LedgerCommit[];
   pull_requests: readonly { call_id: string; url: string }[];
-  /** Commands that may have changed files; the record does not say which. */
+  /** Commands that may have changed files that the record does not name. */
   not_seen: readonly { call_id: string; command: string }[];
 }
 
 /**
- * Adds up what the calls among these parts changed. Only calls with a successful result count, and parts that were not
- * retracted.
+ * Collects the changes made by the calls among these parts. Only calls with a successful result count, and retracted parts do
+ * not.
  */
 export function ledgerOf(parts: Iterable<TranscriptPart | undefined>): Ledger {
   const edited: LedgerEdit[][] = [];
-  /** The edits of the file that is at a path now. */
+  /** The edits of the file that is now at a path. */
   const editsAt = new Map<string, LedgerEdit[]>();
   const commits: LedgerCommit[] = [];
   const pull_requests: { call_id: string; url: string }[] = [];
@@ -110,7 +110,7 @@ export function ledgerOf(parts: Iterable<TranscriptPart | undefined>): Ledger {
   return { files, commits, pull_requests, not_seen };
 }
 
-/** `undefined`: nothing is left of it. */
+/** `undefined`: there is no net change. */
 function fileOf(edits: readonly LedgerEdit[]): LedgerFile | undefined {
   const kinds = edits.map(({ diff }) => diff.change);
   const isNew = kinds[0] === "create";
@@ -135,11 +135,11 @@ function fileOf(edits: readonly LedgerEdit[]): LedgerFile | undefined {
   };
 }
 
-/** Some records name the files that changed, and not what changed in them. */
+/** Some records contain only the names of changed files. */
 const hasText = ({ diff: { change, hunks } }: LedgerEdit): boolean =>
   hunks.length > 0 || change === "create" || change === "move";
 
-/** Git's answer to a commit: `[main 1a2b3c4] Subject`. */
+/** Git's output for a commit: `[main 1a2b3c4] Subject`. */
 const COMMIT = /^\[([^\s\]]+)(?: \([^)]*\))? ([0-9a-f]{7,40})\] (.+)$/m;
 
 function commitIn(command: string, { output_text, status }: TranscriptPartOf<"tool_result">) {
@@ -150,7 +150,7 @@ function commitIn(command: string, { output_text, status }: TranscriptPartOf<"to
     : { branch, hash, subject };
 }
 
-/** The address that `gh pr create` and `glab mr create` print. */
+/** The URL that `gh pr create` and `glab mr create` print. */
 const PULL_REQUEST = /https?:\/\/[^\s/]+\/\S+\/(?:pull|merge_requests)\/\d+/;
 
 function pullRequestIn(command: string, { output_text, status }: TranscriptPartOf<"tool_result">) {

@@ -1,4 +1,4 @@
-/** Programs that only read, whatever their arguments, unless their output is redirected to a file. */
+/** Programs that only read, with any arguments, unless their output is redirected to a file. */
 const READERS = new Set(
   (
     "awk basename cat cd cmp column comm cut date df diff dirname du echo egrep env export false fgrep file grep head " +
@@ -6,7 +6,7 @@ const READERS = new Set(
     "strings tac tail test tr tree true type uname uniq wc which whoami xxd [ :"
   ).split(" "),
 );
-/** Subcommands of git that change no file of the working tree. */
+/** Git subcommands that do not change files of the working tree. */
 const GIT_READERS = new Set(
   "blame branch cat-file config describe diff fetch grep log ls-files ls-remote ls-tree push remote rev-list rev-parse shortlog show status tag".split(
     " ",
@@ -14,15 +14,15 @@ const GIT_READERS = new Set(
 );
 /** A shell that runs a script: `bash -lc '…'`. */
 const SHELL = /^(?:\S*\/)?(?:ba|z|da)?sh\s+-l?c\s+(['"])([\s\S]*)\1$/;
-/** Options with which a program that otherwise reads changes files. */
+/** Options with which otherwise reading programs change files. */
 const WRITING_OPTION: Readonly<Record<string, RegExp>> = {
   find: /\s-(?:delete|exec|execdir|ok|okdir|fprint\w*)\b/,
   sed: /\s(?:-[a-zA-Z]*i|--in-place)/,
 };
 
 /**
- * Whether a shell command may have changed files: any of its parts that is not known to read only, or a redirection to a file.
- * A guess from the command's words alone; when in doubt, it may.
+ * Whether a shell command may have changed files: a part of it is not known to only read, or output is redirected to a file.
+ * Based on the command's text only; returns `true` in case of doubt.
  */
 export function mayChangeFiles(command: string): boolean {
   const [, , script] = SHELL.exec(command.trim()) ?? [];
@@ -33,7 +33,7 @@ export function mayChangeFiles(command: string): boolean {
 }
 
 function isReader(part: string): boolean {
-  // Assignments before a program's name are part of its environment.
+  // Skip environment assignments before the program.
   const [program = "", ...rest] = part.replace(/^(?:\w+=\S*\s+)+/, "").split(/\s+/);
   if (program === "") return true;
   const name = program.split("/").at(-1) ?? "";
@@ -42,6 +42,6 @@ function isReader(part: string): boolean {
   return writing === undefined ? READERS.has(name) : !writing.test(part);
 }
 
-/** The command without its quoted texts, in which `>` and `;` mean nothing. */
+/** The command without quoted strings, in which `>` and `;` have no meaning. */
 const withoutQuotes = (command: string): string =>
   command.replace(/'[^']*'/g, "''").replace(/"(?:[^"\\$`]|\\.)*"/g, '""');

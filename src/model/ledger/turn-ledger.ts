@@ -1,7 +1,7 @@
 import type { Transcript } from "../transcript/transcript-state.ts";
 import { type Ledger, ledgerOf } from "./ledger.ts";
 
-/** What a turn (from 1) or all turns of a session changed. `undefined`: the session has no such turn. */
+/** The changes of a turn (one-based) or of all turns. `undefined`: no such turn. */
 export function turnLedger(
   { turns, parts }: Pick<Transcript, "turns" | "parts">,
   number: number | "all",

@@ -9,17 +9,17 @@ import type { HistoryEvent } from "./history.ts";
 import type { AssistantMessage } from "./message.ts";
 import type { Part } from "./part.ts";
 
-/** Writes a session's history while its frames arrive. */
+/** Turns a session's frames into its history. */
 export interface HistoryCollector {
-  /** Takes the next frame; gives what can be written down now, to be appended in this order. */
+  /** Adds a frame. Returns the events that can be stored now, to be appended in this order. */
   push(frame: Frame): HistoryEvent[];
-  /** Gives what is still open (a message that was never ended), when no frame will follow. */
+  /** Returns the events of what is still open, such as a message without an end. Call it after the last frame. */
   flush(): HistoryEvent[];
-  /** Whether all that was pushed is written down: `flush` would give nothing, and nothing waits for a later frame. */
+  /** Whether all frames have been turned into events, so that `flush` would return nothing. */
   readonly isWhole: boolean;
 }
 
-/** The message that is being written: where its parts stand. */
+/** The message that is being written, with the positions of its parts. */
 interface Draft {
   readonly message_id: string;
   readonly created_at: number;
@@ -31,26 +31,25 @@ interface Draft {
   readonly positions: number[];
 }
 
-/** A history that is written already: its events, and what its frames fold to. */
+/** A stored history: its events and the transcript that they fold to. */
 export interface WrittenHistory {
   readonly events: readonly HistoryEvent[];
   readonly transcript: Transcript;
 }
 
 /**
- * Frames in, history out: exactly one assistant message for each model call, written when the call ends. What arrives
- * meanwhile is written at once and says behind which part it stands, so that `framesOf` restores the exact order. Goes on
- * from `stored` where that is given.
+ * Creates a collector: exactly one assistant message per model call, written when the call ends. Events that arrive meanwhile are
+ * written at once with the part that they follow, so that `framesOf` restores the exact order. Continues from `stored` if given.
  */
 export function createHistory(session_id: string, stored?: WrittenHistory): HistoryCollector {
   let transcript = stored?.transcript ?? emptyTranscript(session_id);
   let draft: Draft | undefined;
-  /** An aborted message waits for one frame: the interrupt that follows it says why. */
+  /** An aborted message waits for the next frame, which may be an interrupt with the reason. */
   let aborted: AssistantMessage | undefined;
-  /** Parts of other messages than the draft, by position, not yet whole; with the part that they stood behind. */
+  /** Incomplete parts of other messages than the draft, by position, with the part that they follow. */
   const late = new Map<number, string | undefined>();
   const written = new Set(stored?.events.flatMap(messageOf));
-  /** Of the message that is being written, as its provider must get it back. */
+  /** The provider's record of the message that is being written. */
   let recorded: AssistantMessage | undefined;
   let events: HistoryEvent[] = [];
 
@@ -125,7 +124,7 @@ export function createHistory(session_id: string, stored?: WrittenHistory): Hist
     const behind =
       (draft !== undefined || late.size > 0) && after_part_id !== undefined ? { after_part_id } : {};
 
-    // What follows these may depend on which message is open: nothing may wait past them.
+    // What follows may depend on which message is open, so nothing may be pending after these.
     const isBoundary =
       frame.type === "message.start" || frame.type === "message.end" || frame.type === "interrupt";
     if (isBoundary && transcript !== before) writeAllLate(transcript);
@@ -146,7 +145,7 @@ export function createHistory(session_id: string, stored?: WrittenHistory): Hist
       if (marker !== undefined) {
         events.push({
           role: "assistant",
-          // The same interrupt again, now with its reason, is an event of its own.
+          // The same interrupt with a reason is an event of its own.
           id: partId(marker.id, transcript.parts.length > before.parts.length ? 0 : 1),
           created_at: isoTime(frame.at),
           parts: [],
@@ -185,7 +184,7 @@ export function createHistory(session_id: string, stored?: WrittenHistory): Hist
       if (draft?.message_id === part.message_id) draft.positions.push(position);
       else late.set(position, lastPartId(before));
     }
-    // Nothing waits across turns, nor until the next message is whole.
+    // Nothing stays pending across turns or until the next message is complete.
     if (transcript.turns.length > before.turns.length) writeAllLate(transcript);
     const event = eventOf(frame, before, transcript, behind, draft, late);
     if (event !== undefined) events.push(event);
@@ -215,13 +214,13 @@ export function createHistory(session_id: string, stored?: WrittenHistory): Hist
   };
 }
 
-/** The message that an event says is over. */
+/** The id of the message that an event ends. */
 function messageOf(event: HistoryEvent): string[] {
   if (!("role" in event) || event.role !== "assistant" || event.parts === undefined) return [];
   return event.interrupt?.alone === true ? [] : [event.id];
 }
 
-/** Whether the message in the making is over with this frame. */
+/** Whether the frame ends the current message. */
 function endsDraft(
   frame: Frame,
   draft: Draft | undefined,
@@ -239,7 +238,7 @@ function endsDraft(
   }
 }
 
-/** A marker that says what an interrupt says is one. */
+/** Converts a marker that describes an interrupt into an interrupt. */
 function asInterrupt(frame: Frame): Frame {
   if (frame.type !== "marker" || frame.kind !== "interrupt") return frame;
   const { session_id, at, source, part_id, text } = frame;
@@ -253,7 +252,7 @@ function asInterrupt(frame: Frame): Frame {
   };
 }
 
-/** The parts that differ from the version before, and the new ones. */
+/** The new parts, and those that changed. */
 function* touchedParts(before: Transcript, after: Transcript): Generator<[number, TranscriptPart]> {
   for (const position of changedPositions(before.parts, after.parts)) {
     const part = after.parts.at(position);
@@ -280,7 +279,7 @@ function interruptOf(marker: TranscriptPartOf<"marker">): NonNullable<AssistantM
   };
 }
 
-/** How a model call ended: the fields that its frame and its stored message share. */
+/** The end of a model call: the fields that its frame and its stored message share. */
 export function endingOf(
   frame: Pick<FrameOf<"message.end">, "stop_reason" | "usage" | "stop_reason_raw" | "error">,
 ): Pick<AssistantMessage, "stop_reason" | "usage" | "stop_reason_raw" | "error"> {
@@ -309,13 +308,13 @@ function isGrowing(part: TranscriptPart): boolean {
 }
 
 function isoTime(at: number): string {
-  // A clock that is beyond what a date can say is no reason to lose the message.
+  // A time outside the range of dates must not lose the message.
   return Number.isFinite(at) && Math.abs(at) <= 8.64e15
     ? new Date(at).toISOString()
     : new Date(0).toISOString();
 }
 
-/** What only the provider's record of a message says. */
+/** The fields that only the provider's record of a message has. */
 function providersOwn(record: AssistantMessage): Partial<AssistantMessage> {
   const { provider, api, model_id, raw_blocks, stop_details } = record;
   return {
@@ -327,7 +326,7 @@ function providersOwn(record: AssistantMessage): Partial<AssistantMessage> {
   };
 }
 
-/** The parts of a message: as its provider must get them back, and what was shown beyond those. */
+/** The parts of a message: as its provider needs them back, and shown parts that the record lacks. */
 function recordedParts(
   shown: readonly (TranscriptPart | undefined)[],
   record: AssistantMessage | undefined,
@@ -347,7 +346,7 @@ function recordedParts(
   ];
 }
 
-/** When a part began and was whole. */
+/** When a part began and when it was complete. */
 function timesOf(part: TranscriptPart): { at?: number; ended_at?: number } {
   const ended_at =
     part.type === "text" || part.type === "thinking"
@@ -361,7 +360,7 @@ function timesOf(part: TranscriptPart): { at?: number; ended_at?: number } {
   };
 }
 
-/** A model's transcript part as its message stores it. */
+/** A transcript part of a model as it is stored in its message. */
 function storedParts(part: TranscriptPart | undefined): Part[] {
   if (part === undefined) return [];
   const common = { part_id: part.id, ...timesOf(part) };
@@ -408,7 +407,7 @@ function changedResult(before: Transcript, after: Transcript): TranscriptPartOf<
   return undefined;
 }
 
-/** What a frame writes into history by itself, where it is not a part of the message in the making. */
+/** The event of a frame that is not a part of the current message. */
 function eventOf(
   frame: Frame,
   before: Transcript,
@@ -418,7 +417,7 @@ function eventOf(
   late: ReadonlyMap<number, unknown>,
 ): HistoryEvent | undefined {
   const common = { at: frame.at, ...behind };
-  // A repeat that changed nothing is not written again; what is told beside the transcript always is.
+  // A repeat without changes is not written again. Events outside the transcript always are.
   const isBeside =
     frame.type === "session.update" || frame.type === "task.start" || frame.type === "task.metadata";
   if (after === before && !isBeside) return undefined;
@@ -433,7 +432,7 @@ function eventOf(
         ...(part_id === undefined ? {} : { part_id }),
         ...(queued === undefined ? {} : { queued }),
         ...(origin === undefined ? {} : { origin }),
-        // A prompt that opens a turn ends the message in the making: it is behind it in history too.
+        // A prompt that opens a turn ends the current message, so it follows it in history too.
         ...(after.turns.length > before.turns.length ? {} : behind),
       };
     }
@@ -481,7 +480,7 @@ function eventOf(
       const part =
         frame.type === "message.part_end" && position !== undefined ? after.parts.at(position) : undefined;
       const text = part?.type === "text" ? part.text : part?.type === "thinking" ? part.thinking : undefined;
-      // Deltas are never in history: a revision says the whole text.
+      // Deltas are never in history: a revision contains the complete text.
       return {
         type: "revision",
         ...common,
@@ -509,7 +508,7 @@ function eventOf(
         ...(frame.turn_id === undefined ? {} : { turn_id: frame.turn_id }),
         ...(frame.status === undefined ? {} : { status: frame.status }),
       };
-    // The channel's end is no event; what it says of the turn is.
+    // The end of the channel is not an event, but its turn status is.
     case "end":
       return { type: "turn_end", at: frame.at };
     case "task.start":
@@ -588,7 +587,7 @@ function eventOf(
         ...(error === undefined ? {} : { error }),
       };
     }
-    // Told by the message that they belong to, or never in history.
+    // Covered by the message that they belong to, or never in history.
     case "message.start":
     case "message.part_start":
     case "message.delta":

@@ -1,7 +1,7 @@
 import { isUuid } from "../is-uuid.ts";
 import { asObject } from "../narrow.ts";
 
-/** First line of each session in a history file; the lines up to the next header are its events (`encodeEvent`). */
+/** The first line of each session in a history file. The lines up to the next header are its events (`encodeEvent`). */
 export interface HistoryHeader {
   type: "verbatim_session";
   version: 1;
@@ -10,13 +10,13 @@ export interface HistoryHeader {
   agent: string;
 }
 
-/** The header as one line of JSON, without the newline. */
+/** The header as one line of JSON, without a newline. */
 export function encodeHeader({ session_id, agent }: Pick<HistoryHeader, "session_id" | "agent">): string {
   const header: HistoryHeader = { type: "verbatim_session", version: 1, session_id, agent };
   return JSON.stringify(header);
 }
 
-/** Reads a header from a parsed line; `undefined` for any other line and for versions newer than 1. */
+/** Reads a header from a parsed line; `undefined` for other lines and for versions above 1. */
 export function readHeader(value: unknown): HistoryHeader | undefined {
   const { type, version, session_id, agent } = asObject(value) ?? {};
   if (type !== "verbatim_session" || version !== 1) return undefined;

@@ -9,9 +9,9 @@ import { legacyMessage, message } from "./message.ts";
 import { part } from "./part.ts";
 
 const common = {
-  /** When it happened, in milliseconds since 1970 by the source's clock. */
+  /** Time by the source's clock, in milliseconds since 1970. */
   at: milliseconds,
-  /** As in messages: the transcript part that it stood behind while an assistant message was still being written. */
+  /** As in messages: the transcript part that this event follows, if an assistant message was still being written. */
   after_part_id: optional(z.string()),
 };
 const marker = {
@@ -23,7 +23,7 @@ const marker = {
   data: optional(z.unknown()),
 };
 
-/** Entries of a history that are not messages, discriminated by `type`. */
+/** Entries of a history other than messages, by `type`. */
 const otherEvent = z.discriminatedUnion("type", [
   record({
     ...common,
@@ -42,7 +42,7 @@ const otherEvent = z.discriminatedUnion("type", [
   record({ ...marker, type: z.literal("compaction") }),
   record({ ...marker, type: z.literal("model_switch") }),
   record({ ...marker, type: z.literal("rewind") }),
-  /** Any other marker of the transcript. Never an interrupt: that is derived from `aborted`. */
+  /** Any other marker of the transcript, except interrupts, which are derived from `aborted`. */
   record({ ...marker, type: z.literal("marker"), kind: markerKind.exclude(["interrupt"]) }),
   record({
     ...common,
@@ -59,7 +59,7 @@ const otherEvent = z.discriminatedUnion("type", [
     title: optional(z.string()),
     error: optional(z.string()),
   }),
-  /** A message or one part of it, or a turn, that was withdrawn: nothing is ever deleted. */
+  /** Retracts a message, a part of it, or a turn. Nothing is ever deleted. */
   record({
     ...common,
     type: z.literal("retract"),
@@ -86,9 +86,9 @@ const otherEvent = z.discriminatedUnion("type", [
   record({ ...common, type: z.literal("todo_change"), todos: z.array(todoItem) }),
   record({ ...common, type: z.literal("context_usage"), tokens: z.number(), limit: optional(z.number()) }),
   record({ ...common, type: z.literal("session_update"), patch: sessionPatch }),
-  /** A part (with a thought its signature) that was added to a message after that message had been written down. */
+  /** Parts added to a message after it was stored. A thought comes with its signature. */
   record({ ...common, type: z.literal("addendum"), message_id: uuid, parts: z.array(part) }),
-  /** A later word about what had been written down: the frame that said it. */
+  /** A revision of something stored: the frame that made it. */
   record({
     ...common,
     type: z.literal("revision"),
@@ -100,20 +100,20 @@ const otherEvent = z.discriminatedUnion("type", [
         type === "message.end" ||
         type === "message.image" ||
         type === "message.file",
-      "only a frame that carries whole values revises",
+      "only a frame with complete values can be a revision",
     ),
   }),
 ]);
 
-/** A line that could not be read: kept as it stands, and written back unchanged. */
+/** A line that could not be read. It is kept and written back unchanged. */
 export interface UnknownEvent {
   type: "unknown";
   line: string;
 }
 
 /**
- * One entry of a session's history, an ordered, append-only list: messages (discriminated by `role`; without `parts` a
- * legacy one) and what is no message (by `type`). Never in it: streaming deltas, tool-call-start signals, interrupts.
+ * An entry of a session's history, an ordered, append-only list. Messages have a `role` (legacy ones have no `parts`), other
+ * entries a `type`. Streaming deltas, the start of tool calls and interrupts are never in it.
  */
 export type HistoryEvent =
   | z.infer<typeof message>
@@ -121,10 +121,10 @@ export type HistoryEvent =
   | z.infer<typeof otherEvent>
   | UnknownEvent;
 
-/** Deeper nesting than this is not read: walking it could exhaust the stack of whoever shows it. */
+/** Maximum nesting that is read. Rendering deeper values could overflow the stack. */
 const DEPTH_LIMIT = 500;
 
-/** Whether JSON text nests deeper than the limit, without parsing it. */
+/** Whether JSON text is nested deeper than the limit, without parsing it. */
 function isTooDeep(json: string): boolean {
   let depth = 0;
   let inString = false;
@@ -143,21 +143,23 @@ function isTooDeep(json: string): boolean {
 }
 
 /**
- * The event as one line of JSON, without the newline. Throws a `RangeError` where something foreign inside the event
- * nests more than 500 levels deep, which `decodeEvent` would not read back.
+ * The event as one line of JSON, without a newline. Throws a `RangeError` if foreign data in it is nested more than 500 levels
+ * deep, which `decodeEvent` would not read back.
  */
 export function encodeEvent(event: HistoryEvent): string {
   if ("type" in event && event.type === "unknown") return event.line;
   const line = JSON.stringify(event);
   if (isTooDeep(line)) {
-    throw new RangeError(`A history event may nest ${DEPTH_LIMIT} levels deep; store what is deeper as text`);
+    throw new RangeError(
+      `A history event can be nested at most ${DEPTH_LIMIT} levels deep. Store deeper values as text`,
+    );
   }
   return line;
 }
 
 /**
- * Reads one line. Never throws: a line that is no event of this version (broken JSON, an unknown type, a missing field,
- * too deep) becomes `unknown` and keeps its bytes. Fields of an event that this version does not know are kept too.
+ * Reads a line. Never throws: a line that is not a valid event of this version (broken JSON, unknown type, missing field, too
+ * deep) becomes `unknown` and keeps its bytes. Unknown fields of valid events are kept too.
  */
 export function decodeEvent(line: string): HistoryEvent {
   const unknown: UnknownEvent = { type: "unknown", line };
@@ -170,6 +172,6 @@ export function decodeEvent(line: string): HistoryEvent {
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) return unknown;
   const schema = !("role" in value) ? otherEvent : "parts" in value ? message : legacyMessage;
-  // The value itself and not the schema's copy of it: it has just been found to be one, and holds all that was written.
+  // Return the value itself, not the schema's copy, to keep everything that was written. It was just validated.
   return schema.safeParse(value).success ? (value as HistoryEvent) : unknown;
 }

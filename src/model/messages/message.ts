@@ -5,8 +5,8 @@ import { milliseconds, optional, record, uuid } from "../record.ts";
 import { mediaPart, part, textPart } from "./part.ts";
 
 /**
- * Tokens of one model call. `input` does not contain `cache_read` and `cache_write` (readers subtract where an agent's
- * own figure does, as Codex and Gemini do); `output` contains `reasoning`.
+ * Tokens of a model call. `input` excludes `cache_read` and `cache_write` (readers subtract them for agents such as Codex and
+ * Gemini that include them); `output` includes `reasoning`.
  */
 export const usage = record({
   input: z.number(),
@@ -14,16 +14,16 @@ export const usage = record({
   cache_read: optional(z.number()),
   cache_write: optional(z.number()),
   reasoning: optional(z.number()),
-  /** US dollars, only where the source states it. */
+  /** US dollars, only if the source states it. */
   cost: optional(z.number()),
 });
 export type Usage = z.infer<typeof usage>;
 
-/** `aborted` means that a person or a cancelled task stopped it; a failure or a time-out is `error`. */
+/** `aborted`: a person or a cancelled task stopped it. Failures and timeouts are `error`. */
 export const stopReason = z.enum(["stop", "length", "tool_use", "error", "aborted"]);
 export type StopReason = z.infer<typeof stopReason>;
 
-/** How a call ended: well, by a failure or a time-out, or (`aborted`) as its `CallOutcome` says: refused, stopped, not known. */
+/** How a call ended. `error`: a failure or a timeout; `aborted`: see its `CallOutcome` (refused, stopped, or unknown). */
 export const toolStatus = z.enum(["success", "error", "aborted"]);
 export type ToolStatus = z.infer<typeof toolStatus>;
 
@@ -33,11 +33,11 @@ const common = {
   created_at: z.string(),
   response_id: optional(z.string()),
   /**
-   * The id of the transcript part after which this message stood while an assistant message was still being written
-   * (a result between two calls of one message, a prompt typed meanwhile). Absent: after the message before it.
+   * The id of the transcript part that this message follows, if an assistant message was still being written (a result between
+   * two calls of one message, a prompt typed meanwhile). Absent: it follows the previous message.
    */
   after_part_id: optional(z.string()),
-  /** The id of the transcript part that shows a message of one part (a prompt, a result); absent: made from `id`. */
+  /** The id of the transcript part that shows a message of one part (a prompt, a result). Absent: derived from `id`. */
   part_id: optional(uuid),
 };
 
@@ -46,21 +46,21 @@ export const developerMessage = record({
   ...common,
   role: z.literal("developer"),
   parts: z.array(part),
-  /** For the screen only, never sent to a provider: what the person would call this context. */
+  /** A title for this context, for display only. Never sent to a provider. */
   title: optional(z.string()),
 });
-/** Who wrote a prompt, where that was not a person at the prompt. `schedule`: a timer of the agent's; `program`: the agent's program. */
+/** The author of a prompt that was not typed by a person. `schedule`: a timer of the agent; `program`: the agent's program. */
 export const promptOrigin = z.enum(["agent", "notification", "command", "schedule", "program"]);
 export type PromptOrigin = z.infer<typeof promptOrigin>;
 export const userMessage = record({
   ...common,
   role: z.literal("user"),
   parts: z.array(part),
-  /** Typed while a turn ran: it stands inside that turn. */
+  /** Typed while a turn was running, and part of that turn. */
   queued: optional(z.boolean()),
   origin: optional(promptOrigin),
 });
-/** All that one model call said, in one message, with what its provider must get back of it. */
+/** The complete output of one model call, including what its provider needs back. */
 export const assistantMessage = record({
   ...common,
   role: z.literal("assistant"),
@@ -70,10 +70,10 @@ export const assistantMessage = record({
   model: optional(z.string()),
   provider: optional(z.string()),
   api: optional(z.string()),
-  /** The model id that was requested; `model` is the one that the provider reported. */
+  /** The requested model id; `model` is the one that the provider reported. */
   model_id: optional(z.string()),
   effort: optional(z.string()),
-  /** Copied from the session that this one goes on from, where it is counted. */
+  /** Copied from the session that this one continues, where it is counted. */
   inherited: optional(z.boolean()),
   raw_blocks: optional(z.unknown()),
   stop_reason_raw: optional(z.string()),
@@ -81,13 +81,13 @@ export const assistantMessage = record({
   error: optional(z.string()),
   /** When it ended. Absent: at `created_at`. */
   ended_at: optional(milliseconds),
-  /** The stream broke off: neither the model nor a person ended this message. */
+  /** The stream broke off: the message was ended neither by the model nor by a person. */
   unfinished: optional(z.boolean()),
-  /** The agent's stream names no messages: this one was made up to hold its parts, and is no step. */
+  /** Created for a stream without messages, to hold its parts. It is not a step. */
   implicit: optional(z.boolean()),
   /**
-   * How the interrupt was told that `aborted` stands for. With `part_id` it came by itself, instead of the message's end;
-   * `alone`: between two model calls, so that the aborted call is the one that never began.
+   * How the interrupt behind `aborted` was recorded. With `part_id` it was a frame of its own instead of the message's end.
+   * `alone`: it came between two model calls, so the aborted call never began.
    */
   interrupt: optional(
     record({
@@ -106,18 +106,18 @@ export const toolMessage = record({
   status: toolStatus,
   /** All text of the result. */
   output_text: z.string(),
-  /** Never text. */
+  /** Never contains text. */
   parts: z.array(mediaPart),
   ui_extra: optional(uiExtra),
   outcome: optional(callOutcome),
   permission: optional(permission),
-  /** Its call goes on in the background: another result reports its end. */
+  /** Its call continues in the background: another result reports its end. */
   background: optional(z.boolean()),
   side_effects: optional(z.array(z.unknown())),
   task_metadata: optional(z.unknown()),
 });
 
-/** A message written before parts existed: it renders the old look, `thinking` above `content`. */
+/** A message from before parts existed, shown in the old layout: `thinking` above `content`. */
 export const legacyMessage = record({
   ...common,
   role: z.enum(["user", "assistant"]),
@@ -133,7 +133,7 @@ export type AssistantMessage = z.infer<typeof assistantMessage>;
 export type ToolMessage = z.infer<typeof toolMessage>;
 export type LegacyMessage = z.infer<typeof legacyMessage>;
 
-/** A stored message that has parts; `legacyMessage` is none of these. */
+/** A stored message with parts; excludes `legacyMessage`. */
 export const message = z.discriminatedUnion("role", [
   systemMessage,
   developerMessage,

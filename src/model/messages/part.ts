@@ -2,17 +2,17 @@ import * as z from "zod";
 import { milliseconds, optional, record, uuid } from "../record.ts";
 
 /**
- * The parts of a stored message, discriminated by `type`. Field names are the providers' own snake_case, the same in
- * storage, on the wire and here. `phase`, `reasoning_field`, `detail`, `item_id`, `namespace` and `provider_call_id`
- * exist because some provider cannot be replayed correctly without them.
+ * The parts of a stored message, by `type`. Field names are the providers' own, in snake case, the same in storage and in
+ * replies. `phase`, `reasoning_field`, `detail`, `item_id`, `namespace` and `provider_call_id` exist because some provider cannot
+ * be replayed correctly without them.
  */
 
-/** What a stored part says beside its own fields when it was made from frames: how to make the same frames of it again. */
+/** Fields of a stored part from which the same frames can be made again. */
 const stored = {
-  /** The id of the transcript part that shows it; absent: made from the message's id and the part's index. */
+  /** The id of the transcript part that shows it. Absent: derived from the message's id and the part's index. */
   part_id: optional(uuid),
   at: optional(milliseconds),
-  /** When it was whole: a text's last word, a call's last argument. Absent: at `at`. */
+  /** When it was complete: the last word of a text, the last argument of a call. Absent: at `at`. */
   ended_at: optional(milliseconds),
 };
 
@@ -22,7 +22,7 @@ export const textPart = record({
   text: z.string(),
   id: optional(z.string()),
   phase: optional(z.string()),
-  /** The model said that it will not. */
+  /** The model refused. */
   refusal: optional(z.boolean()),
 });
 export type TextPart = z.infer<typeof textPart>;
@@ -30,16 +30,13 @@ export type TextPart = z.infer<typeof textPart>;
 export const imageUrlPart = record({
   ...stored,
   type: z.literal("image_url"),
-  /** An address or a data URL. */
+  /** A URL, possibly a data URL. */
   url: z.string(),
   id: optional(z.string()),
 });
 export type ImageUrlPart = z.infer<typeof imageUrlPart>;
 
-/**
- * An image in a file. The path is as its writer gave it: whoever opens it asks first whether it lies among the
- * session's own.
- */
+/** An image in a file. The path is as its writer gave it: check that it is in the session's own folders before opening it. */
 export const imageFilePart = record({
   ...stored,
   type: z.literal("image_file"),
@@ -50,7 +47,7 @@ export const imageFilePart = record({
 });
 export type ImageFilePart = z.infer<typeof imageFilePart>;
 
-/** A file by its address, or in a data URL. */
+/** A file by its URL, possibly a data URL. */
 export const filePart = record({
   ...stored,
   type: z.literal("file"),
@@ -69,14 +66,14 @@ export const thinkingTextPart = record({
   model_id: optional(z.string()),
   reasoning_field: optional(z.string()),
   detail: optional(z.unknown()),
-  /** Why `text` does not say what was thought. */
+  /** Why `text` does not contain the thought. */
   hidden: optional(z.enum(["encrypted", "redacted", "empty"])),
 });
 export type ThinkingTextPart = z.infer<typeof thinkingTextPart>;
 
 /**
- * Proof or ciphertext of a thought. It belongs to the nearest preceding `thinking_text` of its message that has none
- * yet; with `format: "google"` to the part directly before it, whatever its kind. Alone it is kept and not shown.
+ * The signature or encrypted content of a thought. It belongs to the nearest preceding `thinking_text` of its message without
+ * one; with `format: "google"` to the part directly before it, whatever its kind. Without such a part it is kept but not shown.
  */
 export const thinkingSignaturePart = record({
   ...stored,
@@ -94,12 +91,12 @@ export const toolCallPart = record({
   type: z.literal("tool_call"),
   call_id: z.string(),
   tool_name: z.string(),
-  /** The raw JSON text, byte for byte, even when it is not valid JSON. */
+  /** The raw JSON text, byte for byte, even if it is not valid JSON. */
   arguments_json: z.string(),
   item_id: optional(z.string()),
   namespace: optional(z.string()),
   provider_call_id: optional(z.string()),
-  /** The model was stopped before it had written the arguments. */
+  /** The model was stopped before it had written all arguments. */
   unfinished: optional(z.boolean()),
 });
 export type ToolCallPart = z.infer<typeof toolCallPart>;
@@ -119,6 +116,6 @@ export const part = z.discriminatedUnion("type", [
 ]);
 export type Part = z.infer<typeof part>;
 
-/** What a tool result carries beside its text, and what a transcript shows as media. Never text. */
+/** What a tool result contains besides text, and what a transcript shows as media. */
 export const mediaPart = z.discriminatedUnion("type", [imageUrlPart, imageFilePart, filePart, unknownPart]);
 export type MediaPart = z.infer<typeof mediaPart>;

@@ -8,8 +8,8 @@ import type { AssistantMessage } from "./message.ts";
 import type { Part, ThinkingSignaturePart } from "./part.ts";
 
 /**
- * The frames that say what a history says: folded, they give the parts that were there when the history was written.
- * Interrupts are derived from `aborted`. Lines that could not be read become `unknown` frames in their place.
+ * The frames of a history. Folded, they give the parts that existed when the history was written. Interrupts are derived from
+ * `aborted`. Unreadable lines become `unknown` frames in their place.
  */
 export function framesOf(history: readonly HistoryEvent[], session_id: string): Frame[] {
   const replay = createReplay(session_id);
@@ -17,10 +17,10 @@ export function framesOf(history: readonly HistoryEvent[], session_id: string): 
   return [...frames, ...replay.end()];
 }
 
-/** `framesOf`, one event after the other. */
+/** `framesOf`, one event at a time. */
 export interface Replay {
   push(event: HistoryEvent): Frame[];
-  /** What still waited for an event that has not come. */
+  /** Returns what was waiting for an event that never came. */
   end(): Frame[];
 }
 
@@ -28,11 +28,11 @@ export function createReplay(session_id: string): Replay {
   let frames: Frame[] = [];
   let count = 0;
   let transcript = emptyTranscript(session_id);
-  /** Events that stand behind a part which has not come yet, in order. */
+  /** Events that follow a part which has not appeared yet, in order. */
   const waiting = new Map<string, HistoryEvent[]>();
   const seen = new Set<string>();
 
-  /** Takes the frames of one part, or one that makes none; gives what stood behind that part, which is whole now. */
+  /** Emits the frames of one part, or of none. Returns the events that follow this part, which is now complete. */
   const emit = (together: readonly Frame[]): HistoryEvent[] => {
     frames.push(...together);
     count += together.length;
@@ -48,7 +48,10 @@ export function createReplay(session_id: string): Replay {
     }
     return ready;
   };
-  /** An event, and amid its frames what stands behind its parts. Thousands may stand behind each other: no call goes deeper. */
+  /**
+   * Replays an event, with the events that follow its parts between its frames. Iterative, because thousands of events may follow
+   * each other.
+   */
   const replay = (first: HistoryEvent): void => {
     const left: (HistoryEvent | Frame[])[] = [first];
     for (let next = left.pop(); next !== undefined; next = left.pop()) {
@@ -76,7 +79,7 @@ export function createReplay(session_id: string): Replay {
         else events.push(event);
         return [];
       }
-      // A message that was never written down leaves what stood behind its parts waiting; a new turn waits no longer.
+      // If a message was never stored, the events that follow its parts are released at the next turn.
       if ("role" in event && event.role === "user" && behind === undefined) releaseAll();
       replay(event);
       return take();
@@ -93,7 +96,7 @@ function millisecondsOf(created_at: string): number {
   return Number.isNaN(at) ? 0 : at;
 }
 
-/** The frames that say an event: those of each part together, and each that makes none by itself. */
+/** The frames of an event: those of each part together, and each frame without a part on its own. */
 function replayEvent(event: HistoryEvent, session_id: string, count: number): Frame[][] {
   const groups: Frame[][] = [];
   tellEvent(event, session_id, count, (...together) => groups.push(together));
@@ -341,7 +344,7 @@ function replayAssistant(
       ...(message.inherited === undefined ? {} : { inherited: message.inherited }),
     });
   }
-  // What a provider's record holds beside the parts that were shown for it has no id.
+  // Parts that only the provider's record has, and that were not shown, have no id.
   const isShown = (part: Part) => message.provider === undefined || part.part_id !== undefined;
   replayParts(message.parts, message_id, common, emit, isShown);
   if (message.provider !== undefined) emit({ ...common, type: "message.record", message });
@@ -398,7 +401,7 @@ function replayParts(
         break;
       }
       case "thinking_signature":
-        // Told with its thought; alone it is kept and not shown.
+        // Emitted with its thought. Without one it is kept but not shown.
         break;
       case "tool_call": {
         const { call_id: tool_call_id, tool_name, arguments_json } = part;
@@ -449,8 +452,8 @@ function replayParts(
 }
 
 /**
- * The signatures of a message's thoughts, by the thoughts' places: each belongs to the nearest thought before it that has none yet,
- * and those of Google to whatever stands directly before them.
+ * The signatures of a message's thoughts, by position. Each belongs to the nearest preceding thought without one; Google's belong
+ * to the part directly before them.
  */
 function signaturesOf(parts: readonly Part[]): ReadonlyMap<number, ThinkingSignaturePart> {
   const signatures = new Map<number, ThinkingSignaturePart>();

@@ -3,35 +3,35 @@ import type { TranscriptPart } from "../transcript/transcript.ts";
 
 const TITLE_LIMIT = 200;
 
-/** The text of a stored message's text parts, joined by a blank line: for search and for old clients, never an input. */
+/** The text parts of a stored message joined by blank lines: for search and for old clients, never as input. */
 export function textOf(parts: readonly Part[]): string {
   const texts: string[] = [];
   for (const part of parts) if (part.type === "text") texts.push(part.text);
   return texts.join("\n\n");
 }
 
-/** The first line of a text that says anything, at most 200 characters; `undefined`: there is none. */
+/** The first non-blank line of a text, at most 200 characters; `undefined`: there is none. */
 export function titleOf(text: string): string | undefined {
-  // Only the beginning is looked at: a prompt may hold megabytes of pasted log.
+  // Only the beginning is searched: a prompt may contain megabytes of pasted logs.
   const line = text
     .slice(0, 20_000)
     .split("\n")
     .map((candidate) => candidate.trim())
     .find((candidate) => candidate !== "");
   if (line === undefined) return undefined;
-  // A character is one or two code units: room for one more than the limit tells a longer line from one that fits.
+  // A character has one or two code units. One more than the limit is kept to detect longer lines.
   const characters = Array.from(line.slice(0, (TITLE_LIMIT + 1) * 2));
   return characters.length <= TITLE_LIMIT ? line : `${characters.slice(0, TITLE_LIMIT - 1).join("")}…`;
 }
 
-/** The beginning of a text of more than so many UTF-16 code units, which ends in "…" and in no half of a surrogate pair. */
+/** The beginning of a text that is longer than `limit` UTF-16 code units, ending in "…". Does not split a surrogate pair. */
 export function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const last = text.charCodeAt(limit - 2);
   return `${text.slice(0, last >= 0xd800 && last <= 0xdbff ? limit - 2 : limit - 1)}…`;
 }
 
-/** What a turn is called by: the first line of its prompt, or what was attached where nothing was written. */
+/** The title of a turn: the first line of its prompt, or its attachments if there is no text. */
 export function promptTitle(parts: readonly Part[]): string | undefined {
   for (const part of parts) {
     const title = part.type === "text" ? titleOf(part.text) : undefined;
@@ -44,7 +44,7 @@ export function promptTitle(parts: readonly Part[]): string | undefined {
   return undefined;
 }
 
-/** The beginning of a whole prompt on one line, at most 200 characters, or what was attached where nothing was written. */
+/** The beginning of a whole prompt on one line, at most 200 characters, or its attachments if there is no text. */
 export function promptLine(parts: readonly Part[]): string | undefined {
   return (
     titleOf(
@@ -55,7 +55,7 @@ export function promptLine(parts: readonly Part[]): string | undefined {
   );
 }
 
-/** `content` of a message as clients without parts expect it: all text parts, concatenated as they stand. */
+/** The `content` of a message as clients without parts expect it: all text parts, concatenated unchanged. */
 export function contentOf(parts: readonly (TranscriptPart | undefined)[]): string {
   let content = "";
   for (const part of parts) if (part?.type === "text") content += part.text;

@@ -1,6 +1,6 @@
 /**
- * What an agent tells the program around it in its answer, one on a line of its own: `::git-commit{cwd="/w"}`. Codex's desktop
- * program defines these; any other is text.
+ * A directive for the program around the agent, on a line of its own in an answer: `::git-commit{cwd="/w"}`. Defined by Codex's
+ * desktop program; all others are text.
  */
 export type Directive =
   | { type: "stage"; cwd?: string }
@@ -14,23 +14,26 @@ export type Directive =
       title: string;
       body: string;
       file: string;
-      /** Lines, from 1. */
+      /** One-based lines. */
       start?: number;
       end?: number;
       priority?: number;
     };
 
-/** A stretch of a text: words, or directives that stand on lines behind one another. `source` is how they are written. */
+/** A section of a text: text, or directives on consecutive lines. `source`: their original text. */
 export type TextPiece =
   | { type: "text"; text: string }
   | { type: "directives"; directives: Directive[]; source: string };
 
 const LINE = /^ {0,3}::([a-z][a-z-]*)\{(.*)\}\s*$/;
 const ATTRIBUTE = /\s*([A-Za-z]\w*)=(?:"((?:[^"\\]|\\.)*)"|([^\s"{}]+))/y;
-/** A line that opens or closes a code block: what stands inside is an example. */
+/** A line that opens or closes a code block. Directives inside are examples. */
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 
-/** Takes the directives out of a whole text. A text without any is one piece, and what is no directive to the letter stays text. */
+/**
+ * Splits a complete text into text and directives. A text without directives is one section, and anything that is not exactly a
+ * directive stays text.
+ */
 export function splitDirectives(text: string): TextPiece[] {
   if (!text.includes("::")) return [{ type: "text", text }];
   const pieces: TextPiece[] = [];
@@ -124,7 +127,7 @@ function directiveOf(line: string): Directive | undefined {
   }
 }
 
-/** `undefined`: it is no list of attributes to its end. */
+/** `undefined`: not a valid list of attributes. */
 function attributesOf(written: string): Map<string, string> | undefined {
   const attributes = new Map<string, string>();
   ATTRIBUTE.lastIndex = 0;

@@ -3,8 +3,8 @@ import type { Transcript } from "../transcript/transcript-state.ts";
 import { isError } from "./part-kinds.ts";
 
 /**
- * The first failure downwards (1) or upwards (−1) from a position, that included. Turns that count no error are passed over.
- * `is_missing`: the search came to a part that is not here. `undefined`: there is none.
+ * The first failure at or after a position (1), or at or before it (−1). Turns without errors are skipped. `is_missing`: the
+ * search reached a part that is not loaded. `undefined`: there is none.
  */
 export function findError(
   { turns, parts }: Pick<Transcript, "turns" | "parts">,

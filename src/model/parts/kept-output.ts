@@ -1,9 +1,12 @@
 import type { TranscriptPart } from "../transcript/transcript.ts";
 
-/** Bytes of it that travel at once. Not with the others in `protocol.ts`: the list, which comes first, has no use for it. */
+/**
+ * Maximum bytes of a file per reply. Not in `protocol.ts` with the others, because the list, which is loaded first, does not need
+ * it.
+ */
 export const OUTPUT_PIECE = 2 * 1024 * 1024;
 
-/** A file in which an agent kept the whole of an output, of which it saw a part itself. */
+/** A file with the complete output of a call, of which the agent saw only a part. */
 interface KeptOutput {
   readonly path: string;
   readonly byte_size?: number;
@@ -16,7 +19,7 @@ export function keptOutputOf(part: TranscriptPart): KeptOutput | undefined {
   return byte_size === undefined ? { path } : { path, byte_size };
 }
 
-/** A result's text without what its agent wrote around it to say that the whole is in a file. */
+/** A result's text without what its agent added about the file with the complete output. */
 export function ownOutput({ output_text, ui_extra }: TranscriptPart & { type: "tool_result" }): string {
   return ui_extra?.output_stop !== undefined
     ? output_text.slice(ui_extra.output_start, ui_extra.output_stop)

@@ -7,8 +7,8 @@ import { callBadge, TURN_BADGES } from "./plain-text.ts";
 import { searchText } from "./search-text.ts";
 
 /**
- * A whole transcript as Markdown, in the order of its parts: a heading per turn, prompts as quotes, thinking and tool
- * output in `<details>`, tool input and output fenced as they were written. Yields one block at a time.
+ * A whole transcript as Markdown, in the order of its parts: a heading per turn, prompts as quotes, thinking and tool output in
+ * `<details>`, and tool input and output in unmodified code blocks. Yields one block at a time.
  */
 export function* markdownOf(transcript: Transcript, title: string): Generator<string> {
   yield `# ${oneLine(title)}\n`;
@@ -38,7 +38,7 @@ function turnHeading(turn: Turn): string {
 const withdrawn = ({ retracted }: TranscriptPart) =>
   retracted === undefined ? "" : `*Withdrawn: ${oneLine(retracted)}*\n\n`;
 
-/** One part; `undefined` for a part that is written with another one. */
+/** A part as a block; `undefined`: it is written with another part. */
 function blockOf(part: TranscriptPart, transcript: Transcript): string | undefined {
   switch (part.type) {
     case "prompt":
@@ -104,13 +104,13 @@ const oneLine = (text: string) => text.replace(/\s+/g, " ").trim();
 const shortUrl = (url: string) =>
   url.startsWith("data:") ? url.slice(0, url.indexOf(",") + 1) || "data:" : url;
 
-/** A code span that holds any text: its delimiter is longer than every run of backticks in the text. */
+/** A code span for any text: its delimiter is longer than every run of backticks in it. */
 function code(text: string): string {
   const ticks = "`".repeat(longestRun(text) + 1);
   return ticks.length === 1 ? `\`${oneLine(text)}\`` : `${ticks} ${oneLine(text)} ${ticks}`;
 }
 
-/** A fenced block that holds any text, by the same rule. */
+/** A code block for any text, with the same rule. */
 function fence(text: string, language = ""): string {
   const ticks = "`".repeat(Math.max(3, longestRun(text) + 1));
   return `${ticks}${language}\n${text.replace(/\n$/, "")}\n${ticks}`;

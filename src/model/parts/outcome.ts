@@ -2,31 +2,31 @@ import * as z from "zod";
 import { optional, record } from "../record.ts";
 
 /**
- * Who decides about a tool call. `rule`: a permission rule; `mode`: the permission mode (`name`: which); `settings`: the
- * configuration, where the record does not say which part of it; `reviewer`: a model that judges calls; `program`: the
- * agent's own program (a sibling call failed, a limit was reached).
+ * Who decides about a tool call. `rule`: a permission rule; `mode`: the permission mode given in `name`; `settings`: the
+ * configuration, if the record does not say which part of it; `reviewer`: a model that judges calls; `program`: the agent's own
+ * program (a sibling call failed, a limit was reached).
  */
 export const decider = z.enum(["person", "hook", "rule", "mode", "settings", "reviewer", "program"]);
 export type Decider = z.infer<typeof decider>;
 
 /**
- * How a call ended that neither succeeded nor failed (status `aborted`). `refused`: it did not run; `stopped`: it was ended
- * before its end, and may have run in part; `unknown`: nothing recorded its end. `by` is absent if the record does not say.
+ * The outcome of a call that neither succeeded nor failed (status `aborted`). `refused`: it did not run; `stopped`: it was ended
+ * early and may have run in part; `unknown`: no end was recorded. `by` is absent if the record does not say.
  */
 export const callOutcome = record({
   kind: z.enum(["refused", "stopped", "unknown"]),
   by: optional(decider),
-  /** Which one: a hook's name, a rule's text, a mode's name. */
+  /** A hook's name, a rule's text, or a mode's name. */
   name: optional(z.string()),
-  /** Why, in the decider's own words. */
+  /** The reason in the decider's own words. */
   reason: optional(z.string()),
 });
 export type CallOutcome = z.infer<typeof callOutcome>;
 
-/** Who allowed a call that ran, where the record says so. */
+/** Who allowed a call that ran, if recorded. */
 export const permission = record({
   by: decider,
-  /** How long a person's answer holds, in the agent's own word: `once`, `session`. */
+  /** How long the user's answer is valid, in the agent's own word: `once`, `session`. */
   scope: optional(z.string()),
   name: optional(z.string()),
   reason: optional(z.string()),

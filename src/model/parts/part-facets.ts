@@ -1,7 +1,7 @@
 import type { PartKindName, PartStatusName } from "../search/query.ts";
 import type { TranscriptPart } from "../transcript/transcript.ts";
 
-/** What `kind:` calls a part. */
+/** The value of `kind:` that matches a part. */
 export function kindOf(part: TranscriptPart): PartKindName {
   switch (part.type) {
     case "thinking":
@@ -33,7 +33,7 @@ export function kindOf(part: TranscriptPart): PartKindName {
   }
 }
 
-/** The tool that a part is of; a result's, by its call, where that is loaded. */
+/** The tool of a part; for a result, the tool of its call, if that is loaded. */
 export function toolOf(
   part: TranscriptPart,
   partAt: (index: number) => TranscriptPart | undefined,
@@ -45,7 +45,7 @@ export function toolOf(
   return part.tool_name ?? (call?.type === "tool_call" ? call.tool_name : undefined);
 }
 
-/** How a part ended, of kinds that end one way or another. */
+/** How a part ended, for kinds that have an end status. */
 export function statusOf(part: TranscriptPart): PartStatusName | undefined {
   switch (part.type) {
     case "tool_call":

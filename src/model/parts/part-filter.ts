@@ -7,7 +7,7 @@ import { kindOf, statusOf, toolOf } from "./part-facets.ts";
 import { isRow } from "./part-kinds.ts";
 import type { RowSettings } from "./quiet.ts";
 
-/** Which rows of a session a reader wants to see. Two values of one field mean either; an absent field is no condition. */
+/** A filter for the rows of a session. Several values of one field match either; an absent field matches all. */
 export const partFilter = record({
   kinds: optional(z.array(z.enum(PART_KINDS))),
   tools: optional(z.array(z.string())),
@@ -15,14 +15,14 @@ export const partFilter = record({
 });
 export type PartFilter = z.infer<typeof partFilter>;
 
-/** What a filter leaves of a session: `shown` and all of `hidden` are `total`. */
+/** The result of a filter: `shown` and all of `hidden` add up to `total`. */
 export const filteredParts = record({
-  /** Rows of the session, without those that are headings of turns, which no filter hides. */
+  /** Number of rows, without headings of turns, which are never hidden. */
   total: z.number(),
   shown: z.number(),
-  /** Positions without a shown row, as stretches `[from, to)` that begin and end with a hidden one. */
+  /** Ranges `[from, to)` of positions without a shown row, which begin and end with a hidden one. */
   hidden: z.array(z.tuple([z.number(), z.number()])),
-  /** Rows by what a filter can name, whatever it names. */
+  /** Number of rows for each possible filter value, whatever the filter is. */
   counts: record({
     kinds: z.record(z.string(), z.number()),
     tools: z.record(z.string(), z.number()),
@@ -33,7 +33,7 @@ export type FilteredParts = z.infer<typeof filteredParts>;
 
 const NO_CALL = () => undefined;
 
-/** Whether a filter shows a part. A result that stands in its call's card goes with the call. */
+/** Whether a filter shows a part. A result that is shown in its call's card is filtered with the call. */
 export function isShownBy({ kinds, tools, statuses }: PartFilter, part: TranscriptPart): boolean {
   const allows = (values: readonly string[] | undefined, value: string | undefined): boolean =>
     values === undefined || values.length === 0 || (value !== undefined && values.includes(value));
@@ -42,7 +42,7 @@ export function isShownBy({ kinds, tools, statuses }: PartFilter, part: Transcri
   );
 }
 
-/** Looks at all rows of a transcript that is here as a whole. Their order is nobody's to change: a filter only hides. */
+/** Applies a filter to all rows of a complete transcript. Never changes the order. */
 export function filterParts(
   { parts, turns }: Pick<Transcript, "parts" | "turns">,
   filter: PartFilter,
@@ -75,7 +75,7 @@ export function filterParts(
       isHiding = false;
       continue;
     }
-    // What stands between two hidden rows and has no row belongs to neither: one stretch is shorter to send.
+    // Positions without a row between two hidden rows are included, so that one range is sent instead of two.
     const last = hidden.at(-1);
     if (isHiding && last !== undefined) last[1] = index + 1;
     else hidden.push([index, index + 1]);

@@ -4,31 +4,31 @@ import { textOf } from "./content.ts";
 import { ownOutput } from "./kept-output.ts";
 import { isQuiet, type RowSettings } from "./quiet.ts";
 
-/** A piece of a part's text, and how it is written, so that each reader can render it. */
+/** A section of a part's text with its form, so that each consumer can render it. */
 export interface PartText {
   readonly text: string;
   /**
-   * `plain`: as it stands. `arguments`: JSON as the model sent it, perhaps invalid or incomplete. `json`: a value. `terminal`: output
-   * with escape sequences. `address`: a URL, which may be a data URL of megabytes.
+   * `plain`: unformatted. `arguments`: JSON as the model sent it, possibly invalid or incomplete. `json`: a value. `terminal`:
+   * output with escape sequences. `address`: a URL, possibly a data URL of megabytes.
    */
   readonly form: "plain" | "arguments" | "json" | "terminal" | "address";
-  /** It is searched, and "Copy" leaves it out, because the page shows it beside the part's own text. */
+  /** Searched but not copied, because the page shows it next to the part's own text. */
   readonly search_only?: true;
 }
 
-/** What every reader of parts needs to know of one kind: the only place that interprets its fields as text. */
+/** Describes one kind of part for all consumers. The only place that interprets its fields as text. */
 export interface PartKind<Type extends TranscriptPart["type"]> {
-  /** What the page calls it, in its gutter and in search (`kind:`). */
+  /** Its name in the page's gutter and in search (`kind:`). */
   label(part: TranscriptPartOf<Type>): string;
-  /** Its text, in the order in which it is shown. */
+  /** Its text sections, in display order. */
   texts(part: TranscriptPartOf<Type>): readonly PartText[];
   /**
-   * Whether it has a row of its own. A paired result is shown in the card of its call; steps are separators that a reader may
-   * switch on; a block that was opened and closed without a word was never said; what is quiet (`isQuiet`) is folded into a row beside it. A prompt that heads its turn is a row too:
-   * whoever renders the turn's heading from it leaves it out there.
+   * Whether it has a row of its own. A paired result is shown in the card of its call; steps are separators that can be switched
+   * on; an empty block is not shown; quiet parts (`isQuiet`) are folded into a neighbouring row. A prompt that heads its turn is
+   * a row too; renderers of the turn's heading omit it.
    */
   isRow(part: TranscriptPartOf<Type>, options: RowSettings): boolean;
-  /** A failure that a reader may look for: those that a turn's `errors` counts, on the rows that show them. */
+  /** Whether it is a failure: those that a turn's `errors` counts, on the rows that show them. */
   isError?(part: TranscriptPartOf<Type>): boolean;
 }
 
@@ -130,7 +130,7 @@ function mediaTexts(media: MediaPart): PartText[] {
   }
 }
 
-/** A kind is looked up by the part's own type, which the compiler cannot follow. */
+/** The compiler cannot relate a kind to the part's own type. */
 const kindOf = (part: TranscriptPart) => KINDS[part.type] as PartKind<TranscriptPart["type"]>;
 
 /** See `PartKind`. */

@@ -4,22 +4,22 @@ import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/trans
 import { type CallOutcome, outcomeWords } from "./outcome.ts";
 import { searchText } from "./search-text.ts";
 
-/** What becomes of an agent's words where they are printed or copied: a terminal has little room, and must not be deceived. */
+/**
+ * How an agent's text is adapted for printing or copying: a terminal has little space, and must be protected from control
+ * characters.
+ */
 export interface PlainForm {
-  /** As much of a text as there is room for. */
+  /** Truncates a text to the available space. */
   fit(text: string): string;
-  /** The same of what a tool printed. */
+  /** Truncates the output of a tool. */
   output(text: string): string;
-  /** A title in one line. */
+  /** A title on one line. */
   title(text: string): string;
-  /** What a request is about, below it; empty where it is about nothing more. */
+  /** The subject of a request, shown below its title; empty if it has none. */
   subject(request: Request): string;
 }
 
-/**
- * One part as people read it without the page, with the result of a call; `undefined`: it is part of another one, or says
- * nothing.
- */
+/** A part as plain text, with the result of a call. `undefined`: it belongs to another part, or has no text. */
 export function plainText(
   part: TranscriptPart,
   result: TranscriptPart | undefined,
@@ -78,7 +78,7 @@ function textOfKind(
   }
 }
 
-/** A call with what came of it below it. */
+/** A call with its result. */
 export function callText(
   call: TranscriptPartOf<"tool_call">,
   result: TranscriptPart | undefined,
@@ -95,16 +95,16 @@ export function callText(
   return `${callHead(call, call.state.status, form)}${ended}${run}${output && `\n${output}`}`;
 }
 
-/** Why a call ended that has no result to say so. */
+/** Why a call without a result ended. */
 function endText(state: TranscriptPartOf<"tool_call">["state"]): string {
   return state.status === "error" ? state.error : state.status === "aborted" ? (state.reason ?? "") : "";
 }
 
-/** A call's state, its tool and its arguments. */
+/** A call's status, its tool and its arguments. */
 export function callHead(call: TranscriptPartOf<"tool_call">, status: CallStatus, form: PlainForm): string {
   const { command, rest } = commandOf(call.arguments_json);
   const more = rest && `\n    with ${form.fit(rest)}`;
-  // No line of a command may stand where a call or a turn begins.
+  // No line of a command may look like the beginning of a call or a turn.
   const shown_status = form.fit(command).replaceAll("\n", "\n      ");
   return `${callBadge(status, outcomeOf(call.state))} ${firstLine(call.tool_name, form)} ${shown_status}${more}`;
 }
@@ -113,7 +113,7 @@ export function firstLine(text: string, { fit }: PlainForm): string {
   return fit(text.split("\n", 1)[0] ?? "");
 }
 
-/** A command as it was run, and what else its call says; other arguments as they stand. */
+/** A command as it was run, and its other arguments; other calls' arguments unchanged. */
 function commandOf(json: string): { command: string; rest: string } {
   const asItStands = { command: json, rest: "" };
   try {
@@ -132,13 +132,13 @@ function commandOf(json: string): { command: string; rest: string } {
   }
 }
 
-/** What stands above a turn's parts. */
+/** The heading of a turn. */
 export function turnHead(turn: Turn): string {
   const withdrawn = turn.retracted === undefined ? "" : ` [withdrawn: ${turn.retracted}]`;
   return `── turn ${turn.index + 1} ${TURN_BADGES[turn.status]}${withdrawn}`;
 }
 
-/** What a tool gave, indented, its media last. */
+/** The output of a tool, indented, with its media at the end. */
 export function outputText(
   { output_text, parts }: Pick<TranscriptPartOf<"tool_result">, "output_text" | "parts">,
   { output }: PlainForm,
@@ -146,7 +146,7 @@ export function outputText(
   return indent([output(output_text), mediaText(parts)].filter((piece) => piece !== "").join("\n"), "    ");
 }
 
-/** What plain text cannot show, named by its kind: `[image_url]`. */
+/** Names the kinds of parts that plain text cannot show: `[image_url]`. */
 function mediaText(parts: readonly { type: string }[]): string {
   return parts
     .filter(({ type }) => type !== "text")
@@ -154,7 +154,7 @@ function mediaText(parts: readonly { type: string }[]): string {
     .join(" ");
 }
 
-/** Whether a marker holds more than its title says. */
+/** Whether a marker has more text than its title. */
 function saysMore({ title, text = "" }: { title: string; text?: string }): boolean {
   return text !== "" && !title.toLowerCase().endsWith(text.trim().toLowerCase());
 }
@@ -163,7 +163,7 @@ export function indent(text: string, by: string): string {
   return text === "" ? "" : text.replace(/^/gm, by);
 }
 
-/** How a turn stands, as a word in brackets. */
+/** The status of a turn as a word in brackets. */
 export const TURN_BADGES: Readonly<Record<Turn["status"], string>> = {
   running: "[RUNNING]",
   completed: "[OK]",
@@ -183,7 +183,7 @@ const OUTCOME_BADGES: Readonly<Record<CallOutcome["kind"], string>> = {
   unknown: "[UNKNOWN]",
 };
 
-/** How a call stands, as a word in brackets. `outcome`: of one that is `aborted`. */
+/** The status of a call as a word in brackets. `outcome`: for an `aborted` call. */
 export function callBadge(status: CallStatus, outcome?: CallOutcome): string {
   switch (status) {
     case "completed":
@@ -200,7 +200,7 @@ export function callBadge(status: CallStatus, outcome?: CallOutcome): string {
   }
 }
 
-/** The same for a result. */
+/** The status of a result as a word in brackets. */
 export function resultBadge({ status, outcome }: TranscriptPartOf<"tool_result">): string {
   return callBadge(status === "success" ? "completed" : status, outcome);
 }

@@ -1,17 +1,17 @@
 import { asObject, asString } from "../narrow.ts";
 import type { TranscriptPart } from "../transcript/transcript.ts";
 
-/** What a reader wants to see in rows of its own. */
+/** Which parts the user wants to see as rows of their own. */
 export interface RowSettings {
   readonly showSteps: boolean;
-  /** Also what says nothing by itself (`isQuiet`), which is else folded into a row beside it. */
+  /** Includes quiet parts (`isQuiet`), which are otherwise folded into a neighbouring row. */
   readonly everyRecord?: boolean;
 }
 
-/** Hooks whose output goes to the model although it is plain text. */
+/** Hooks whose plain-text output is sent to the model. */
 const TELLS_MODEL = new Set(["UserPromptSubmit", "SessionStart"]);
 
-/** Whether a part says nothing that a reader looks for: a thought without text, a hook that succeeded and changed nothing. */
+/** Whether a part contains nothing of interest: a thought without text, a hook that succeeded and changed nothing. */
 export function isQuiet(part: TranscriptPart): boolean {
   if (part.retracted !== undefined) return false;
   if (part.type === "thinking")

@@ -1,7 +1,7 @@
 import type { TranscriptPart } from "../transcript/transcript.ts";
 import { type PartText, textsOf } from "./part-kinds.ts";
 
-/** All that a reader could search for in one part, in the order in which it is shown. */
+/** All searchable text of a part, in display order. */
 export function searchText(part: TranscriptPart): string {
   return textsOf(part).map(searchable).join("\n");
 }
@@ -22,7 +22,7 @@ function searchable({ text, form }: PartText): string {
   }
 }
 
-/** JSON as it stands and, where that differs, as its strings read: cards show those. It may be no whole JSON yet. */
+/** JSON as it is and, if different, with its strings decoded, as cards show them. It may be incomplete. */
 function argumentsText(json: string): string {
   if (!json.includes("\\")) return json;
   const read = json.replace(/\\(?:u([\da-f]{4})|(.))/gi, (_, code?: string, character = "") =>
@@ -32,15 +32,15 @@ function argumentsText(json: string): string {
 }
 const ESCAPED: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
 
-/** What a terminal shows: without the sequences for colours, links and titles. */
+/** Terminal output without escape sequences for colours, links and titles. */
 function plainOutput(output: string): string {
   return output.replace(SEQUENCE, "");
 }
 const SEQUENCE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
   /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b\n]*(?:\u0007|\u001b\\)/g;
 
-/** A data URL is no text to search in, and may be megabytes long. */
+/** A data URL is not searchable text, and may be megabytes long. */
 function addressText(url: string): string {
   return url.startsWith("data:") ? "" : url;
 }

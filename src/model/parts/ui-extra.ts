@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { optional, record } from "../record.ts";
 
-/** One hunk of a diff: `lines` begin with a space, `-` or `+`, as in a unified diff. Line numbers count from 1; 0: not known. */
+/** A hunk of a diff. `lines` begin with a space, `-` or `+`, as in a unified diff. Line numbers are one-based; 0: unknown. */
 export const diffHunk = record({
   old_start: z.number(),
   old_lines: z.number(),
@@ -24,22 +24,22 @@ export type FileDiff = z.infer<typeof fileDiff>;
 export const todoItem = record({ text: z.string(), status: z.enum(["pending", "in_progress", "completed"]) });
 export type TodoItem = z.infer<typeof todoItem>;
 
-/** What the result of any tool may say of its output. */
+/** Fields about the output that any tool's result can have. */
 const output = {
-  /** Where the agent saved an output too long for its record, and that output's size in bytes. */
+  /** Where the agent saved an output that was too long for its record, and the size in bytes. */
   persisted_path: optional(z.string()),
   persisted_bytes: optional(z.number()),
-  /** Where in `output_text` the tool's own output begins, behind the agent's header, in UTF-16 code units. */
+  /** Start of the tool's own output in `output_text`, after the agent's header, in UTF-16 code units. */
   output_start: optional(z.number()),
-  /** Where it ends, before what the agent wrote around the beginning of an output that it saved. */
+  /** End of the tool's own output, before text that the agent added to the beginning of a saved output. */
   output_stop: optional(z.number()),
-  /** What the source says about the result beside it, as it says it: shown under Raw alone. */
+  /** The source's metadata of the result, unchanged. Shown under Raw only. */
   metadata: optional(z.unknown()),
 };
 
 /**
- * What a tool's result says beyond its text, typed, whichever agent wrote it. A tool card is chosen by `type` first.
- * Readers translate an agent's own structure (Claude Code's `toolUseResult`, Codex's `exec_command_end`…) into this.
+ * Typed details of a tool's result beyond its text, the same for all agents. A tool card is selected by `type` first. Readers
+ * translate each agent's own structure (Claude Code's `toolUseResult`, Codex's `exec_command_end`…) into this.
  */
 export const uiExtra = z.discriminatedUnion("type", [
   record({
@@ -59,7 +59,7 @@ export const uiExtra = z.discriminatedUnion("type", [
     start_line: optional(z.number()),
     line_count: optional(z.number()),
     total_lines: optional(z.number()),
-    /** What the agent got instead of lines: the word that what it read before still holds, or a document. */
+    /** What the agent got instead of lines: a note that the file is unchanged, or a document. */
     instead: optional(z.enum(["unchanged", "PDF"])),
     ...output,
   }),
@@ -112,7 +112,7 @@ export const uiExtra = z.discriminatedUnion("type", [
     structured: optional(z.unknown()),
     ...output,
   }),
-  /** No more is known than of any tool. */
+  /** No details are known. */
   record({ type: z.literal("output"), ...output }),
 ]);
 export type UiExtra = z.infer<typeof uiExtra>;

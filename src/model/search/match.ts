@@ -1,28 +1,28 @@
 import { textPattern } from "../text-pattern.ts";
 import type { SearchQuery, SearchTerm } from "./query.ts";
 
-/** A stretch of a text, in UTF-16 code units. */
+/** A range of a text, in UTF-16 code units. */
 export interface TextRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** What a snippet shows of a part, and where in it the matches are. */
+/** An excerpt of a part with the positions of the matches. */
 export interface Snippet {
   readonly text: string;
   readonly ranges: readonly TextRange[];
 }
 
-/** Where the terms of a query stand in a text; `undefined`: not all of them do, or an excluded one does. */
+/** Finds the terms of a query in a text; `undefined`: a term is missing, or an excluded one was found. */
 export type Matcher = (text: string) => readonly TextRange[] | undefined;
 
-/** Characters of a snippet before its first match, and in all. */
+/** Characters in a snippet before its first match, and in total. */
 const BEFORE = 60;
 const LENGTH = 240;
-/** Matches of one term that are looked for: enough for a snippet. */
+/** Maximum number of matches per term, sufficient for a snippet. */
 const MAX_MATCHES = 20;
 
-/** The pattern of one term; `g`, so whoever runs it sets `lastIndex`. */
+/** The pattern of a term, with the flag `g`: callers must set `lastIndex`. */
 export function patternOf(term: SearchTerm): RegExp {
   if (term.type === "text") return textPattern(term.text, "giu");
   try {
@@ -32,14 +32,14 @@ export function patternOf(term: SearchTerm): RegExp {
   }
 }
 
-/** Finds the terms of a query in texts. A query without terms matches any text, at no place. */
+/** Creates a matcher for a query. A query without terms matches any text, without positions. */
 export function createMatcher({ terms }: Pick<SearchQuery, "terms">): Matcher {
   const patterns = terms.map((term) => ({ pattern: patternOf(term), excluded: term.excluded }));
   const words = terms.flatMap((term) =>
     term.type === "text" && !term.excluded ? indexForm(term.text).toLowerCase().split(/\s+/) : [],
   );
   return (text) => {
-    // Far cheaper than the patterns, which allow for marks and line ends between the words.
+    // A cheap check before the patterns, which allow marks and line ends between words.
     const lower = indexForm(text).toLowerCase();
     if (!words.every((word) => lower.includes(word))) return undefined;
     const ranges: TextRange[] = [];
@@ -57,21 +57,21 @@ export function createMatcher({ terms }: Pick<SearchQuery, "terms">): Matcher {
   };
 }
 
-/** One line about the first match, with all matches that are in it. Without matches: the text's beginning. */
+/** One line around the first match, with all matches in it. Without matches: the text's beginning. */
 export function snippetOf(text: string, ranges: readonly TextRange[]): Snippet {
   const first = ranges[0]?.start ?? 0;
   const from = startOf(text, Math.max(0, first - BEFORE));
   const to = Math.min(text.length, from + LENGTH);
   const lead = from > 0 ? "…" : "";
   let line = lead;
-  /** Where each character of the stretch stands in the line. */
+  /** The position in the line of each character of the range. */
   const places: number[] = [];
   let space = false;
   for (let at = from; at < to; at++) {
     const character = text[at] ?? "";
     const isSpace = /\s/.test(character);
     places.push(line.length);
-    // White space in a row reads as one space.
+    // Consecutive white space becomes one space.
     if (!isSpace) line += character;
     else if (!space && line.length > lead.length) line += " ";
     space = isSpace;
@@ -90,7 +90,7 @@ export function snippetOf(text: string, ranges: readonly TextRange[]): Snippet {
   };
 }
 
-/** A word's beginning near a place, so that a snippet begins with no half of a word. */
+/** The start of a word near a position, so that a snippet does not begin within a word. */
 function startOf(text: string, at: number): number {
   if (at === 0) return 0;
   const space = text.slice(at, at + BEFORE / 2).search(/\s/);
@@ -108,19 +108,19 @@ function merged(ranges: readonly TextRange[]): TextRange[] {
   return joined;
 }
 
-/** Trigrams of one query that are looked up: more of them filter no better. */
+/** Maximum number of trigrams per query. More of them do not filter better. */
 const MAX_TRIGRAMS = 12;
 
-/** A text as it is indexed and looked up: one form of each character; letter case is the index's. */
+/** The normalized form of a text for indexing and lookup. Letter case is handled by the index. */
 export function indexForm(text: string): string {
-  // ASCII has one form, and most text is ASCII.
+  // ASCII, which most text is, is already normalized.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
   return /^[\x00-\x7f]*$/.test(text) ? text : text.normalize("NFKC");
 }
 
 /**
- * Sequences of three characters that every text must hold in which the query is found, in the index's form. Empty: none can
- * be told, and every text has to be looked at.
+ * Trigrams that every matching text must contain, in the index's form. Empty: none could be determined, and all texts have to be
+ * checked.
  */
 export function trigramsOf({ terms }: Pick<SearchQuery, "terms">): string[] {
   const trigrams = new Set<string>();
@@ -138,7 +138,7 @@ export function trigramsOf({ terms }: Pick<SearchQuery, "terms">): string[] {
   return Array.from({ length: MAX_TRIGRAMS }, (_, n) => all[Math.floor(n * stride)] ?? "");
 }
 
-/** Literal runs that a regular expression cannot match without; those in groups and alternatives are passed over. */
+/** Literal strings that every match of a regular expression contains. Groups and alternatives are ignored. */
 function literalsOf(source: string): string[] {
   if (source.includes("|")) return [];
   const literals: string[] = [];
@@ -157,7 +157,7 @@ function literalsOf(source: string): string[] {
       end();
       depth += character === "(" ? 1 : -1;
     } else if ("*?{".includes(character)) {
-      // What stands before it may be absent.
+      // The preceding character may be optional.
       run = Array.from(run).slice(0, -1).join("");
       end();
       if (character === "{") at = Math.max(at, source.indexOf("}", at));
@@ -165,7 +165,7 @@ function literalsOf(source: string): string[] {
       const escaped = source[++at] ?? "";
       if (/[a-z0-9]/i.test(escaped)) {
         end();
-        // What a class or code point names is no literal: `\u0041`, `\x41`, `\p{L}`, `\cA`, `\k<name>`.
+        // Escapes of classes and code points are not literals: `\u0041`, `\x41`, `\p{L}`, `\cA`, `\k<name>`.
         at += skipped(escaped, source.slice(at + 1));
       } else if (depth === 0) run += escaped;
     } else if ("^$.+".includes(character)) end();
@@ -175,7 +175,7 @@ function literalsOf(source: string): string[] {
   return literals;
 }
 
-/** Characters that belong to an escape behind its letter. */
+/** Number of characters that belong to an escape after its letter. */
 function skipped(letter: string, rest: string): number {
   const patterns: Readonly<Record<string, RegExp>> = {
     u: /^(?:\{[^}]*\}|[\da-f]{4})/i,

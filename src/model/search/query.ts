@@ -1,19 +1,19 @@
 /**
- * The language of a search over all sessions: `words "a phrase" /regex/ kind:thought tool:Bash status:failed agent:codex
- * project:verbatim model:opus before:2026-07-01 after:7d is:mine`. All of it must hold of one part; a `-` before a term or
- * filter excludes what it names. Two values of one filter mean either.
+ * A query of the search over all sessions: `words "a phrase" /regex/ kind:thought tool:Bash status:failed agent:codex
+ * project:verbatim model:opus before:2026-07-01 after:7d is:mine`. One part must match all of it. A `-` before a term or filter
+ * excludes matches. Several values of one filter match either.
  */
 export interface SearchQuery {
   readonly terms: readonly SearchTerm[];
   readonly filters: readonly SearchFilter[];
-  /** Milliseconds since 1970: parts of this time or later, and before that one. */
+  /** Milliseconds since 1970. `after` is inclusive, `before` exclusive. */
   readonly after?: number;
   readonly before?: number;
 }
 
 export type SearchTerm =
   | { readonly type: "text"; readonly text: string; readonly excluded: boolean }
-  /** `source` as in a JavaScript regular expression; letter case is ignored. */
+  /** `source`: a JavaScript regular expression. Letter case is ignored. */
   | { readonly type: "regex"; readonly source: string; readonly excluded: boolean };
 
 export type SearchField = "kind" | "tool" | "status" | "agent" | "project" | "model" | "session" | "is";
@@ -23,7 +23,7 @@ export interface SearchFilter {
   readonly excluded: boolean;
 }
 
-/** What `kind:` takes. */
+/** Values of `kind:`. */
 export const PART_KINDS = [
   "prompt",
   "thought",
@@ -37,10 +37,10 @@ export const PART_KINDS = [
   "unknown",
 ] as const;
 export type PartKindName = (typeof PART_KINDS)[number];
-/** What `status:` takes. */
+/** Values of `status:`. */
 export const PART_STATUSES = ["ok", "failed", "stopped", "running"] as const;
 export type PartStatusName = (typeof PART_STATUSES)[number];
-/** What `is:` takes: `mine`: written by a person; `run`: in a sub-agent's session; `cut`: searched in part only. */
+/** Values of `is:`. `mine`: written by a person; `run`: in a sub-agent's session; `cut`: only partly searched. */
 export const PART_TRAITS = ["mine", "run", "cut"] as const;
 
 const KIND_ALIASES: Readonly<Record<string, readonly PartKindName[]>> = {
@@ -59,7 +59,7 @@ const STATUS_ALIASES: Readonly<Record<string, PartStatusName>> = {
   interrupted: "stopped",
 };
 
-/** Why a query cannot be run: a sentence for a person, and the words that it is about. */
+/** An invalid query, with a message for the user and the words at fault. */
 export class SearchQueryError extends Error {
   readonly words: string;
   constructor(message: string, words: string) {
@@ -72,7 +72,9 @@ export class SearchQueryError extends Error {
 const TOKEN =
   /(-?)(?:"((?:[^"\\]|\\.)*)"|\/((?:[^/\\\n]|\\.)+)\/(?=\s|$)|([a-z]+):(?:"([^"]*)"|(\S+))|(\S+))/giu;
 
-/** Reads a query. Throws a `SearchQueryError` that names what is wrong. `now`: what `after:7d` counts from, in milliseconds. */
+/**
+ * Parses a query. Throws a `SearchQueryError` if it is invalid. `now`: the time to which `after:7d` is relative, in milliseconds.
+ */
 export function parseSearch(text: string, now: number): SearchQuery {
   const terms: SearchTerm[] = [];
   const filters: SearchFilter[] = [];
@@ -147,7 +149,7 @@ function checkedRegex(source: string): string {
     RegExp(source, "iu");
     return source;
   } catch {
-    // What Unicode mode forbids (`\-`) is common in expressions that people know from other tools.
+    // Unicode mode rejects escapes such as `\-` that are common in other tools' expressions.
   }
   try {
     RegExp(source, "i");
@@ -162,7 +164,7 @@ function checkedRegex(source: string): string {
 
 const UNITS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
-/** `2026-07-16`, `2026-07`, `2026`, `today`, `yesterday`, or an age: `12h`, `7d`, `2w`. Dates are the computer's. */
+/** Parses `2026-07-16`, `2026-07`, `2026`, `today`, `yesterday`, or an age: `12h`, `7d`, `2w`. Dates are local. */
 function timeOf(value: string, now: number, words: string): number {
   const [, count, unit = ""] = /^(\d{1,4})([hdw])$/i.exec(value) ?? [];
   if (count !== undefined) return now - Number(count) * (UNITS[unit.toLowerCase()] ?? 0);

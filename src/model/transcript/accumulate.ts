@@ -39,14 +39,14 @@ import { abort, isFinished } from "./tool-state.ts";
 import type { TranscriptPart, Turn, TurnStatus } from "./transcript.ts";
 import type { Open, Transcript } from "./transcript-state.ts";
 
-/** The frames that change nothing in a transcript, and why. Every other type is handled by `accumulate`. */
+/** Frames that do not change a transcript, with the reason. All other types are handled by `accumulate`. */
 export const SKIPPED = {
-  "message.record": "the message as its provider must get it back: for history alone",
+  "message.record": "the message as its provider needs it back: for history only",
   "session.update": "facts about the session as a whole: folded by `summarize`",
   "task.finish": "the run's own session and the result of the call that started it report the end of a run",
 } as const satisfies { readonly [Type in Frame["type"]]?: string };
 
-/** What a client gets of a session: see `sessionPage` in the protocol. */
+/** A page of a session as clients receive it: see `sessionPage` in the protocol. */
 export interface TranscriptPage {
   readonly session_id: string;
   readonly turns: readonly Turn[];
@@ -64,7 +64,7 @@ export interface PlacedPart {
   readonly part: TranscriptPart;
 }
 
-/** A client's transcript: every turn, as many positions as there are parts, and the parts of the page; the rest are holes. */
+/** A client's transcript: every turn, as many positions as there are parts, and the parts of the page. The rest is unloaded. */
 export function restoreTranscript(page: TranscriptPage): Transcript {
   const restored: Transcript = {
     session_id: page.session_id,
@@ -80,7 +80,7 @@ export function restoreTranscript(page: TranscriptPage): Transcript {
   return fillParts(restored, page.parts);
 }
 
-/** Puts fetched parts into the holes where they belong. Parts that are there already stay: frames keep them current. */
+/** Adds fetched parts at their positions. Parts that are already loaded stay, because frames keep them current. */
 export function fillParts(transcript: Transcript, placed: readonly PlacedPart[]): Transcript {
   let parts = transcript.parts;
   let unloaded = transcript.unloaded ?? 0;
@@ -95,7 +95,7 @@ export function fillParts(transcript: Transcript, placed: readonly PlacedPart[])
   return { ...rest, parts, ...(unloaded > 0 ? { unloaded } : {}) };
 }
 
-/** What a page says about calls and results that wait for each other: see `TranscriptPage`. */
+/** The calls and results in a page that wait for each other: see `TranscriptPage`. */
 export function unpairedOf(transcript: Transcript): {
   open_calls: [string, number][];
   orphan_results: [string, number][];
@@ -112,7 +112,7 @@ export function unpairedOf(transcript: Transcript): {
   return { open_calls, orphan_results };
 }
 
-/** The position of the part with this id; of equal ids the newest. */
+/** The position of the part with this id; the newest if there are several. */
 export function positionOf(transcript: Transcript, part_id: string): number | undefined {
   return positionsOf(transcript).parts.get(part_id);
 }
@@ -123,8 +123,8 @@ export function callPositionOf(transcript: Transcript, tool_call_id: string): nu
 }
 
 /**
- * Positions are found by reading a transcript once, then handed on from each version to the next, which alone owns and
- * changes them. Who folds onto an older version pays for a second reading; the result is the same.
+ * Positions are computed once per transcript and then moved on from each version to the next, which owns and changes them.
+ * Folding onto an older version computes them again, with the same result.
  */
 const positions_of = new WeakMap<Transcript, Positions>();
 
@@ -137,7 +137,7 @@ function positionsOf(transcript: Transcript): Positions {
   return positions;
 }
 
-/** The one fold: `(transcript, frame) => transcript`. Never throws, never mutates; what did not change keeps its identity. */
+/** The reducer: `(transcript, frame) => transcript`. Never throws, never mutates; unchanged values keep their identity. */
 export function accumulate(transcript: Transcript, frame: Frame): Transcript {
   if (frame.session_id !== transcript.session_id) return transcript;
   const fold = begin(transcript);
@@ -149,9 +149,9 @@ const textOf = (part: TranscriptPart | undefined): string | undefined =>
   part?.type === "text" ? part.text : part?.type === "thinking" ? part.thinking : undefined;
 
 /**
- * Folds, and gives the frame with what a client needs that holds only a window of the session: the position of the part
- * that it opens or changes (`part_index`), that part's id, and the offset of text that is appended. What is there already
- * is not told again: a text that its deltas told whole is left out of its end.
+ * Folds a frame and adds what a client with only part of the session needs: the position of the part that it opens or changes
+ * (`part_index`), that part's id, and the offset of appended text. Known data is not repeated: a text that was sent completely in
+ * deltas is removed from its end.
  */
 export function accumulateAndAddress(
   transcript: Transcript,
@@ -183,9 +183,9 @@ export function accumulateAndAddress(
 }
 
 /**
- * Ends what nobody ended, when the session is next opened: calls become `aborted`, growing parts end. A running turn whose
- * last word is the agent's text, with no call open, is `completed` (older agents write no end of a turn); any other is
- * `failed`, or `interrupted` where a person `stopped` it. `at`: when the session was last alive, in milliseconds since 1970.
+ * Ends what was left open when the session is next opened: calls become `aborted`, growing parts end. A running turn that ends in
+ * the agent's text without an open call is `completed` (older agents write no end of a turn). Others are `failed`, or
+ * `interrupted` if a person `stopped` them. `at`: the time of the session's last activity, in milliseconds since 1970.
  */
 export function finalizeTranscript(transcript: Transcript, at: number, stopped = false): Transcript {
   const fold = begin(transcript);
@@ -199,7 +199,7 @@ export function finalizeTranscript(transcript: Transcript, at: number, stopped =
     if (part?.type === "tool_call" && !isFinished(part.state)) {
       replace(fold, index, {
         ...part,
-        state: abort(part.state, at, "The agent ended while this ran", outcome),
+        state: abort(part.state, at, "The agent ended while this was running", outcome),
       });
       if (index >= first) ending = cut;
     }
@@ -220,7 +220,7 @@ export function finalizeTranscript(transcript: Transcript, at: number, stopped =
     }
   }
   if (fold.open.awaits_prompt === true && turn?.status === "running") {
-    // The prompt that it waits for belongs to it, however late it comes.
+    // A turn that waits for its prompt accepts it also later.
     changeTurn(fold, turn.index, (waiting) => ({
       ...waiting,
       status: fold.open.outcome ?? ending,
@@ -229,14 +229,14 @@ export function finalizeTranscript(transcript: Transcript, at: number, stopped =
   } else if (fold.open.turn_open && fold.open.awaits_prompt !== true) {
     const { ended_parts } = fold.open;
     closeTurn(fold, at, fold.open.outcome ?? ending);
-    // No writer said that it ended: what they still say is no change of their mind.
+    // The end was inferred: later records of the turn do not count as revisions.
     const { ended_parts: _, ...open } = fold.open;
     fold.open = { ...open, ...(ended_parts === undefined ? {} : { ended_parts }) };
   }
   return finish(fold);
 }
 
-/** Whether the agent's last word since `first` is a text: what follows it are separators, notices and what no reader knows. */
+/** Whether the agent's last output since `first` is a text. Separators, notices and unknown records after it are ignored. */
 function endsInText({ parts }: Transcript, first: number): boolean {
   for (let index = parts.length - 1; index >= first; index -= 1) {
     const type = parts.at(index)?.type;
@@ -380,7 +380,7 @@ function apply(fold: Fold, frame: Frame): void {
       putMetadata(fold, frame);
       return;
     case "end":
-      // Where no turn is open, nothing grows.
+      // Without an open turn nothing is growing.
       if (fold.open.turn_open) closeTurn(fold, frame.at);
       return;
     case "session.update":

@@ -1,47 +1,47 @@
 import type { Sequence } from "./sequence.ts";
 import type { TranscriptPart, Turn } from "./transcript.ts";
 
-/** Where things stand in a transcript: positions in its parts, so that a frame finds its part without a search. */
+/** Positions of a transcript's parts by id, so that a frame finds its part without a search. */
 export interface Positions {
   readonly parts: Map<string, number>;
-  /** The newest call of an id and its result; one of them may be missing so far. */
+  /** The newest call with an id and its result. One of them may be missing. */
   readonly calls: Map<string, { readonly call?: number; readonly result?: number }>;
   readonly messages: Map<string, MessagePosition>;
-  /** Text and thinking that still grow. */
+  /** Growing text and thinking parts. */
   readonly open: Set<number>;
-  /** Calls that run: one whose arguments never came whole is kept as that. */
+  /** Running calls, including those whose arguments are incomplete. */
   readonly running: Set<number>;
-  /** Turns by id: positions in `turns`. */
+  /** Indexes in `turns` by turn id. */
   readonly turns: Map<string, number>;
 }
 export interface MessagePosition {
   readonly step?: number;
   readonly step_start?: number;
   readonly step_finish?: number;
-  /** All of the message's parts lie in `[first, last]`. */
+  /** All of the message's parts are in `[first, last]`. */
   readonly first: number;
   readonly last: number;
 }
 
-/** Calls without a result, and results without a call, by id: known to stand there even where the part is not loaded. */
+/** Calls without a result and results without a call, by id, also if the part is not loaded. */
 export interface Unpaired {
   readonly open_calls: readonly (readonly [string, number])[];
   readonly orphan_results: readonly (readonly [string, number])[];
 }
 
-/** Records whether the part at a position still grows. */
+/** Records whether the part at a position is growing. */
 export function placeGrowth(positions: Positions, part: TranscriptPart, index: number): void {
   if ((part.type === "text" || part.type === "thinking") && part.open === true) positions.open.add(index);
   else positions.open.delete(index);
 }
 
-/** Records the part at a position: a new one, or another value of the one that stood there. */
+/** Records a new or changed part at a position. */
 export function place(positions: Positions, part: TranscriptPart, index: number): void {
   placeGrowth(positions, part, index);
-  // Ids are unique within a message only: of equal ones the newest is meant.
+  // Ids are unique only within a message: of equal ones the newest counts.
   positions.parts.set(part.id, index);
   const known = positions.messages.get(part.message_id);
-  // One that stood there before changes nothing of what is known of its message.
+  // A changed part does not affect the range of its message.
   if (known === undefined || index > known.last) {
     const step = known?.step ?? part.step;
     positions.messages.set(part.message_id, {
@@ -73,7 +73,7 @@ export function place(positions: Positions, part: TranscriptPart, index: number)
   }
 }
 
-/** The positions of a whole transcript, found by reading it once. */
+/** Computes the positions of a whole transcript. */
 export function findPositions(
   turns: Sequence<Turn>,
   parts: Sequence<TranscriptPart>,
@@ -98,7 +98,7 @@ export function findPositions(
   return positions;
 }
 
-/** The turn that contains the part at a position; −1 without turns. */
+/** The turn that contains a position; −1 if there are no turns. */
 export function turnOfPart(turns: Sequence<Turn>, position: number): number {
   let low = 0;
   let high = turns.length - 1;

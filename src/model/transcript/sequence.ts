@@ -1,22 +1,21 @@
 /**
- * An immutable list whose `append` and `set` cost O(log n) and share all that did not change, so that a fold over
- * 100,000 parts costs the same per step as over ten. Positions may be holes (`undefined`): a client that holds a window
- * of a long session knows how many parts there are, not all of them.
+ * An immutable list. `append` and `set` cost O(log n) and share unchanged data, so that a step of folding 100,000 parts costs the
+ * same as of ten. Positions may be empty (`undefined`), for a client that has loaded only part of a session.
  */
 export interface Sequence<Item> {
   readonly length: number;
-  /** `undefined`: out of range, or a hole. */
+  /** `undefined`: out of range, or not loaded. */
   at(index: number): Item | undefined;
   append(item: Item): Sequence<Item>;
-  /** Replaces (or fills) one position; `RangeError` outside `0 … length - 1`. */
+  /** Sets a position. Throws a `RangeError` outside `0 … length - 1`. */
   set(index: number, item: Item): Sequence<Item>;
-  /** A plain array of `[from, to)`, holes as `undefined`. */
+  /** A plain array of `[from, to)`, with `undefined` for positions that are not loaded. */
   slice(from?: number, to?: number): (Item | undefined)[];
   [Symbol.iterator](): IterableIterator<Item | undefined>;
 }
 
-// A trie of nodes with up to 32 slots: the slots of the lowest level hold items, those above hold nodes. An absent node
-// stands for 32ⁿ holes, so a sequence that is mostly holes costs only what it holds.
+// A trie of nodes with up to 32 slots: the slots of the lowest level hold items, those above hold nodes. An absent node stands
+// for 32ⁿ empty positions, so a sparse sequence needs little memory.
 const BITS = 5;
 const WIDTH = 1 << BITS;
 const MASK = WIDTH - 1;
@@ -110,14 +109,14 @@ export function emptySequence<Item>(): Sequence<Item> {
   return new Trie<Item>(0, undefined, 0);
 }
 
-/** A sequence of `length` holes, to be filled with `set`. */
+/** A sequence of `length` empty positions, to be filled with `set`. */
 export function sparseSequence<Item>(length: number): Sequence<Item> {
   return new Trie<Item>(length, undefined, shiftFor(length));
 }
 
 /**
- * The positions whose items differ, in order, up to the shorter one's length. What the two share is not looked at, so
- * between neighbouring versions of one sequence this costs what changed, whatever their length.
+ * The positions whose items differ, in order, up to the shorter length. Shared nodes are skipped, so for consecutive versions the
+ * cost depends only on the changes.
  */
 export function changedPositions<Item>(before: Sequence<Item>, after: Sequence<Item>): number[] {
   const changed: number[] = [];
@@ -142,7 +141,7 @@ function collectChanges<Item>(
 ): void {
   if (before === after || first >= length) return;
   if (beforeShift !== afterShift) {
-    // The higher one has grown levels: what the lower one holds is in its first slot.
+    // The higher one has more levels: the lower one's items are in its first slot.
     const [low, high] = beforeShift < afterShift ? [before, after] : [after, before];
     const inner = high !== undefined && isBranch(high) ? high.nodes[0] : undefined;
     const shift = Math.max(beforeShift, afterShift) - BITS;
@@ -166,7 +165,7 @@ function collectChanges<Item>(
   }
 }
 
-/** The items as a sequence, in O(n). */
+/** Creates a sequence of items in O(n). */
 export function sequenceOf<Item>(items: readonly Item[]): Sequence<Item> {
   let level: Node<Item>[] = [];
   for (let start = 0; start < items.length; start += WIDTH) level.push(items.slice(start, start + WIDTH));

@@ -1,6 +1,6 @@
 import type { Source } from "./transcript.ts";
 
-/** Where a record stands, in one line for people: `opencode.db · table part · row prt_1`. `whole`: with the file's whole path. */
+/** The place of a record on one line, for display: `opencode.db · table part · row prt_1`. `whole`: with the file's full path. */
 export function sourceText(source: Source, whole = false): string {
   switch (source.kind) {
     case undefined:
@@ -19,7 +19,7 @@ export function sourceText(source: Source, whole = false): string {
 const nameOf = (path: string, whole: boolean): string =>
   whole ? path : (path.split(/[\\/]/).at(-1) ?? path);
 
-/** Where the record stands in the file that was read: the agent's own file of lines, or the session's record log. */
+/** The place of the record in the file that was read: the agent's own file of lines, or the session's record log. */
 export function linePlace(
   source: Source | undefined,
 ): { line: number; byte: number; length: number } | undefined {

@@ -8,53 +8,53 @@ import { ERROR, isPreamble } from "./fold/fold.ts";
 import { resultStatus } from "./fold/result-status.ts";
 import type { MarkerKind } from "./transcript.ts";
 
-/** Of a call, of its result and of an error: what it is withdrawn with. */
+/** Identifies what a call, its result or an error is retracted with. */
 interface Named {
   readonly message_id?: string | undefined;
   readonly part_id?: string | undefined;
 }
-/** What is known of a thing that was counted. */
+/** What is known about something that was counted. */
 interface Facts extends Named {
   readonly usage?: Usage | undefined;
   readonly failed?: boolean;
-  /** Of a call, and of a result without one: the turn that it came in, and the call's message. */
+  /** For a call, and a result without one: its turn and the call's message. */
   readonly turn?: number;
-  /** Of a message: it is a copy, and counted elsewhere. */
+  /** For a message: it is a copy, which is counted elsewhere. */
   readonly inherited?: boolean;
-  /** Of a message's end. */
+  /** For the end of a message. */
   readonly stop_reason?: StopReason | undefined;
-  /** Of a result: what it is withdrawn with where that is not its call. */
+  /** For a result: what it is retracted with, if not with its call. */
   readonly own?: Named;
   readonly withdrawn?: boolean;
 }
 const NOTHING: Facts = {};
 
 /**
- * What a summary knows beside what it shows. It is kept under a symbol, so that it goes along when a summary is spread
- * into another, and never onto the wire or into the store. Of a summary that was given out nothing changes any more.
+ * Internal state of a summary. It is stored under a symbol, so that it is copied when a summary is spread, but neither sent nor
+ * stored. The state of a returned summary is not modified.
  */
 interface Progress {
-  /** What was counted last, so that it is counted once; `earlier` is what stood there until it was full. */
+  /** What was counted recently, so that it is counted only once. `earlier` has the entries before `latest` was full. */
   latest: ReadonlyMap<string, Facts>;
   earlier: ReadonlyMap<string, Facts>;
   turn_open: boolean;
   turn_empty: boolean;
   message_id: string | undefined;
-  /** The kind of the part that a delta without a part opened, while it grows. */
+  /** The kind of the growing part that was opened by a delta without a part id. */
   bare: "text" | "thinking" | undefined;
-  /** The kind of the part between its start and its end: a delta without a part belongs to it. */
+  /** The kind of the part between its start and its end. A delta without a part id belongs to it. */
   bounded: "text" | "thinking" | undefined;
   outcome: "failed" | "interrupted" | undefined;
 }
 const PROGRESS = Symbol("progress");
 type Summarizing = SessionSummary & { readonly [PROGRESS]?: Progress };
 
-/** What a text of a row is cut to, in UTF-16 code units: with each of its changes a row goes whole to every page. */
+/** Maximum length of a row's texts, in UTF-16 code units. A changed row is sent whole to every page. */
 export const ROW_TEXT_LIMIT = 1_000;
-/** Longer paths the system does not take. */
+/** The maximum path length of the system. */
 const PATH_LIMIT = 4_096;
 
-/** Repeats come soon after the first: this many things back they are still known as such. */
+/** Number of recent entries in which repeats are recognized. Repeats come soon after the original. */
 const MAX_REMEMBERED = 128;
 
 function remember(pending: PendingRow, key: string, facts: Facts = NOTHING): void {
@@ -71,7 +71,7 @@ function recall({ progress }: PendingRow, key: string): Facts | undefined {
   return progress.latest.get(key) ?? progress.earlier.get(key);
 }
 
-/** The row of a session of which nothing has been read. `at`: milliseconds since 1970. */
+/** The row of a session that has not been read. `at`: milliseconds since 1970. */
 export function emptySummary(id: string, agent: string, at: number): SessionSummary {
   return {
     id,
@@ -89,22 +89,22 @@ export function emptySummary(id: string, agent: string, at: number): SessionSumm
 }
 
 /**
- * Folds a frame into the session's row, without a transcript: the cost does not depend on the session's length. A
- * message's usage, a call, a result are counted once however often they are sent, as long as the repeat comes within the
- * next 128 such things. `status` is how the last turn stands by its frames; the daemon may know better.
+ * Folds a frame into the session's row, without a transcript: the cost does not depend on the session's length. A message's
+ * usage, a call and a result are counted once, as long as a repeat comes within the next 128 such entries. `status`: the status
+ * of the last turn by its frames; the daemon may override it.
  */
 export function summarize(summary: SessionSummary, frame: Frame): SessionSummary {
   return summarizeAll(summary, [frame]);
 }
 
-/** As `summarize` of one frame after the other; makes one new row instead of one for each. */
+/** Like `summarize` for several frames, but creates only one new row. */
 export function summarizeAll(summary: SessionSummary, frames: readonly Frame[]): SessionSummary {
   let pending: PendingRow | undefined;
   for (const frame of frames) {
     if (frame.session_id !== summary.id) continue;
     pending ??= {
       summary: { ...summary },
-      // The type of a summary hides what this module keeps with it.
+      // The public type does not include the internal state.
       progress: { ...((summary as Summarizing)[PROGRESS] ?? beginning(summary)) },
       latest: undefined,
     };
@@ -119,22 +119,22 @@ export function summarizeAll(summary: SessionSummary, frames: readonly Frame[]):
 }
 
 /**
- * The row as it was kept, going on from where `counted` ends, in which what stands before that was counted once more: what
- * comes again is known to it, and what was left open there is open.
+ * A stored row that continues at the end of `counted`, a summary of the records before that point. `counted` provides the
+ * internal state, so that repeats are recognized and open parts are open.
  */
 export function resumeSummary(row: SessionSummary, counted: SessionSummary): SessionSummary {
   const { [PROGRESS]: progress }: Summarizing = counted;
   if (progress === undefined) return row;
-  // Whether the turn had ended the row says: a quiet file may have told it.
+  // The row tells whether the turn had ended, which may have been inferred from a quiet file.
   const resumed: Summarizing = { ...row, [PROGRESS]: { ...progress, turn_open: row.status === "running" } };
   return resumed;
 }
 
-/** A summary that is being made: all of it may be changed. */
+/** A summary that is being updated in place. */
 interface PendingRow {
   summary: SessionSummary;
   progress: Progress;
-  /** `progress.latest`, once it is a copy of this summary's own. */
+  /** A copy of `progress.latest` owned by this summary, once it was modified. */
   latest: Map<string, Facts> | undefined;
 }
 
@@ -157,13 +157,13 @@ function count(pending: PendingRow, frame: Frame): void {
     case "message.start":
       act(pending);
       if (frame.model !== undefined) summary.model = shorten(frame.model, ROW_TEXT_LIMIT);
-      // Sent again while it is open, it ends nothing.
+      // A repeat for the open message ends nothing.
       if (pending.progress.message_id !== frame.message_id) endBare(pending);
       pending.progress.message_id = frame.message_id;
       if (recall(pending, `message ${frame.message_id}`) === undefined) {
         const inherited = frame.inherited === true;
         remember(pending, `message ${frame.message_id}`, { inherited });
-        // A copy is counted in the session that it was copied from.
+        // A copy is counted in the original session.
         if (!inherited) summary.steps += 1;
         addBefore(pending, { type: "step_start" }, addSeparator);
       }
@@ -219,7 +219,7 @@ function count(pending: PendingRow, frame: Frame): void {
       return;
     case "user.message": {
       const title = promptTitle(frame.parts);
-      // No person types what a run is started for. A command of the agent's runs a prompt, a shell's does not.
+      // The task of a run is not typed by a person. An agent's command runs a prompt, a shell command does not.
       const asks =
         frame.origin === undefined ||
         (frame.origin === "agent" && summary.run !== undefined) ||
@@ -293,7 +293,7 @@ function count(pending: PendingRow, frame: Frame): void {
     case "message.retract":
       retract(pending, frame);
       return;
-    // These change no figure of the row.
+    // These do not change the row.
     case "message.record":
     case "turn.retract":
     case "request.close":
@@ -307,9 +307,9 @@ function count(pending: PendingRow, frame: Frame): void {
   }
 }
 
-/** With all texts in it cut to what a row has room for, also in fields that this version does not know. */
+/** Truncates all texts in a value, also in unknown fields. */
 function shortened<Value>(value: Value): Value {
-  // The casts: what is changed keeps its type.
+  // The casts are safe: truncation does not change types.
   if (typeof value === "string") return shorten(value, ROW_TEXT_LIMIT) as Value;
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(shortened) as Value;
@@ -341,7 +341,7 @@ function ensureTurn(pending: PendingRow): void {
   if (pending.summary.turns === 0) openTurn(pending);
 }
 
-/** The agent does something: its turn runs, even where it had ended. */
+/** Marks the turn as running because of the agent's activity. */
 function act(pending: PendingRow): void {
   ensureTurn(pending);
   if (pending.progress.turn_open) return;
@@ -358,7 +358,7 @@ function addPart(pending: PendingRow): void {
   progress.turn_empty = false;
 }
 
-/** A part that says nothing about how the agent fares: an error that was the last thing still is. */
+/** Counts a part that does not change the status: an error before it is still the last one. */
 function addSeparator(pending: PendingRow): void {
   const { outcome } = pending.progress;
   addPart(pending);
@@ -370,7 +370,7 @@ function addMarker(pending: PendingRow, kind?: MarkerKind): void {
   addBefore(pending, { type: "marker", ...(kind !== undefined && { kind }) }, addSeparator);
 }
 
-/** Adds a part behind which a prompt may still follow for which the turn was opened. */
+/** Counts a part after which the prompt of the turn may still follow. */
 function addBefore(
   pending: PendingRow,
   part: Parameters<typeof isPreamble>[0],
@@ -381,18 +381,18 @@ function addBefore(
   if (isPreamble(part)) pending.progress.turn_empty = turn_empty;
 }
 
-/** `message_id`: of the message that an error's part belongs to, where it is no message of its own. */
+/** `message_id`: the message of an error's part, unless the error is a message itself. */
 function failed(pending: PendingRow, part_id: string | undefined, message_id = part_id): void {
   pending.summary.errors += 1;
   pending.progress.outcome = "failed";
-  // Its last word is the error.
+  // The last activity is the error.
   delete pending.summary.activity;
   if (part_id !== undefined) remember(pending, `part ${part_id}`, { failed: true, message_id, part_id });
 }
 
-/** What failed in what is withdrawn is no error of the session's any more. */
+/** Removes the errors of what was retracted. */
 function retract(pending: PendingRow, frame: Extract<Frame, { type: "message.retract" }>): void {
-  // An error stands in a message of its own, whatever message a reader withdraws it from.
+  // An error has a message of its own, whatever message it is retracted with.
   const isMeant = ({ message_id, part_id }: Named): boolean =>
     frame.part_id === undefined ? message_id === frame.message_id : part_id === frame.part_id;
   for (const [key, facts] of new Map([...pending.progress.earlier, ...pending.progress.latest])) {
@@ -418,7 +418,7 @@ function interrupt(pending: PendingRow): void {
   pending.summary.status = "interrupted";
 }
 
-/** What comes after it without a message's id is of none that was told before. */
+/** Output without a message id after this belongs to no earlier message. */
 function endMessage(pending: PendingRow): void {
   endBare(pending);
   pending.progress.message_id = undefined;
@@ -519,6 +519,6 @@ function countEnd(pending: PendingRow, frame: Extract<Frame, { type: "message.en
     delete summary.activity;
   }
   if (stop_reason === "aborted" && before?.stop_reason !== "aborted") interrupt(pending);
-  // That a text was the last word is remembered: where nobody says that the turn ended, it says so.
+  // A text as the last output is kept: if no end of the turn is recorded, it implies one.
   if (summary.activity !== "text") delete summary.activity;
 }

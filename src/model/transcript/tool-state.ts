@@ -7,8 +7,8 @@ const metadata = z.record(z.string(), z.unknown());
 const finishedTime = record({ start: milliseconds, end: milliseconds });
 
 /**
- * The life of one tool call: `pending` → `running` → `completed`, `error` or, when it was refused or stopped or its end is not known, `aborted`.
- * `input` is the parsed arguments, or the raw text where they are no JSON. A time that is not known is 0.
+ * The states of a tool call: `pending` → `running` → `completed`, `error` or `aborted` (refused, stopped, or unknown). `input`:
+ * the parsed arguments, or the raw text if it is not JSON. An unknown time is 0.
  */
 export const toolState = z.discriminatedUnion("status", [
   record({ status: z.literal("pending"), input: z.unknown(), raw: z.string() }),
@@ -38,7 +38,7 @@ export const toolState = z.discriminatedUnion("status", [
   record({
     status: z.literal("aborted"),
     input: z.unknown(),
-    /** Why, where it is known: an interrupt, a denied permission, a crash. */
+    /** The reason, if known: an interrupt, a denied permission, a crash. */
     reason: optional(z.string()),
     outcome: optional(callOutcome),
     metadata: optional(metadata),
@@ -62,7 +62,7 @@ const VALID_TRANSITIONS: Record<ToolState["status"], readonly ToolState["status"
   aborted: [],
 };
 
-/** A transition that the life of a tool call does not have. The same transition twice is none of these: it is harmless. */
+/** An invalid transition of a tool call. Repeating a transition is valid and has no effect. */
 export class InvalidStateTransition extends Error {
   override readonly name = "InvalidStateTransition";
   readonly current_status: ToolState["status"];
@@ -81,7 +81,7 @@ export class InvalidStateTransition extends Error {
   }
 }
 
-/** The parsed arguments; the text itself where it is no JSON. Empty text means no arguments, `{}`. */
+/** Parses arguments; returns the text itself if it is not JSON. Empty text means `{}`. */
 export function parseArguments(raw: string): unknown {
   if (raw.trim() === "") return {};
   try {
@@ -91,7 +91,7 @@ export function parseArguments(raw: string): unknown {
   }
 }
 
-/** A call as it begins: `raw` is its arguments' text, byte for byte. */
+/** The initial state of a call. `raw`: the text of its arguments, byte for byte. */
 export function createPending(raw: string, input: unknown = parseArguments(raw)): PendingState {
   return { status: "pending", input, raw };
 }
@@ -108,10 +108,7 @@ export function start(state: ToolState, at: number, title?: string): RunningStat
   };
 }
 
-/**
- * running → completed. `output` may be empty: a shell command that prints nothing has succeeded all the same, and a
- * viewer that put words in its mouth would not be showing what happened.
- */
+/** running → completed. `output` may be empty: a shell command that prints nothing has succeeded too. */
 export function complete(
   state: ToolState,
   end: {
@@ -137,20 +134,20 @@ export function complete(
   };
 }
 
-/** running → error. An empty description is replaced: the state must say something. */
+/** running → error. An empty description is replaced. */
 export function fail(state: ToolState, error: string, at: number): FailedState {
   if (state.status === "error") return state;
   if (state.status !== "running") throw new InvalidStateTransition(state.status, "error");
   return {
     status: "error",
     input: state.input,
-    error: error === "" ? "The tool failed without saying why" : error,
+    error: error === "" ? "The tool failed without an error message" : error,
     ...(state.metadata === undefined ? {} : { metadata: state.metadata }),
     time: { start: state.time.start, end: at },
   };
 }
 
-/** pending or running → aborted: it was refused or stopped, or its end is not known. `at`: milliseconds since 1970. */
+/** pending or running → aborted: it was refused or stopped, or its end is unknown. `at`: milliseconds since 1970. */
 export function abort(state: ToolState, at: number, reason?: string, outcome?: CallOutcome): AbortedState {
   if (state.status === "aborted") return state;
   if (state.status !== "running" && state.status !== "pending") {
@@ -166,7 +163,7 @@ export function abort(state: ToolState, at: number, reason?: string, outcome?: C
   };
 }
 
-/** Whether the call has ended: nothing leads out of its state. */
+/** Whether the call has ended. */
 export function isFinished(state: ToolState): state is CompletedState | FailedState | AbortedState {
   return VALID_TRANSITIONS[state.status].length === 0;
 }

@@ -3,43 +3,43 @@ import type { TodoItem } from "../parts/ui-extra.ts";
 import type { Unpaired } from "./positions.ts";
 import { emptySequence, type Sequence } from "./sequence.ts";
 import type { TranscriptPart, Turn } from "./transcript.ts";
-/** A session as it is shown: its turns, and all their parts in one list. Immutable. */
+/** A session for display: its turns, and all their parts in one list. Immutable. */
 export interface Transcript {
   readonly session_id: string;
   readonly turns: Sequence<Turn>;
-  /** Every part of every turn, in the order in which it happened: the only order there is. */
+  /** All parts of all turns in the order in which they happened. */
   readonly parts: Sequence<TranscriptPart>;
-  /** What is open now: the message being written, its turn, the step counted from 1 in that turn. */
+  /** What is open: the current message, its turn, and its one-based step in the turn. */
   readonly open: Open;
   readonly usage?: Usage;
   readonly todos?: readonly TodoItem[];
   readonly context?: { readonly tokens: number; readonly limit?: number };
   /**
-   * A delta whose offset left a gap, or a change to a part that is not loaded and that others depend on: what is shown
-   * cannot be trusted until a snapshot comes.
+   * Set if a delta left a gap, or if a part changed that is not loaded and that others depend on. The transcript is then
+   * unreliable until the next snapshot.
    */
   readonly gap?: { readonly part_id: string; readonly expected: number; readonly got: number };
-  /** How many parts are not loaded; absent: none. */
+  /** Number of parts that are not loaded. Absent: none. */
   readonly unloaded?: number;
-  /** What the page that this transcript was restored from said about parts which may not be loaded. */
+  /** What the page of this transcript said about unpaired parts, which may not be loaded. */
   readonly unpaired?: Unpaired;
 }
 
-/** What is not over at a transcript's end: beside its parts, all that the next frame depends on. */
+/** The open state at the end of a transcript: together with the parts, all that the next frame depends on. */
 export interface Open {
   readonly message_id?: string;
-  /** The message was made up, for a stream that names none: it is no step. */
+  /** The message was created for a stream without messages. It is not a step. */
   readonly implicit?: boolean;
   readonly turn_open: boolean;
-  /** Nothing is in the turn but what its agent injected before the prompt: a prompt that comes now belongs to it. */
+  /** The turn contains only context injected before the prompt: the next prompt belongs to it. */
   readonly awaits_prompt?: boolean;
   readonly step: number;
   readonly model?: string;
-  /** The growing part that a delta opened without a `message.part_start`: whatever opens a part ends it. */
+  /** The growing part that was opened by a delta without a `message.part_start`: the next part ends it. */
   readonly bare_part?: number;
-  /** All parts before this position stood there when their turn ended. */
+  /** All parts before this position existed when their turn ended. */
   readonly ended_parts?: number;
-  /** How the turn would end if it ended now, where not well: its last thing was an error or an interrupt. */
+  /** How the turn would end now, if not `completed`: its last part was an error or an interrupt. */
   readonly outcome?: "failed" | "interrupted";
 }
 

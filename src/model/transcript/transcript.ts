@@ -7,32 +7,32 @@ import { milliseconds, optional, record, uuid } from "../record.ts";
 import { answer, request, requestOutcome } from "../request.ts";
 import { toolState } from "./tool-state.ts";
 
-/** Where a line stands in a file of lines. */
+/** The place of a line in a file. */
 const linePlace = {
-  /** From 1; 0: not counted. Two records joined on one line share it. */
+  /** One-based; 0: not counted. Two records on one line share it. */
   line: z.number(),
   /** Offset of the record's first byte in the file, and its length in bytes without the newline. */
   byte: z.number(),
   length: z.number(),
 };
-/** A line of a file that the agent appends to. Has no `kind`: it is the form that older clients and stores know. */
+/** A line of a file that the agent appends to. It has no `kind`, for compatibility with older clients and stores. */
 export const lineSource = record({
   kind: optional(z.undefined()),
-  /** The file's path as the reader was given it. */
+  /** The file's path as given to the reader. */
   file: z.string(),
   ...linePlace,
 });
 export type LineSource = z.infer<typeof lineSource>;
-/** The record's JSON in the session's record log, where its own place is overwritten by the agent. */
+/** The place of the record's JSON in the session's record log, if the agent overwrites the original. */
 const logged = { logged: optional(record(linePlace)) };
-/** A value in a JSON document that the agent rewrites; `pointer` is a JSON Pointer (RFC 6901), "" the whole document. */
+/** A value in a JSON document that the agent rewrites. `pointer`: a JSON Pointer (RFC 6901); "" is the whole document. */
 export const documentSource = record({
   kind: z.literal("document"),
   file: z.string(),
   pointer: z.string(),
   ...logged,
 });
-/** A row of a database; `key` is its primary key as text. */
+/** A row of a database. `key`: its primary key as text. */
 export const rowSource = record({
   kind: z.literal("row"),
   file: z.string(),
@@ -40,41 +40,41 @@ export const rowSource = record({
   key: z.string(),
   ...logged,
 });
-/** An entry of a log that Verbatim keeps itself; `sequence` counts from 1. */
+/** An entry of a log that Verbatim keeps itself. `sequence` is one-based. */
 export const logSource = record({ kind: z.literal("log"), log: z.string(), sequence: z.number(), ...logged });
 
-/** Where the record stands that a part was made from. */
+/** The place of the record that a part was made from. */
 export const source = z.union([
   lineSource,
   z.discriminatedUnion("kind", [documentSource, rowSource, logSource]),
 ]);
 export type Source = z.infer<typeof source>;
 
-/** A field that was cut for the wire: its true length in UTF-16 code units. Absent fields are whole. */
+/** True lengths of truncated fields in UTF-16 code units. Absent fields are complete. */
 export const truncated = z.record(z.string(), z.number());
 export type Truncated = z.infer<typeof truncated>;
 
 const common = {
-  /** Unique within the message, and stable: the link `#part-<id>` opens the part. */
+  /** Unique within the message and stable: the link `#part-<id>` opens the part. */
   id: uuid,
   session_id: uuid,
   message_id: uuid,
   at: optional(milliseconds),
   source: optional(source),
-  /** The step (model call) of the turn that it belongs to, from 1; absent before the first. */
+  /** One-based step (model call) in its turn. Absent before the first one. */
   step: optional(z.number()),
-  /** When its writer changed what it says after its turn had ended: what stands here now is not what was shown then. */
+  /** When its content was changed after its turn had ended. It differs from what was shown then. */
   revised_at: optional(milliseconds),
-  /** Withdrawn by its writer: kept, shown folded, with the reason. */
+  /** Retracted by its writer: kept and shown collapsed, with the reason. */
   retracted: optional(z.string()),
   truncated: optional(truncated),
 };
 
-/** A part is still growing while `open` is true. */
+/** A part is growing while `open` is true. */
 export const thinkingEntry = record({
   ...common,
   type: z.literal("thinking"),
-  /** Empty where the provider hides or encrypts the thought (`hidden`). */
+  /** Empty if the provider hides or encrypts the thought (`hidden`). */
   thinking: z.string(),
   hidden: optional(z.enum(["encrypted", "redacted", "empty"])),
   signature: optional(z.string()),
@@ -105,7 +105,7 @@ export const toolCallEntry = record({
   tool_name: z.string(),
   arguments_json: z.string(),
   state: toolState,
-  /** Live output so far, where the source sends it. */
+  /** Live output so far, if the source sends it. */
   progress: optional(z.string()),
   /** Position of the paired result in the transcript's parts. */
   result_index: optional(z.number()),
@@ -119,15 +119,15 @@ export const toolResultEntry = record({
   is_error: z.boolean(),
   status: toolStatus,
   output_text: z.string(),
-  /** Its last lines, where `output_text` was cut for the wire and these are not in it. */
+  /** The last lines of a truncated `output_text`. */
   output_end: optional(z.string()),
   parts: z.array(mediaPart),
   ui_extra: optional(uiExtra),
   outcome: optional(callOutcome),
   permission: optional(permission),
-  /** Its call goes on in the background: another result reports its end. */
+  /** Its call continues in the background: another result reports its end. */
   background: optional(z.boolean()),
-  /** Position of its call in the transcript's parts; absent: an orphan, which stands alone. */
+  /** Position of its call in the transcript's parts. Absent: it has no call and is shown on its own. */
   call_index: optional(z.number()),
 });
 export const imageEntry = record({
@@ -136,7 +136,7 @@ export const imageEntry = record({
   media: z.discriminatedUnion("type", [imageUrlPart, imageFilePart]),
 });
 export const fileEntry = record({ ...common, type: z.literal("file"), media: filePart });
-/** What a person (or who `origin` says) asked for: the first part of its turn, or, `queued`, inside a running one. */
+/** A prompt of a person, or of the author in `origin`: the first part of its turn, or (`queued`) within a running one. */
 export const promptEntry = record({
   ...common,
   type: z.literal("prompt"),
@@ -149,16 +149,16 @@ export const stepStartEntry = record({
   type: z.literal("step_start"),
   model: optional(z.string()),
   effort: optional(z.string()),
-  /** Copied from the session that this one goes on from, where it is counted. */
+  /** Copied from the session that this one continues, where it is counted. */
   inherited: optional(z.boolean()),
 });
 export const stepFinishEntry = record({
   ...common,
   type: z.literal("step_finish"),
   reason: optional(stopReason),
-  /** The provider's own word for it. */
+  /** The provider's own value. */
   reason_raw: optional(z.string()),
-  /** Why it failed; an error marker behind it says so to the reader. */
+  /** Why it failed. An error marker after it shows this. */
   error: optional(z.string()),
   tokens: optional(usage),
   cost: optional(z.number()),
@@ -176,7 +176,7 @@ export const markerKind = z.enum([
   "note",
 ]);
 export type MarkerKind = z.infer<typeof markerKind>;
-/** One line in its place; `text` and `data` are one click away. */
+/** A marker of one line. `text` and `data` are shown on demand. */
 export const markerEntry = record({
   ...common,
   type: z.literal("marker"),
@@ -185,7 +185,7 @@ export const markerEntry = record({
   text: optional(z.string()),
   data: optional(z.unknown()),
 });
-/** What a person was asked, and what they said. While `outcome` is absent it waits for an answer. */
+/** A request to the user and the answer. Without `outcome` it is open. */
 export const requestEntry = record({
   ...common,
   type: z.literal("request"),
@@ -194,7 +194,7 @@ export const requestEntry = record({
   answer: optional(answer),
   closed_at: optional(milliseconds),
 });
-/** A record that no reader understands, or (`error` says why) could not be read. */
+/** A record that no reader understands, or (`error`: why) that could not be read. */
 export const unknownEntry = record({
   ...common,
   type: z.literal("unknown"),
@@ -202,7 +202,7 @@ export const unknownEntry = record({
   title: optional(z.string()),
   error: optional(z.string()),
 });
-/** A whole message that has no parts: the old look, `thinking` above `content`. */
+/** A whole message without parts, shown in the old layout: `thinking` above `content`. */
 export const legacyEntry = record({
   ...common,
   type: z.literal("legacy"),
@@ -211,7 +211,7 @@ export const legacyEntry = record({
   thinking: optional(z.string()),
 });
 
-/** A part as it is shown, in a turn; those of stored messages are `part` in `part.ts`. */
+/** A part of a turn as it is shown. For stored messages see `part` in `part.ts`. */
 export const transcriptPart = z.discriminatedUnion("type", [
   thinkingEntry,
   textEntry,
@@ -231,27 +231,27 @@ export type TranscriptPart = z.infer<typeof transcriptPart>;
 export type TranscriptPartOf<Type extends TranscriptPart["type"]> = Extract<TranscriptPart, { type: Type }>;
 
 /**
- * `running`: open; `completed`: the agent yielded; `failed`: it ended in an error, or with its agent, before its end;
- * `interrupted`: it was stopped, or a prompt came before its end.
+ * `running`: open; `completed`: the agent yielded; `failed`: it ended with an error or the end of its agent; `interrupted`: it
+ * was stopped, or a prompt came before its end.
  */
 export const turnStatus = z.enum(["running", "completed", "failed", "interrupted"]);
 export type TurnStatus = z.infer<typeof turnStatus>;
 
-/** One prompt and all that the agent did about it. Its parts are `parts[first_part … next turn's first_part)`. */
+/** A prompt and everything that the agent did for it. Its parts are `parts[first_part … next turn's first_part)`. */
 export const turn = record({
   id: uuid,
   session_id: uuid,
-  /** From 0, in the session. */
+  /** Zero-based index in the session. */
   index: z.number(),
   first_part: z.number(),
   part_count: z.number(),
   /**
-   * Position of the prompt that heads the turn: `first_part`, or later where the agent put context before it. Absent where
-   * the turn has none.
+   * Position of the prompt that heads the turn: `first_part`, or later if the agent added context before it. Absent if the turn
+   * has no prompt.
    */
   prompt_index: optional(z.number()),
   status: turnStatus,
-  /** The first line of the prompt, at most 200 characters; absent where the session begins without one. */
+  /** The first line of the prompt, at most 200 characters. Absent if the session begins without one. */
   title: optional(z.string()),
   started_at: optional(milliseconds),
   ended_at: optional(milliseconds),

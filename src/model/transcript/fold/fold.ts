@@ -7,10 +7,9 @@ import { abort } from "../tool-state.ts";
 import type { MarkerKind, Source, TranscriptPart, Truncated, Turn, TurnStatus } from "../transcript.ts";
 import type { Open, Transcript } from "../transcript-state.ts";
 
-// One step of `accumulate`: its state, and what every frame does with it, which is to open and close turns and to put parts
-// in their places.
+// The state of one step of `accumulate`, and the operations that all frames share: opening and closing turns, and placing parts.
 
-/** A version in the making. */
+/** The next version of a transcript, while a frame is folded. */
 export interface Fold {
   readonly base: Transcript;
   readonly positions: Positions;
@@ -21,7 +20,7 @@ export interface Fold {
   todos: Transcript["todos"];
   context: Transcript["context"];
   gap: Transcript["gap"];
-  /** The part that the frame opened or changed, and the length that its text had before. */
+  /** The part that the frame opened or changed, and the previous length of its text. */
   touched: number | undefined;
   offset: number | undefined;
 }
@@ -30,13 +29,13 @@ export function lastTurn(fold: Fold): Turn | undefined {
   return fold.turns.at(fold.turns.length - 1);
 }
 
-/** Changes nothing where there is no turn of this index. */
+/** Changes a turn. Does nothing if there is no turn with this index. */
 export function changeTurn(fold: Fold, index: number, change: (turn: Turn) => Turn): void {
   const turn = fold.turns.at(index);
   if (turn !== undefined) fold.turns = fold.turns.set(index, change(turn));
 }
 
-/** Ends the turn that is open, and begins one with the next part; `at` in milliseconds. The model stays the same. */
+/** Ends the open turn, and begins one with the next part. `at`: milliseconds. The model stays the same. */
 export function openTurn(fold: Fold, id: string, at: number, title?: string): void {
   if (fold.open.turn_open) closeTurn(fold, at);
   const index = fold.turns.length;
@@ -64,7 +63,7 @@ export function openTurn(fold: Fold, id: string, at: number, title?: string): vo
   };
 }
 
-/** Ends the turn, with what its last thing says where `status` is not given. */
+/** Ends the turn. Without `status`, its last part determines the status. */
 export function closeTurn(fold: Fold, at: number, status?: TurnStatus, inferred = false): void {
   closeParts(fold, at);
   const ending = status ?? fold.open.outcome ?? "completed";
@@ -77,14 +76,14 @@ export function closeTurn(fold: Fold, at: number, status?: TurnStatus, inferred 
   fold.open = { ...withoutMessage(fold.open), turn_open: false, ended_parts: fold.parts.length };
 }
 
-/** What a part says besides, whose writer changes it at `at`: that it was, where its turn had ended before. */
+/** `revised_at` for a part that is changed at `at` after its turn had ended. */
 export function revised(fold: Fold, position: number, at: number): { revised_at?: number } {
   return position < (fold.open.ended_parts ?? 0) ? { revised_at: at } : {};
 }
 
 /**
- * The turn that the next part belongs to. Before any prompt one opens without a title. After a turn ended, whatever still
- * comes without a new prompt belongs to it, and what the agent does (`active`) shows that it runs again.
+ * The turn of the next part. Before the first prompt, opens one without a title. After a turn ended, parts without a new prompt
+ * belong to it, and activity of the agent (`active`) sets it to running again.
  */
 export function ensureTurn(fold: Fold, at: number, active: boolean): Turn {
   const turn = lastTurn(fold);
@@ -102,14 +101,14 @@ export function ensureTurn(fold: Fold, at: number, active: boolean): Turn {
   return turn;
 }
 
-/** Begins a turn. If the last turn begins again, it continues; an earlier turn stays as it is. */
+/** Begins a turn. Repeating the last turn's start continues it; an earlier turn is not changed. */
 export function startTurn(fold: Fold, frame: FrameOf<"turn.start">): void {
   const known = fold.positions.turns.get(frame.turn_id);
   if (known === undefined) openTurn(fold, frame.turn_id, frame.at);
   else if (known === fold.turns.length - 1) ensureTurn(fold, frame.at, true);
 }
 
-/** Ends the named turn, else the last one. A later status replaces that of a turn that is over. */
+/** Ends the named turn, or the last one. A later status replaces that of an ended turn. */
 export function endTurn(fold: Fold, frame: FrameOf<"turn.end">): void {
   const last = fold.turns.length - 1;
   if (last < 0) return;
@@ -122,16 +121,13 @@ export function endTurn(fold: Fold, frame: FrameOf<"turn.end">): void {
   }
 }
 
-/** Marks the turn as withdrawn; its parts stay as they are. */
+/** Marks the turn as retracted. Its parts are unchanged. */
 export function retractTurn(fold: Fold, frame: FrameOf<"turn.retract">): void {
   const index = fold.positions.turns.get(frame.turn_id);
   if (index !== undefined) changeTurn(fold, index, (turn) => ({ ...turn, retracted: frame.reason }));
 }
 
-/**
- * What a frame says of the part that it makes: when (milliseconds), in which step, from which record, what of it was
- * cut.
- */
+/** Facts from a frame about its part: the time in milliseconds, the step, the record, and truncated fields. */
 export interface Origin {
   readonly at: number;
   readonly step?: number;
@@ -139,18 +135,18 @@ export interface Origin {
   readonly truncated?: Truncated;
 }
 
-/** Ids that a transcript makes for parts whose frame names none: from -1 downwards, so that no writer's own index meets them. */
+/** The id of a part whose frame has none. Indexes run from -1 downwards, so that they do not collide with a writer's own. */
 export function ownId(message_id: string, position: number): string {
   return partId(message_id, -1 - position);
 }
 
-/** These stand for an index in `partId`, for parts that a message has beside its own: it never has so many. */
+/** Used as an index in `partId` for additional parts of a message; larger than any real index. */
 export const STEP_START = 0x4000_0000;
 export const STEP_FINISH = 0x4000_0001;
 export const INTERRUPT = 0x4000_0002;
 export const ERROR = 0x4000_0003;
 
-/** The fields that every part has. Its step is that of its message, else of its frame, else the open one. */
+/** The fields of all parts. The step is that of the message, the frame, or the open one, in this order. */
 export function commonOf(fold: Fold, origin: Origin, id: string, message_id: string) {
   const step = fold.positions.messages.get(message_id)?.step ?? origin.step ?? fold.open.step;
   return {
@@ -165,8 +161,8 @@ export function commonOf(fold: Fold, origin: Origin, id: string, message_id: str
 }
 
 /**
- * The position of what a frame means: `known` by its ids, unless parts are missing here. Then ids may mislead (the newest
- * of equal ones may be what is missing), and the place that the daemon named holds.
+ * The position of a frame's target: `known` by its id, unless parts are unloaded. Then ids may be ambiguous (the newest of equal
+ * ones may be unloaded), and the position from the daemon is used.
  */
 export function locate(
   fold: Fold,
@@ -178,14 +174,12 @@ export function locate(
   return part_index < fold.parts.length ? part_index : undefined;
 }
 
-/** `locate`, by a part's id. */
+/** `locate` by a part's id. */
 export function find(fold: Fold, id: string | undefined, frame: { part_index?: number }): number | undefined {
   return locate(fold, frame, id === undefined ? undefined : fold.positions.parts.get(id));
 }
 
-/**
- * Puts a part at the end and counts it in the last turn; a part that a bare delta had opened ends. Gives its position.
- */
+/** Appends a part and counts it in the last turn. Ends a part that was opened by a bare delta. Returns its position. */
 export function append(fold: Fold, part: TranscriptPart): number {
   closeBarePart(fold, part.at);
   const position = fold.parts.length;
@@ -193,7 +187,7 @@ export function append(fold: Fold, part: TranscriptPart): number {
   place(fold.positions, part, position);
   fold.touched = position;
   changeTurn(fold, fold.turns.length - 1, (turn) => ({
-    // What its source first gave no time for began with what has one.
+    // A part without a time so far began when the first time is known.
     ...(part.at !== undefined && { started_at: part.at }),
     ...turn,
     part_count: turn.part_count + 1,
@@ -205,7 +199,7 @@ export function append(fold: Fold, part: TranscriptPart): number {
     if (part.kind === "error") fold.open = { ...fold.open, outcome: "failed" };
     if (part.kind === "interrupt") fold.open = { ...fold.open, outcome: "interrupted" };
   } else if (part.type !== "step_start" && part.type !== "step_finish" && fold.open.outcome !== undefined) {
-    // An agent that goes on has got over its error; the result of a call that an interrupt stopped is no going on.
+    // An agent that continues has recovered from its error. The result of a call that an interrupt stopped does not count.
     if (fold.open.turn_open) fold.open = withoutOutcome(fold.open);
   }
   return position;
@@ -228,12 +222,12 @@ function isError(part: TranscriptPart): boolean {
   return part.type === "tool_result" ? part.is_error : part.type === "marker" && part.kind === "error";
 }
 
-/** Puts a part in the place of another and counts its turn's errors anew; nothing where that place is a hole. */
+/** Replaces a part and recounts its turn's errors. Does nothing if the position is unloaded. */
 export function replace(fold: Fold, position: number, part: TranscriptPart): void {
   const before = fold.parts.at(position);
   if (before === undefined || before === part) return;
   fold.parts = fold.parts.set(position, part);
-  // A delta changes no id: every other position is as it was.
+  // A delta changes no ids: other positions stay valid.
   if (part.type === "text" || part.type === "thinking") {
     placeGrowth(fold.positions, part, position);
     return;
@@ -246,8 +240,8 @@ export function replace(fold: Fold, position: number, part: TranscriptPart): voi
 }
 
 /**
- * Says that only a snapshot helps. `expected` and `got` are lengths in UTF-16 code units; both are 0 where no text is
- * missing.
+ * Marks the transcript as incomplete, so that a snapshot is needed. `expected` and `got` are lengths in UTF-16 code units; both
+ * are 0 if no text is missing.
  */
 export function setGap(fold: Fold, part_id: string, expected: number, got: number): void {
   fold.gap = { part_id, expected, got };
@@ -261,7 +255,7 @@ function closePart(fold: Fold, position: number, at: number | undefined): void {
   }
 }
 
-/** Ends what grows: all of it, or one message's. */
+/** Ends growing parts: all, or those of one message. */
 export function closeParts(fold: Fold, at: number, message_id?: string): void {
   for (const position of [...fold.positions.open]) {
     if (message_id === undefined || fold.parts.at(position)?.message_id === message_id) {
@@ -274,20 +268,20 @@ export function closeParts(fold: Fold, at: number, message_id?: string): void {
   }
 }
 
-/** Ends the calls that no result has reached; one that still comes takes the place of this end. */
+/** Ends the calls without a result. A later result replaces this end. */
 function abortCalls(fold: Fold, at: number, stopped: boolean): void {
-  const reason = "The turn ended while this ran";
+  const reason = "The turn ended while this was running";
   const outcome: CallOutcome = { kind: stopped ? "stopped" : "unknown" };
   for (const position of [...fold.positions.running]) {
     const part = fold.parts.at(position);
     if (part?.type !== "tool_call" || part.state.status !== "running") continue;
-    // It outlives its turn.
+    // It continues after its turn.
     if (part.state.metadata?.background === true) continue;
     replace(fold, position, { ...part, state: abort(part.state, at, reason, outcome) });
   }
 }
 
-/** Ends, if there is one, the part that a delta opened without a start. */
+/** Ends the part that a delta opened without a start, if any. */
 export function closeBarePart(fold: Fold, at: number | undefined): void {
   if (fold.open.bare_part === undefined) return;
   closePart(fold, fold.open.bare_part, at);
@@ -298,7 +292,7 @@ export function withoutBarePart({ bare_part: _, ...open }: Open): Open {
   return open;
 }
 
-/** Markers that an agent puts before the prompt that they belong to. */
+/** Markers that an agent writes before the prompt that they belong to. */
 const PREAMBLE: ReadonlySet<string> = new Set<MarkerKind>([
   "compaction",
   "context",
@@ -310,8 +304,8 @@ const PREAMBLE: ReadonlySet<string> = new Set<MarkerKind>([
 ]);
 
 /**
- * Whether a part may stand in a turn before its prompt: such a marker, the borders of a step that said nothing (a compaction's
- * summary is one), and what no reader knows.
+ * Whether a part can precede the prompt in a turn: such a marker, the start and end of a step without output (such as a
+ * compaction's summary), and unknown records.
  */
 export function isPreamble(part: { readonly type: string; readonly kind?: string }): boolean {
   switch (part.type) {

@@ -31,9 +31,9 @@ import {
   withoutMessage,
 } from "./fold.ts";
 
-// The frames of the model's own messages: their text and thinking, their end, their interrupt, and their withdrawal.
+// The frames of the model's own messages: text and thinking, their end, their interrupt, and their retraction.
 
-/** The message that a part belongs to: the one it names, the open one, or one made up for a stream without messages. */
+/** The message of a part: the named one, the open one, or one created for a stream without messages. */
 export function messageFor(fold: Fold, turn: Turn, message_id: string | undefined): string {
   if (message_id !== undefined) return message_id;
   if (fold.open.message_id !== undefined) return fold.open.message_id;
@@ -42,7 +42,7 @@ export function messageFor(fold: Fold, turn: Turn, message_id: string | undefine
   return implicit;
 }
 
-/** Begins a step and puts its `step_start` part. A message that starts again is reopened; that is no new step. */
+/** Begins a step and adds its `step_start` part. A message that starts again is reopened, without a new step. */
 export function startMessage(fold: Fold, frame: FrameOf<"message.start">): void {
   if (fold.turns.length === 0 && frame.turn_id !== undefined) openTurn(fold, frame.turn_id, frame.at);
   const turn = ensureTurn(fold, frame.at, true);
@@ -58,7 +58,7 @@ export function startMessage(fold: Fold, frame: FrameOf<"message.start">): void 
   const known = fold.positions.messages.get(message_id);
   const begun = locate(fold, frame, known?.step_start);
   if (begun !== undefined || fold.open.message_id === message_id) {
-    // Reopened, which is no new step. Where nothing of it is loaded, only the daemon knows which step it was.
+    // A reopened message is not a new step. If none of it is loaded, only the daemon knows its step.
     const isKnown = known !== undefined || frame.step !== undefined || fold.open.message_id === message_id;
     if (!isKnown) setGap(fold, message_id, 0, 0);
     const step = known?.step ?? frame.step ?? fold.open.step;
@@ -108,19 +108,19 @@ function openText(
   );
 }
 
-/** A frame's cut `text`, under the name that the part gives it. */
+/** Renames the truncated field `text` of a frame to the part's field. */
 export function renamed(truncated: Truncated | undefined, field: string): Truncated | undefined {
   const length = truncated?.text;
   return length === undefined ? truncated : { [field]: length };
 }
 
-/** Opens an empty text or thought. A repeated start of the same part of the same message changes nothing. */
+/** Opens an empty text or thought. A repeated start of the same part of the same message has no effect. */
 export function startPart(fold: Fold, frame: FrameOf<"message.part_start">): void {
   const known = find(fold, frame.part_id, frame);
   if (known !== undefined) {
     const part = fold.parts.at(known);
     const message_id = frame.message_id ?? fold.open.message_id;
-    // Sent again. The same id in another message is another part: ids are unique within a message only.
+    // A repeat. The same id in another message is another part: ids are unique only within a message.
     if (part === undefined || message_id === undefined || part.message_id === message_id) {
       fold.touched = known;
       return;
@@ -132,8 +132,8 @@ export function startPart(fold: Fold, frame: FrameOf<"message.part_start">): voi
 }
 
 /**
- * Appends to the part that the delta names, else to the newest open one of its kind; without one it opens one. What is
- * known of the text already is not appended twice, and an offset beyond its end sets the gap.
+ * Appends to the named part, or to the newest open one of its kind. Opens one if there is none. Known text is not appended again,
+ * and an offset beyond the end sets the gap.
  */
 export function growPart(fold: Fold, frame: FrameOf<"message.delta">): void {
   const position = frame.part_id === undefined ? openPartFor(fold, frame) : find(fold, frame.part_id, frame);
@@ -164,7 +164,7 @@ export function growPart(fold: Fold, frame: FrameOf<"message.delta">): void {
   if (bare) fold.open = { ...fold.open, bare_part: opened };
 }
 
-/** Where a delta goes that names no part: to the growing part of its kind in the open message. */
+/** The target of a delta without a part id: the growing part of its kind in the open message. */
 function openPartFor(fold: Fold, frame: FrameOf<"message.delta">): number | undefined {
   const bare = fold.open.bare_part;
   const bareKind = bare === undefined ? undefined : fold.parts.at(bare)?.type;
@@ -182,7 +182,7 @@ function openPartFor(fold: Fold, frame: FrameOf<"message.delta">): number | unde
   return newest;
 }
 
-/** The text with what a delta adds to it; `undefined`: nothing, for it is a repeat, or leaves a gap. */
+/** The text after a delta; `undefined`: unchanged, because it is a repeat or leaves a gap. */
 export function grow(
   fold: Fold,
   part: TranscriptPart,
@@ -199,24 +199,24 @@ export function grow(
     return undefined;
   }
   const added_text = offset === length ? delta.text : delta.text.slice(length - offset);
-  // The delta itself was cut for the wire: with it the text reaches its limit, and this true length.
+  // The delta itself was truncated: the text reaches its limit, with this true length.
   const whole = delta.truncated?.text;
   if (whole !== undefined && whole > length) {
     const added = cut === undefined ? added_text : "";
     return { text: text + added, added, cut: { truncated: { ...part.truncated, [field]: whole } } };
   }
   if (added_text === "") return undefined;
-  // Of a text that was cut for the wire only the true length grows: its end is not here to be appended to.
+  // Only the true length of a truncated text grows, because its end is not loaded.
   return cut === undefined
     ? { text: text + added_text, added: added_text, cut: {} }
     : { text, added: "", cut: { truncated: { ...part.truncated, [field]: cut + added_text.length } } };
 }
 
-/** Ends a text or thought, which may not have begun: a text in the frame is the whole one, whatever its deltas said. */
+/** Ends a text or thought, which may not have been started. A text in the frame replaces what the deltas said. */
 export function endPart(fold: Fold, frame: FrameOf<"message.part_end">): void {
   let position = find(fold, frame.part_id, frame);
   if (position === undefined) {
-    // Its start was never sent; a thought is told by what only thoughts have.
+    // Its start was never sent. Fields that only thoughts have tell the kind.
     const kind = frame.signature !== undefined || frame.hidden !== undefined ? "thinking" : "text";
     if (kind === "text" && frame.text === undefined) return;
     const turn = ensureTurn(fold, frame.at, true);
@@ -274,13 +274,11 @@ function wholeThought(part: TranscriptPartOf<"thinking">, frame: PartEnd): Trans
   };
 }
 
-/**
- * Ends what its message left open and puts the `step_finish`. Told again, it revises that and counts its tokens once.
- */
+/** Ends the open parts of a message and adds the `step_finish`. A repeat revises it and counts its tokens once. */
 export function endMessage(fold: Fold, frame: FrameOf<"message.end">): void {
   const { message_id } = frame;
   const known = fold.positions.messages.get(message_id);
-  // A message that was made up is ended by whichever end comes.
+  // An implicit message is ended by any end.
   if (fold.open.implicit === true || fold.open.message_id === message_id) {
     closeParts(fold, frame.at, fold.open.message_id);
     closeBarePart(fold, frame.at);
@@ -292,7 +290,7 @@ export function endMessage(fold: Fold, frame: FrameOf<"message.end">): void {
   const at = position === undefined ? undefined : fold.parts.at(position);
   const before = at?.type === "step_finish" ? at : undefined;
   if (position !== undefined && before === undefined) {
-    // What this message was counted with is not loaded.
+    // The earlier usage of this message is not loaded.
     fold.touched = position;
     setGap(fold, message_id, 0, 0);
     return;
@@ -338,7 +336,7 @@ export function endMessage(fold: Fold, frame: FrameOf<"message.end">): void {
   fold.touched = finished;
 }
 
-/** What a message's stop reason says about its turn. */
+/** Applies a message's stop reason to its turn. */
 function concludeMessage(
   fold: Fold,
   frame: FrameOf<"message.end">,
@@ -356,9 +354,9 @@ function countTokens(fold: Fold, turn_index: number, before: Usage | undefined, 
   fold.usage = countUsage(fold.usage, before, now);
 }
 
-/** Marks one part of a message, or all of them, as withdrawn; with a call, its result. Nothing goes away. */
+/** Marks a part of a message, or all of them, as retracted, including the results of calls. Nothing is removed. */
 export function retract(fold: Fold, frame: FrameOf<"message.retract">): void {
-  // What is withdrawn there, and was counted, is not loaded.
+  // The retracted part, which was counted, is not loaded.
   if (frame.part_index !== undefined && hasUnloaded(fold, frame.part_index)) {
     setGap(fold, frame.message_id, 0, 0);
     return;
@@ -376,7 +374,7 @@ export function retract(fold: Fold, frame: FrameOf<"message.retract">): void {
     if (part?.message_id !== frame.message_id) continue;
     const { turns } = fold;
     markRetracted(fold, position, frame.reason);
-    // Withdrawing changes nothing of a turn but its errors.
+    // A retraction changes only the error count of a turn.
     const hasResult = part.type === "tool_call" && part.result_index !== undefined;
     if (hasResult || fold.turns !== turns) fold.touched ??= position;
   }
@@ -388,7 +386,7 @@ function hasUnloaded({ parts }: Fold, from: number): boolean {
   return false;
 }
 
-/** A call with its result. */
+/** Marks a call together with its result. */
 function markRetracted(fold: Fold, position: number, reason: string): void {
   const part = fold.parts.at(position);
   if (part === undefined) return;
@@ -398,8 +396,8 @@ function markRetracted(fold: Fold, position: number, reason: string): void {
 }
 
 /**
- * A person stopped the agent: the message being written ends as `aborted`, a marker says so, and the turn is over. Told
- * twice (by the message's own end and by an interrupt after it) it is one interrupt.
+ * A person stopped the agent: the open message ends as `aborted`, a marker is added, and the turn ends. If it is reported twice
+ * (by the message's end and by an interrupt after it), it counts as one interrupt.
  */
 export function putInterrupt(
   fold: Fold,
@@ -410,7 +408,7 @@ export function putInterrupt(
   const turn = ensureTurn(fold, origin.at, false);
   const lastPosition = fold.parts.length - 1;
   const last = fold.parts.at(lastPosition);
-  // Where the agent has begun again since, this is another interrupt.
+  // If the agent has started again since, this is another interrupt.
   const isOver = !fold.open.turn_open && lastPosition >= turn.first_part;
   const repeated = isOver && last?.type === "marker" && last.kind === "interrupt";
   const named = part_id === undefined ? undefined : fold.positions.parts.get(part_id);
@@ -425,7 +423,7 @@ export function putInterrupt(
   }
   const { message_id, implicit } = fold.open;
   const message = message_id === undefined ? undefined : fold.positions.messages.get(message_id);
-  // Whether it ended may stand in a part that is not loaded: the place that the daemon named tells how many parts come.
+  // The part that would show the end may be unloaded. The position from the daemon tells how many parts follow.
   const isEnded =
     fold.base.unloaded === undefined || origin.part_index === undefined
       ? message?.step_finish !== undefined
@@ -448,7 +446,7 @@ export function putInterrupt(
   closeTurn(fold, origin.at, "interrupted");
 }
 
-/** Why the agent was stopped, where that is known: most reasons say that it was. */
+/** The reason of the interrupt, if known, as a title. */
 function interruptTitle(reason: string | undefined): string {
   const title = reason === undefined ? undefined : titleOf(reason);
   if (title === undefined) return "Interrupted";

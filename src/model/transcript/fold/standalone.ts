@@ -16,9 +16,9 @@ import {
 } from "./fold.ts";
 import { messageFor, renamed } from "./messages.ts";
 
-// The frames that make one part which is whole at once: prompts, media, context, markers.
+// Frames that add one complete part: prompts, media, context, markers.
 
-/** Puts a part that is whole at once: in the place of the one with the same id, or at the end. */
+/** Adds a complete part, or replaces the one with the same id. */
 function put(fold: Fold, frame: { part_index?: number }, part: TranscriptPart): void {
   const position = find(fold, part.id, frame);
   if (position === undefined) {
@@ -38,7 +38,7 @@ function put(fold: Fold, frame: { part_index?: number }, part: TranscriptPart): 
   }
 }
 
-/** Puts an image (by address or as a file) or another file. A repeated frame replaces the part in place. */
+/** Adds an image (by URL or file) or another file. A repeated frame replaces the part. */
 export function putMedia(fold: Fold, frame: FrameOf<"message.image"> | FrameOf<"message.file">): void {
   const turn = ensureTurn(fold, frame.at, true);
   const message_id = messageFor(fold, turn, frame.message_id);
@@ -62,8 +62,7 @@ export function putMedia(fold: Fold, frame: FrameOf<"message.image"> | FrameOf<"
 }
 
 /**
- * A prompt heads a turn, but one that was queued stands in the last turn. A repeated frame also changes the title
- * of its turn.
+ * Adds a prompt, which opens a turn unless it was queued in the last one. A repeated frame also changes the title of its turn.
  */
 export function putPrompt(fold: Fold, frame: FrameOf<"user.message">): void {
   const id = frame.part_id ?? partId(frame.message_id, 0);
@@ -91,7 +90,7 @@ export function putPrompt(fold: Fold, frame: FrameOf<"user.message">): void {
   }
 }
 
-/** A prompt opens a turn, unless one was opened for it in which there is only what its agent injected before it. */
+/** Opens a turn for a prompt, unless there is one that contains only injected context so far. */
 function enterTurn(fold: Fold, id: string, at: number, title: string | undefined): void {
   const isWaiting = fold.open.turn_open && fold.open.awaits_prompt === true;
   if (!isWaiting) {
@@ -102,7 +101,7 @@ function enterTurn(fold: Fold, id: string, at: number, title: string | undefined
   if (title !== undefined) changeTurn(fold, index, (current) => ({ ...current, title }));
 }
 
-/** A message without parts is one part; that of a person opens a turn, as a prompt does. */
+/** Adds a legacy message as one part. A user's message opens a turn, as a prompt does. */
 export function putLegacy(fold: Fold, frame: FrameOf<"message.legacy">): void {
   const { message } = frame;
   const id = partId(message.id, 0);
@@ -119,7 +118,7 @@ export function putLegacy(fold: Fold, frame: FrameOf<"message.legacy">): void {
   });
 }
 
-/** What was put before the model becomes a marker: its text, and as `data` its parts that are no text. */
+/** Adds context for the model as a marker: its text, and its other parts as `data`. */
 export function putContext(fold: Fold, frame: FrameOf<"developer.message">): void {
   ensureTurn(fold, frame.at, false);
   const text = textOf(frame.parts);
@@ -146,7 +145,7 @@ export function putMarker(fold: Fold, frame: FrameOf<"marker">): void {
   });
 }
 
-/** An error becomes a marker; whether it can be tried again stands in the marker's `data`. */
+/** Adds an error as a marker, with `can_retry` in its `data`. */
 export function putError(fold: Fold, frame: FrameOf<"error">): void {
   const turn = ensureTurn(fold, frame.at, false);
   const id = frame.part_id ?? ownId(turn.id, fold.parts.length);
@@ -168,7 +167,7 @@ export function putError(fold: Fold, frame: FrameOf<"error">): void {
   });
 }
 
-/** `request.open` and `request.close`. A request that is closed stays closed: the first answer wins. */
+/** Handles `request.open` and `request.close`. A closed request stays closed: the first answer counts. */
 export function putRequest(fold: Fold, frame: FrameOf<"request.open">): void {
   ensureTurn(fold, frame.at, false);
   const { request } = frame;

@@ -27,11 +27,11 @@ import {
 import { grow, messageFor } from "./messages.ts";
 import { resultStatus } from "./result-status.ts";
 
-// The frames of tool calls: the call, its progress, its result, the run that it started.
+// The frames of tool calls: the call, its progress, its result, and its run.
 
 /**
- * Puts a call, which runs once its arguments are whole; told again, it is revised. A result of this turn that came
- * first is joined to it.
+ * Adds a call, which runs once its arguments are complete. A repeat revises it. A result of this turn that arrived earlier is
+ * paired with it.
  */
 export function putCall(
   fold: Fold,
@@ -58,7 +58,7 @@ export function putCall(
     arguments_json,
     state: frame.type === "message.tool_call" ? start(pending, frame.at) : pending,
   });
-  // Its result came first. One of an earlier turn is not meant: some agents count their calls anew in every turn.
+  // Its result came first. Results of earlier turns do not count: some agents restart their call ids in every turn.
   if (orphan !== undefined && orphan.call === undefined && orphan.result !== undefined) {
     const current = lastTurn(fold);
     if (current !== undefined && orphan.result >= current.first_part) pair(fold, created, orphan.result);
@@ -66,8 +66,8 @@ export function putCall(
 }
 
 /**
- * The call that a frame means: the same id within the same message or turn. The same id in a later turn is another call,
- * for some agents count their calls anew.
+ * The call with the same id in the same message or turn. In a later turn the same id is another call, because some agents restart
+ * their ids.
  */
 function findCall(
   fold: Fold,
@@ -96,7 +96,7 @@ function reviseCall(
     ? {
         ...part.state,
         input,
-        // A call that ended under the name that was known then.
+        // A call that ended under an earlier tool name.
         ...(part.state.status === "completed" && part.state.title === part.tool_name
           ? { title: frame.tool_name }
           : {}),
@@ -114,7 +114,7 @@ function reviseCall(
   });
 }
 
-/** Appends to what a call has said so far. Of one that has ended nothing is kept: its result has it all. */
+/** Appends to the progress of a call. Ignored after its end, because the result is complete. */
 export function growProgress(fold: Fold, frame: FrameOf<"message.tool_progress">): void {
   const position = locate(fold, frame, fold.positions.calls.get(frame.tool_call_id)?.call);
   const part = position === undefined ? undefined : fold.parts.at(position);
@@ -125,21 +125,20 @@ export function growProgress(fold: Fold, frame: FrameOf<"message.tool_progress">
 }
 
 /**
- * Puts a result and settles the newest call of its id; without a call it stands alone. Of two results the last one
- * holds, in the first one's place.
+ * Adds a result and ends the newest call with its id. Without a call it is shown on its own. A second result replaces the first.
  */
 export function putResult(fold: Fold, frame: FrameOf<"message.tool_result">): void {
   const known = fold.positions.calls.get(frame.tool_call_id);
   const named = frame.part_id === undefined ? undefined : fold.positions.parts.get(frame.part_id);
   const isNamed = named !== undefined && fold.parts.at(named)?.type === "tool_result";
   const candidate = isNamed ? named : known?.result;
-  // A page may be newer than the frames: its call knows of a result that is still to come here.
+  // A page may be newer than the frames: its call may refer to a result that comes later.
   const isHere = candidate !== undefined && candidate < fold.parts.length;
   const earlier = locate(fold, frame, isHere ? candidate : undefined);
   const status = resultStatus(frame);
   const value = {
     tool_call_id: frame.tool_call_id,
-    // History has an empty name where none is known.
+    // History has an empty name if it is unknown.
     ...(frame.tool_name === undefined || frame.tool_name === "" ? {} : { tool_name: frame.tool_name }),
     is_error: status === "error",
     status,
@@ -154,7 +153,7 @@ export function putResult(fold: Fold, frame: FrameOf<"message.tool_result">): vo
   if (earlier !== undefined) {
     fold.touched = earlier;
     const before = fold.parts.at(earlier);
-    // What the first result was counted with is not loaded.
+    // The first result, which was counted, is not loaded.
     if (before?.type !== "tool_result") {
       setGap(fold, frame.tool_call_id, 0, 0);
       return;
@@ -181,10 +180,7 @@ export function putResult(fold: Fold, frame: FrameOf<"message.tool_result">): vo
   if (known?.call !== undefined) pair(fold, known.call, position);
 }
 
-/**
- * Whether a result takes back what the one before it said. What an end without a result stood for, and details that were
- * not told before, take nothing back.
- */
+/** Whether a result contradicts the previous one. Replacing an inferred end or adding details does not. */
 function retracts(
   now: Pick<TranscriptPartOf<"tool_result">, "status" | "output_text" | "parts" | "ui_extra">,
   before: TranscriptPartOf<"tool_result">,
@@ -199,11 +195,11 @@ function retracts(
   );
 }
 
-/** Joins a call and its result; the result's status settles the call, and it is withdrawn with the call. */
+/** Pairs a call and its result. The result's status ends the call, and it is retracted with the call. */
 export function pair(fold: Fold, call_index: number, result_index: number): void {
   const call = fold.parts.at(call_index);
   const result = fold.parts.at(result_index);
-  // One of them, which may be withdrawn, is not loaded.
+  // One of them, which may be retracted, is not loaded.
   if (call === undefined || result === undefined) setGap(fold, fold.base.session_id, 0, 0);
   if (result?.type !== "tool_result") return;
   const retracted = result.retracted ?? call?.retracted;
@@ -214,7 +210,7 @@ export function pair(fold: Fold, call_index: number, result_index: number): void
   }
 }
 
-/** The whole output is in the result: keeping what was seen of it on the way would hold it twice. */
+/** Removes the progress, because the result contains the whole output. */
 function withoutProgress({
   progress: _,
   ...part
@@ -225,7 +221,7 @@ function withoutProgress({
   return { ...rest, ...(Object.keys(cut).length > 0 ? { truncated: cut } : {}) };
 }
 
-/** Settles the call by its result. Of two results the last one wins. */
+/** Ends the call with its result. A second result replaces the first. */
 function settle(call: TranscriptPartOf<"tool_call">, result: TranscriptPartOf<"tool_result">): ToolState {
   const at = result.at ?? call.at ?? 0;
   const running = runningAgain(call.state, call.at ?? at);
@@ -258,19 +254,19 @@ function runningAgain(state: ToolState, at: number): RunningState {
   };
 }
 
-/** Says at a call which run it started; nothing where the frame names no call or no run. */
+/** Links a call to the run that it started. Does nothing without a call or run in the frame. */
 export function linkRun(fold: Fold, frame: FrameOf<"task.start">): void {
   const { sub_agent } = frame;
   if (frame.tool_call_id === undefined || sub_agent === undefined) return;
   changeCall(fold, frame.tool_call_id, frame, (part) => ({ ...part, run: sub_agent }));
 }
 
-/** Adds to the metadata of a call, field by field; one that was pending runs. */
+/** Adds fields to the metadata of a call. A pending call becomes running. */
 export function putMetadata(fold: Fold, frame: FrameOf<"task.metadata">): void {
   const { metadata } = frame;
   if (frame.tool_call_id === undefined || typeof metadata !== "object" || metadata === null) return;
   changeCall(fold, frame.tool_call_id, frame, (part) => {
-    // Who tells something about a call that is still pending knows that it runs.
+    // Metadata implies that the call is running.
     const state = part.state.status === "pending" ? start(part.state, frame.at) : part.state;
     return { ...part, state: { ...state, metadata: { ...state.metadata, ...metadata } } };
   });
