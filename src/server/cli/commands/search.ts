@@ -74,13 +74,17 @@ function textOf(page: SearchPage): string {
 
 function hitText(hit: SearchHit): string {
   const { session, part, snippet, link } = hitOf(hit);
-  const at = new Date(part.at ?? session.last_activity_at);
-  const date = `${at.toLocaleDateString("sv")} ${at.toLocaleTimeString("sv").slice(0, 5)}`;
+  const at = part.at ?? session.last_activity_at;
+  const date = at > 0 ? minuteOf(new Date(at)) : "no time recorded";
   const what = [part.kind, part.tool, part.status === "ok" ? undefined : part.status]
     .filter(Boolean)
     .join(" ");
   return `${date}  ${session.agent}  ${oneLine(session.title ?? session.id)}\n  turn ${part.turn} · ${what}: ${oneLine(snippet.text)}\n  ${link}`;
 }
+
+/** `2026-11-27 02:05` */
+const minuteOf = (at: Date): string =>
+  `${at.toLocaleDateString("sv")} ${at.toLocaleTimeString("sv").slice(0, 5)}`;
 
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").slice(0, 300);
 
