@@ -450,7 +450,8 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     async frames(id) {
       const entry = (indexed.get(id) ?? segments.sessionOf(id))?.entry;
       const content = entry && (await openContent(entry, archive));
-      return content && sessionFrames(id, entry, content, (own) => reader.idFor(entry, own));
+      const is_open = entry?.reading !== undefined && !entry.reading.ended;
+      return content && sessionFrames(id, entry, content, (own) => reader.idFor(entry, own), is_open);
     },
     async loggedRequests(id) {
       const entry = (indexed.get(id) ?? segments.sessionOf(id))?.entry;

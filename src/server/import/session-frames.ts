@@ -9,13 +9,15 @@ const BLOCK = 1024 * 1024;
 
 /**
  * All frames of a session, read again from its file or from the archive. `idFor`: the id under which a session of this file is
- * listed. The content stays open until the last batch is consumed.
+ * listed. `is_open`: its agent may still write, so what is open at the end of the file stays open. The content stays open until the last
+ * batch is consumed.
  */
 export async function* sessionFrames(
   id: string,
   entry: SessionFile,
   content: FileContent,
   idFor: (session_id: string) => string,
+  is_open = false,
 ): AsyncGenerator<readonly Frame[]> {
   const reader = entry.format.createReader({ path: entry.path });
   let records: ReadRecord[] = [];
@@ -39,7 +41,7 @@ export async function* sessionFrames(
     }
     await decoder.end();
     if (entry.side_text !== undefined) records.push(...reader.readSide(entry.side_text));
-    records.push(...reader.close());
+    records.push(...(is_open ? reader.settle() : reader.close()));
     yield take();
   } finally {
     await content.close();
