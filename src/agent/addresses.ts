@@ -1,8 +1,8 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 
 /**
- * Addresses that do not lie in the open internet: this machine, its networks, and ranges with a meaning of their own (IANA's
- * special-purpose registries for IPv4 and IPv6). IPv6 is public in 2000::/3 alone.
+ * IP ranges outside the public internet: this machine, its networks, and special-purpose ranges (IANA's registries for IPv4 and
+ * IPv6). For IPv6, only 2000::/3 is public.
  */
 const SPECIAL = new BlockList();
 for (const [network, bits] of [
@@ -27,7 +27,7 @@ for (const [network, bits] of [
 ] as const)
   SPECIAL.addSubnet(network, bits, "ipv4");
 for (const [network, bits] of [
-  // Teredo, ORCHID and benchmarks; documentation; 6to4, which holds any IPv4 address; documentation again.
+  // Teredo, ORCHID and benchmarking; documentation; 6to4, which contains any IPv4 address; documentation.
   ["2001::", 23],
   ["2001:db8::", 32],
   ["2002::", 16],
@@ -37,7 +37,7 @@ for (const [network, bits] of [
 const GLOBAL = new BlockList();
 GLOBAL.addSubnet("2000::", 3, "ipv6");
 
-/** Whether an IP address, as text, lies in the open internet. False for what is no address. */
+/** Whether an IP address is in the public internet. `false` for text that is not an IP address. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !SPECIAL.check(address, "ipv4");
   if (isIP(address) !== 6 || address.includes("%")) return false;

@@ -3,9 +3,9 @@ import type { HistoryEvent } from "../model/messages/history.ts";
 import type { Part } from "../model/messages/part.ts";
 import type { Answer, Request } from "../model/request.ts";
 
-/** What a person (or a parent agent) asks for. */
+/** A prompt of a person or a parent agent. */
 export interface Prompt {
-  /** The id of the user message, made by whoever sends it: a prompt sent twice is one prompt. */
+  /** The id of the user message, chosen by the sender. Sending a prompt twice has no effect. */
   message_id: string;
   parts: Part[];
 }
@@ -13,23 +13,23 @@ export interface Prompt {
 /** How a turn ended. */
 export type TurnOutcome = "completed" | "failed" | "interrupted";
 
-/** A run: a session that a tool call of another session started. */
+/** Options of a run: a session that a tool call of another session starts. */
 export interface RunOptions {
   tool_call_id: string;
-  /** Kind of agent, as the model named it. */
+  /** Kind of agent, as named by the model. */
   name?: string;
-  /** What it is to do, in a few words. */
+  /** The task in a few words. */
   task?: string;
   prompt: string;
 }
 
-/** What came of a run: for the model that started it, and for the card of its call. */
+/** The result of a run, for the model that started it and for the card of its call. */
 export interface RunReport {
   session_id: string;
   outcome: TurnOutcome;
   /** The run's last text. */
   text: string;
-  /** Its last step said nothing: the text is of one before. */
+  /** The last step had no text: `text` is from an earlier one. */
   is_earlier?: boolean;
   tokens?: number;
   tool_calls: number;
@@ -37,53 +37,54 @@ export interface RunReport {
 }
 
 /**
- * What a session gives the agent that drives it. The session stores, shows and remembers; the agent works. Everything that an
- * agent does reaches the world as a frame given to `emit`.
+ * What a session provides to its agent. The session stores and shows, the agent works. An agent's only output are the frames that
+ * it emits.
  */
 export interface AgentHost {
   readonly session_id: string;
   /** Absolute path of the session's folder. */
   readonly cwd: string;
-  /** 0 for a session that a person started, 1 for its runs, and so on. */
+  /** 0 for a session that the user started, 1 for its runs, and so on. */
   readonly depth: number;
-  /** Folder of the session's own for whole outputs and images, its own and those of the sessions that it was forked from. Exists. */
+  /** Existing folder for the complete outputs and images of this session and of those that it was forked from. */
   readonly files: string;
-  /** Absolute path of the daemon's own folder, with keys and histories: file tools do not go into it, `files` excepted. */
+  /** Absolute path of the data folder with keys and histories. File tools must not access it, except for `files`. */
   readonly private_folder: string;
   now(): number;
-  /** Takes frames in order; `session_id` must be the session's. */
+  /** Emits frames in order. `session_id` must be the session's. */
   emit(frame: Frame): void;
-  /** Resolves when all that was emitted is on disk: await it before anything that cannot be taken back. */
+  /** Resolves when everything emitted is on disk. Await it before irreversible actions. */
   stored(): Promise<void>;
-  /** The history so far, with what was emitted up to the last message that was ended. */
+  /** The history so far, including emitted frames up to the last complete message. */
   history(): readonly HistoryEvent[];
   /**
-   * Asks a person, in the transcript where it is called, and waits. The same `request_id` again waits for the same answer. A
-   * request that was open when the daemon ended is open again after it. Resolves with `undefined` when nobody answered in
-   * time or the signal was aborted; the host emits `request.open` and `request.close`.
+   * Asks the user in the transcript, and waits. Repeating a `request_id` waits for the same answer. A request that was open when
+   * the daemon ended is open again afterwards. Resolves with `undefined` if nobody answered in time or the signal was aborted.
+   * The host emits `request.open` and `request.close`.
    */
   ask(request: Request, signal: AbortSignal): Promise<Answer | undefined>;
-  /** Prompts that are to go into the running turn now; taken once. The host has emitted them as queued `user.message`s. */
+  /** Prompts to be added to the running turn, each returned once. The host has emitted them as queued `user.message`s. */
   takeSteering(): Prompt[];
-  /** Starts a sub-agent in a session of its own, recorded before it starts; an abort stops it and all below it. */
+  /** Starts a sub-agent in its own session, which is recorded first. An abort stops it and all its runs. */
   startRun(options: RunOptions, signal: AbortSignal): Promise<RunReport>;
 }
 
-/** What drives one session: Verbatim's own loop, or an agent behind a protocol. */
+/** Drives a session: Verbatim's own loop, or an agent behind a protocol. */
 export interface Agent {
   /**
-   * One turn. The host has emitted `turn.start` and the prompt's `user.message`, and emits `turn.end`; everything between is
-   * the agent's, `interrupt` after an abort included. Never rejects: a failure is an `error` frame and the outcome `failed`.
+   * Runs one turn. The host has emitted `turn.start` and the prompt's `user.message`, and emits `turn.end`. The agent emits
+   * everything between, including `interrupt` after an abort. Never rejects: a failure is an `error` frame and the outcome
+   * `failed`.
    */
   run(prompt: Prompt, signal: AbortSignal): Promise<TurnOutcome>;
   /**
-   * Goes on with a turn that the daemon's end cut off while it waited for an answer. The host has settled the calls that may
-   * have run; those that are still open are taken up again. Absent: it cannot.
+   * Resumes a turn that waited for an answer when the daemon ended. The host has ended the calls that may have run; the others
+   * are still open. Absent: not supported.
    */
   resume?(signal: AbortSignal): Promise<TurnOutcome>;
-  /** Summarises what came before to make room, as a turn of its own would. Absent: it cannot. */
+  /** Summarises the context in a turn of its own. Absent: not supported. */
   compact?(signal: AbortSignal): Promise<TurnOutcome>;
-  /** The session's model from the next call on. Absent: it cannot be changed. */
+  /** Sets the model for the following calls. Absent: not supported. */
   setModel?(model: string): void;
   /** Ends processes and connections. */
   close(): Promise<void>;

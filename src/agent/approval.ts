@@ -14,19 +14,19 @@ const ALWAYS = "always";
 const REJECT: RequestOption = {
   id: "reject",
   label: "Deny",
-  description: "The agent is told, with what you write, and goes on.",
+  description: "The agent receives the denial with your text, and continues.",
   kind: "reject_once",
 };
 
-/** SHA-256 of the subject's UTF-8, in hex. */
+/** Hex SHA-256 of the subject in UTF-8. */
 export function digestOf(subject: string): string {
   return createHash("sha256").update(subject, "utf8").digest("hex");
 }
 
 /**
- * What a person is asked before a call runs. The same call of the same message, about the same subject, gives the same
- * `request_id` whenever it is asked, so that a daemon which was restarted waits for the same answer; and nothing else does,
- * so that an answer never counts for another call to which a model gave the same id.
+ * The approval request for a call. The same call of the same message with the same subject always has the same `request_id`, so
+ * that a restarted daemon waits for the same answer. Other calls have other ids, so that an answer never applies to another call
+ * with the same id from a model.
  */
 export function approvalOf(
   session_id: string,
@@ -58,7 +58,7 @@ export function approvalOf(
   };
 }
 
-/** Names what else a rule of "always" lets run, unless that is the shown call alone. */
+/** The label of "always", which names what else the rule allows, unless it is only this call. */
 function alwaysLabel(rule: PermissionRule): string {
   const reach = reachOf(rule);
   return reach === "this command" || reach === "this address"
@@ -66,7 +66,7 @@ function alwaysLabel(rule: PermissionRule): string {
     : `Allow ${reach} for this session`;
 }
 
-/** What a rule of "always" lets run: more than the call that is shown, unless its target is all of it. */
+/** What a rule of "always" allows. More than the shown call, unless its target covers the call completely. */
 function reachOf({ tool, exact }: PermissionRule): string {
   if (exact === undefined) return `every call of ${endOf(tool)}`;
   switch (tool) {
@@ -84,7 +84,7 @@ function reachOf({ tool, exact }: PermissionRule): string {
   }
 }
 
-/** A path's end tells it from others. */
+/** The end of a path identifies it better than its beginning. */
 function endOf(text: string): string {
   return text.length <= LABEL_LIMIT ? text : `…${text.slice(1 - LABEL_LIMIT).toWellFormed()}`;
 }
@@ -96,7 +96,7 @@ function approvalId(session_id: string, message_id: string, call_id: string, dig
 
 type Verdict = { allowed: true; rule?: PermissionRule } | { allowed: false; says?: string };
 
-/** What an answer to an approval means. One that chooses nothing we know, or says something in words alone, allows nothing. */
+/** The verdict of an answer to an approval. An answer without a known option, or with text only, allows nothing. */
 export function verdictOf(answer: Answer, call: { tool_name: string; target: string }): Verdict {
   const { option_ids, text } = answer;
   const says = text === undefined || text.trim() === "" ? {} : { says: text };
@@ -106,9 +106,8 @@ export function verdictOf(answer: Answer, call: { tool_name: string; target: str
 }
 
 /**
- * The rules that people added in this very session, read from its history: what a fork took over from another session was
- * allowed there, and is asked about here. What a call was about is found by reading its arguments again; where that does not
- * give what the person was shown, there is no rule.
+ * The rules that people added in this session, from its history. Rules copied from a forked session do not apply: they were given
+ * there. Targets are computed again from the arguments; if the result differs from what was shown, there is no rule.
  */
 export function rulesAddedIn(
   history: readonly HistoryEvent[],
@@ -130,7 +129,7 @@ export function rulesAddedIn(
       const { call, message_id } = made;
       const tool = tools.find(({ definition }) => definition.name === call.tool_name);
       if (tool === undefined) continue;
-      // The copied request keeps its id, which is made from the id of the session that asked.
+      // A copied request keeps its id, which is derived from the original session's id.
       const id = approvalId(host.session_id, message_id, call.call_id, request.digest ?? "");
       if (request.request_id !== id) continue;
       const target = targetAsShown(call, tool, host, request);

@@ -1,7 +1,7 @@
 import type { ToolCallPart } from "../model/messages/part.ts";
 import { asObject, messageOf } from "../model/narrow.ts";
 
-/** The arguments of a call; a sentence about what is wrong with them where they are no object. */
+/** The arguments of a call, or an error message if they are not an object. */
 export function inputOf(call: ToolCallPart): Readonly<Record<string, unknown>> | string {
   if (call.arguments_json.trim() === "") return {};
   let value: unknown;
@@ -10,5 +10,5 @@ export function inputOf(call: ToolCallPart): Readonly<Record<string, unknown>> |
   } catch (error) {
     return `the arguments are not valid JSON (${messageOf(error)}).`;
   }
-  return asObject(value) ?? "the arguments are no JSON object.";
+  return asObject(value) ?? "the arguments are not a JSON object.";
 }

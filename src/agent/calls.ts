@@ -14,48 +14,48 @@ interface CallRunnerOptions {
   host: AgentHost;
   emitter: TurnEmitter;
   tools: readonly Tool[];
-  /** Read before each call; what a person always allows is added at its end. */
+  /** Read before each call. Rules for what the user always allows are appended. */
   rules: PermissionRule[];
-  /** How long a tool that was told to stop may take to end, in milliseconds, before nobody waits for it any more. */
+  /** Time for a stopped tool to end, in milliseconds. After it, the call ends without the tool. */
   stop_within_ms: number;
 }
 
 interface CallRunner {
   /**
-   * Runs the calls of one message and settles each as it ends; resolves when none runs any more. After an abort some are
-   * left without a result: whoever aborted settles them, with what `stopped` knows of them. Rejects only for a failure of
-   * the session itself (what was emitted cannot be stored).
+   * Runs the calls of one message and emits each result as the call ends. Resolves when none is running. After an abort some have
+   * no result: the caller ends them, with what `stopped` returns. Rejects only if the session itself fails because frames cannot
+   * be stored.
    */
   run(calls: readonly ToolCallPart[], from: CallSource, signal: AbortSignal): Promise<void>;
-  /** What a call that was stopped had given until then; `undefined`: it did not run. */
+  /** The output of a stopped call so far; `undefined`: it did not run. */
   stopped(call_id: string): ToolOutput | undefined;
 }
 
-/** The message that calls stand in, as far as it says which of them may run. */
+/** The message of the calls, which determines which of them may run. */
 interface CallSource {
   executable: ReadonlySet<string>;
   message: AssistantMessage;
 }
 
-/** A call on its way: what runs, once it may. */
+/** A call that is prepared to run once it is permitted. */
 interface Plan {
   readonly message_id: string;
   readonly call: ToolCallPart;
   readonly tool: Tool;
   readonly input: Readonly<Record<string, unknown>>;
   readonly prepared: PreparedCall;
-  /** Resolves with how the call ended where it may not run. */
+  /** Resolves with the end of the call if it must not run. */
   readonly permission: Promise<CallEnd | undefined>;
 }
 
 const CHANGED_SINCE_APPROVAL =
-  "Not run: what this call would do has changed since it was allowed. Look again, and call it again if it is still right.";
+  "Not run: what this call would do has changed since it was allowed. Check again, and repeat the call if it is still right.";
 
 export function createCallRunner(options: CallRunnerOptions): CallRunner {
   const { host, emitter, rules, stop_within_ms } = options;
   const tools = new Map(options.tools.map((tool) => [tool.definition.name, tool]));
   const stopped = new Map<string, ToolOutput>();
-  /** Looks again at what waits for an answer: a rule that was just added may answer it. */
+  /** Callbacks that check open approvals again, after a rule was added that may decide them. */
   const waiting = new Set<() => void>();
 
   const run: CallRunner["run"] = async (calls, from, signal) => {
@@ -68,7 +68,8 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
         emitter.endCall(call, plan);
         return;
       }
-      // What runs alone waits for all before it, and all behind it wait for it: a call may build on an earlier one.
+      // A call that is not parallel waits for all earlier calls, and later ones wait for it, because a call may depend on an
+      // earlier one.
       const turn = plan.tool.parallel ? before : Promise.all([before, ...running]);
       const done = turn.then(() => perform(plan, signal));
       running.push(done);
@@ -79,7 +80,7 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
     } catch (error) {
       running.push(Promise.reject(error));
     }
-    // All of them, so that nothing runs any more when this rejects.
+    // Wait for all, so that none is running when this rejects.
     const ends = await Promise.allSettled(running);
     for (const end of ends) if (end.status === "rejected") throw end.reason;
   };
@@ -91,7 +92,7 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
     if (!from.executable.has(call.call_id)) return refused(whyNotExecutable(call, from.message));
     const tool = tools.get(tool_name);
     if (tool === undefined) {
-      return refused(`Not run: there is no tool ${tool_name}. There are: ${[...tools.keys()].join(", ")}`);
+      return refused(`Not run: unknown tool ${tool_name}. Available tools: ${[...tools.keys()].join(", ")}`);
     }
     const input = inputOf(call);
     if (typeof input === "string") return refused(`Not run: ${input}`);
@@ -146,19 +147,19 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
     try {
       answer = await host.ask(request, AbortSignal.any([signal, cancellation.signal]));
     } catch (error) {
-      return { status: "error", output_text: `Not run: nobody could be asked (${messageOf(error)}).` };
+      return { status: "error", output_text: `Not run: the user could not be asked (${messageOf(error)}).` };
     } finally {
       waiting.delete(checkAgain);
     }
     if (answer === undefined) {
       if (cancellation.signal.aborted) return undefined;
-      return { status: "error", output_text: "Not run: nobody answered in time whether this may run." };
+      return { status: "error", output_text: "Not run: the approval request was not answered in time." };
     }
     const verdict = verdictOf(answer, ruled);
     if (!verdict.allowed) {
       const { says } = verdict;
       return {
-        // As the agents' own records have it: a person stopped this call before it began.
+        // The same as in the agents' own records: a person stopped this call before it began.
         status: "aborted",
         output_text: `The user denied this call; it was not run.${says === undefined ? "" : ` The user said:\n${says}`}`,
       };
@@ -186,12 +187,12 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
       return;
     }
     const { status = "success", ...output } = await execute(plan, prepared, signal);
-    // What ended well all the same has ended well, whoever wanted to stop it.
+    // A call that succeeded before it noticed the abort has succeeded.
     if (signal.aborted && status !== "success") stopped.set(call.call_id, output);
     else emitter.endCall(call, { status, ...output });
   };
 
-  /** What runs is what was shown: time has passed, and other calls have run. */
+  /** Prepares the call again, since files and rules may have changed. What is run must be what was shown. */
   const prepareAgain = ({ tool, input, prepared }: Plan): PreparedCall | undefined => {
     try {
       const now = tool.prepare(input, host);
@@ -202,7 +203,7 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
     }
   };
 
-  /** Runs a call until it ends, or until nobody waits for it any more. Never rejects. */
+  /** Runs a call until it ends or its grace period is over. Never rejects. */
   const execute = async (plan: Plan, prepared: PreparedCall, signal: AbortSignal): Promise<ToolOutput> => {
     const { message_id, call, tool } = plan;
     const limit_ms = tool.time_limit_ms;
@@ -227,7 +228,7 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
     };
     const output: ToolOutput = (await Promise.race([work(), grace_timer.isOver])) ?? {
       status: "error",
-      output_text: `The tool was told to stop and did not within ${stop_within_ms / 1_000} s; it may still run.`,
+      output_text: `The tool did not stop within ${stop_within_ms / 1_000} s. It may still be running.`,
     };
     clearTimeout(timer);
     grace_timer.end();
@@ -244,7 +245,7 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
   return { run, stopped: (call_id) => stopped.get(call_id) };
 }
 
-/** Counts from when a signal is aborted: resolves with `undefined` when what should have ended has not. */
+/** Starts a timer when the signal is aborted. Resolves with `undefined` when the time is over. */
 function createGraceTimer(
   signal: AbortSignal,
   limit_ms: number,
@@ -265,10 +266,10 @@ function createGraceTimer(
   };
 }
 
-/** Told to the model, so that it can try again. */
+/** An error message for the model, so that it can try again. */
 function whyNotExecutable(call: ToolCallPart, message: AssistantMessage): string {
   if (message.stop_reason === "length") {
-    return "Not run: the answer reached its output limit, so this call may not be whole. Try again with a shorter one.";
+    return "Not run: the answer reached its output limit, so this call may be incomplete. Try again with a shorter one.";
   }
   const input = inputOf(call);
   if (typeof input === "string") return `Not run: ${input}`;

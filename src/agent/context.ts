@@ -11,41 +11,40 @@ import { tokensOf } from "../model/tokens.ts";
 import type { Failure } from "../providers/provider.ts";
 
 /**
- * What one model call left behind: its message, the results of its calls, and what others said before the next one. The
- * first block of a context has no message of a model.
+ * A model call in the context: its message, the results of its calls, and messages of others before the next one. The first block
+ * has no model message.
  */
 interface Block {
   readonly assistant?: AssistantMessage;
   /** The ids of its calls. */
   readonly calls: ReadonlySet<string>;
-  // These two grow in place, for a message may have thousands of calls: no block stands at two places at once.
+  // These are modified in place, because a message may have thousands of calls. No block is shared.
   readonly results: Map<string, ToolMessage>;
   readonly others: Message[];
-  /** Of a summary: the blocks that it stands for, for a rewind that goes back behind it. */
+  /** For a summary: the blocks that it replaces, for a rewind to a point before it. */
   readonly replaced?: readonly Block[];
 }
 
 const SUMMARY_HEADING =
-  "The conversation so far was summarised to make room. This is the summary; the messages behind it are the conversation since.";
+  "The conversation so far was summarised to make room. This is the summary; the messages after it are the conversation since.";
 
 const REFUSED: Failure["class"] = "content_blocked";
 
 /**
- * The messages that a provider is sent, made from a session's history: the system prompt first, each message of a model
- * directly before the results of its calls, and what people said meanwhile behind those. Out of context is what was
- * withdrawn, what a `rewind` marker took back (from the message that its `data.message_id` names on), and what a
- * `compaction` marker summarised (all, or up to the message that its `data.last_message_id` names), in whose place its text
- * stands; and a turn that the provider refused, once another follows it (making room is one, too), for models go on
- * refusing what they are shown of it. While no call is open, what is appended to the history only appends to the messages,
- * unless one of these comes.
+ * Builds the messages for a provider from a session's history: first the system prompt, each model message directly before the
+ * results of its calls, and messages of people after those. Excluded are: what was retracted; what a `rewind` marker removed
+ * (from the message in its `data.message_id` on); what a `compaction` marker summarised (everything, or up to the message in its
+ * `data.last_message_id`), which its text replaces; and a turn that the provider refused, once another turn or compaction
+ * follows, because models keep refusing the same content. As long as no call is open, appending to the history only appends to
+ * the messages, except for these events.
  */
 export function contextOf(history: readonly HistoryEvent[], system: SystemMessage): Message[] {
   const withdrawn = findWithdrawn(history);
   let blocks: Block[] = [blockOf()];
-  /** Written down before the message that they stood behind a part of. */
+  /** Messages that were stored before the message that they follow. */
   const held: Message[] = [];
   const seen = new Set<string>();
-  /** The prompt of the turn, and of the last turn that was refused. */
+  /** The prompt of the turn, and of the last refused turn. */
   let prompt_id: string | undefined;
   let refused_id: string | undefined;
 
@@ -67,7 +66,7 @@ export function contextOf(history: readonly HistoryEvent[], system: SystemMessag
 
   for (const [index, event] of history.entries()) {
     if (withdrawn.events.has(index)) {
-      // What stood behind its parts stands where it stood.
+      // Release what follows the message's parts.
       if ("role" in event && event.role === "assistant") release();
       continue;
     }
@@ -108,7 +107,7 @@ export function contextOf(history: readonly HistoryEvent[], system: SystemMessag
       prompt_id = message.id;
     }
     if (message.role === "assistant") {
-      // Where nothing was said (an interrupt between two calls, a call that failed before it began), nothing is sent.
+      // An empty message (an interrupt between two calls, a call that failed before it began) is not sent.
       const isEmpty = message.parts.length === 0 && message.raw_blocks === undefined;
       if (!isEmpty) blocks.push(blockOf(message));
       for (const { part_id } of message.parts) if (part_id !== undefined) seen.add(part_id);
@@ -124,7 +123,7 @@ export function contextOf(history: readonly HistoryEvent[], system: SystemMessag
   return [system, ...blocks.flatMap(messagesOf)];
 }
 
-/** The ids of all calls of a history, whether or not the context has them. */
+/** The ids of all calls of a history, whether or not they are in the context. */
 export function callIdsOf(history: readonly HistoryEvent[]): Set<string> {
   return new Set(
     history.flatMap((event) => ("role" in event && event.role === "assistant" ? callsOf(whole(event)) : [])),
@@ -143,18 +142,18 @@ function callsOf(message: Message | undefined): string[] {
   return (message?.parts ?? []).flatMap((part) => (part.type === "tool_call" ? [part.call_id] : []));
 }
 
-/** A block's messages in the order that providers demand: results in the order of their calls, directly behind these. */
+/** A block's messages in the order that providers require: results directly after the calls and in their order. */
 function messagesOf({ assistant, results, others }: Block): Message[] {
   const paired = callsOf(assistant).flatMap((call_id) => results.get(call_id) ?? []);
   return [...(assistant === undefined ? [] : [assistant]), ...paired, ...others];
 }
 
-/** Puts a result beside its call, the newest of that id; the last result wins. Without a call it has no place. */
+/** Adds a result to the newest call with its id. A later result replaces it. A result without a call is dropped. */
 function placeResult(blocks: readonly Block[], message: ToolMessage): void {
   blocks.findLast(({ calls }) => calls.has(message.call_id))?.results.set(message.call_id, message);
 }
 
-/** The blocks before a message of a person; `undefined` where it is not in them. */
+/** The blocks before a user message; `undefined`: the message is not in them. */
 function rewound(blocks: readonly Block[], message_id: string | undefined): Block[] | undefined {
   for (const [index, block] of blocks.entries()) {
     const position = block.others.findIndex(({ id }) => id === message_id);
@@ -166,7 +165,7 @@ function rewound(blocks: readonly Block[], message_id: string | undefined): Bloc
   return undefined;
 }
 
-/** The blocks with a summary in the place of all up to a message; without one that is there, of all. */
+/** Replaces the blocks up to a message with a summary; all of them if the message is not found. */
 function summarised(
   blocks: readonly Block[],
   summary: Message,
@@ -183,7 +182,7 @@ function summarised(
   ];
 }
 
-/** What was withdrawn: positions of events, and ids of single parts. */
+/** What was retracted: positions of events, and ids of single parts. */
 function findWithdrawn(history: readonly HistoryEvent[]): {
   events: ReadonlySet<number>;
   parts: ReadonlySet<string>;
@@ -207,12 +206,12 @@ function findWithdrawn(history: readonly HistoryEvent[]): {
         turn = event.turn_id;
         awaits_prompt = true;
       } else if (event.type === "compaction" && turn !== undefined && turns.has(turn)) {
-        // It stands for messages of its turn too: what came before that turn is in context again.
+        // The summary also covers messages of its turn: what came before the turn is in the context again.
         events.add(index);
       }
       continue;
     }
-    // A prompt opens a turn of its own id, unless one was opened for it.
+    // A prompt opens a turn with its own id, unless one was opened for it.
     const isQueued = "queued" in event && event.queued === true;
     if (event.role === "user" && !isQueued) {
       if (!awaits_prompt) turn = event.id;
@@ -223,7 +222,7 @@ function findWithdrawn(history: readonly HistoryEvent[]): {
   return { events, parts };
 }
 
-/** Without single parts; with a thought goes the signature behind it, which proves nothing else. */
+/** Removes single parts. A thought is removed together with the signature that follows it. */
 function withoutParts<Given extends Message>(message: Given, withdrawn: ReadonlySet<string>): Given {
   const isWithdrawn = (part: Part | undefined) => part?.part_id !== undefined && withdrawn.has(part.part_id);
   const parts: readonly Part[] = message.parts;
@@ -233,14 +232,14 @@ function withoutParts<Given extends Message>(message: Given, withdrawn: Readonly
       part.type === "thinking_signature" && before?.type === "thinking_text" && isWithdrawn(before);
     return !isWithdrawn(part) && !isItsProof;
   });
-  // What is left of a message's parts are parts that such a message may have.
+  // The cast is safe: removing parts does not change which kinds of parts there are.
   return kept.length === parts.length ? message : ({ ...message, parts: kept } as Given);
 }
 
-/** A message that was written before parts existed, with one part. */
+/** Converts a legacy message into a message with one part. */
 function whole(event: Message | LegacyMessage): Message {
   if ("parts" in event && event.parts !== undefined) return event;
-  // A message without parts is a legacy one: the union's other members demand them.
+  // A message without parts is a legacy one, since parts are required in the others.
   const { role, id, created_at, content } = event as LegacyMessage;
   return { role, id, created_at, parts: content === "" ? [] : [{ type: "text", text: content }] };
 }
@@ -251,14 +250,11 @@ function field(data: unknown, name: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** About how many tokens a text takes: four characters each, as English and code do. */
+/** Estimated characters per token, for English and code. */
 export const CHARACTERS_PER_TOKEN = 4;
 const TOKENS_PER_IMAGE = 1_500;
 
-/**
- * About how many tokens a context has: what the last model call of it took and gave, by its own figures, and an estimate
- * of what came since.
- */
+/** The estimated number of tokens of a context: the usage of the last model call, plus an estimate for what follows. */
 export function contextTokens(messages: readonly Message[]): number {
   let tokens = 0;
   for (const message of messages.toReversed()) {

@@ -2,13 +2,13 @@ import { structuredPatch } from "diff";
 import type { FileDiff } from "../model/parts/ui-extra.ts";
 
 /**
- * Above this many characters or changed lines, a change is shown as all lines out, all lines in. The time that the lines take
- * grows with their square, and the daemon does nothing else meanwhile.
+ * Above this many characters or changed lines, a change is shown as removing and adding all lines. The time of a diff is
+ * quadratic, and it blocks the daemon.
  */
 const TEXT_LIMIT = 2_000_000;
 const EDIT_LIMIT = 1_000;
 
-/** What a change did to a file, in hunks with three lines around each; `before` is absent for a file that is new. */
+/** The change of a file as hunks with three lines of context. `before` is absent for a new file. */
 export function fileChange(path: string, before: string | undefined, after: string): FileDiff {
   const patch =
     (before ?? "").length + after.length > TEXT_LIMIT
@@ -23,7 +23,7 @@ export function fileChange(path: string, before: string | undefined, after: stri
         old_lines: hunk.oldLines,
         new_start: hunk.newStart,
         new_lines: hunk.newLines,
-        // "\ No newline at end of file" is no line.
+        // "\ No newline at end of file" is not a line.
         lines: hunk.lines.filter((line) => !line.startsWith("\\")),
       }))
     : [wholeFile(before ?? "", after)];

@@ -4,34 +4,34 @@ import { setImmediate } from "node:timers/promises";
 import { compileGlob, type PathMatcher } from "./glob-pattern.ts";
 import { type OpenFolder, openFolder, PathError, type Place } from "./paths.ts";
 
-/** A regular file that was come upon. */
+/** A regular file that was found. */
 interface WalkedFile {
-  /** Below the session's folder. */
+  /** Relative to the session's folder. */
   readonly path: string;
-  /** Below the folder where the walk began. */
+  /** Relative to the folder in which the walk began. */
   readonly below: string;
-  /** Opens it, following no link; only until the next file is asked for. */
+  /** Opens the file without following links. Only valid until the next file is requested. */
   open(): Promise<FileHandle>;
 }
 
 interface WalkOptions {
   signal: AbortSignal;
-  /** Told when the walk did not see everything, and why. */
+  /** Called with the reason when the walk skips something. */
   onCut: (why: string) => void;
 }
 
 const MAX_DEPTH = 64;
-/** Never what somebody looks for; looked into when the walk begins in one of them. */
+/** Skipped folders, unless the walk begins in one of them. */
 const SKIPPED = new Set([".git", "node_modules", ".hg", ".svn"]);
 const ENTRY_LIMIT = 200_000;
 const IGNORE_FILE_LIMIT = 64 * 1024;
 const IGNORE_LINE_LIMIT = 1_000;
-/** A hostile repository's rules may take seconds for each name, and names may be many: others have their turn after so long. */
+/** The rules of an untrusted repository may take long for many names. Yields to other work after this time. */
 const TURN_MS = 5;
 
-/** One line of a `.gitignore`. */
+/** A line of a `.gitignore`. */
 interface IgnoreRule {
-  /** The folder that the file lies in, below the session's folder, with a `/` at its end; empty for that folder itself. */
+  /** The folder of the file, relative to the session's folder, with a trailing `/`; empty for that folder itself. */
   readonly folder: string;
   readonly matches: PathMatcher;
   readonly folders_only: boolean;
@@ -39,9 +39,8 @@ interface IgnoreRule {
 }
 
 /**
- * All regular files below a folder, a folder's names in order, without what `.gitignore` files leave out and without the daemon's
- * own folder. Links are not followed. Bounded in depth and in entries. Throws `PathError` where the folder itself cannot be
- * opened; one inside that cannot be is skipped.
+ * All regular files below a folder, with names sorted per folder, without ignored files and the data folder. Does not follow
+ * links. Depth and number of entries are limited. Throws `PathError` if the folder itself cannot be opened; others are skipped.
  */
 export async function* walkFiles(place: Place, options: WalkOptions): AsyncGenerator<WalkedFile> {
   const { signal, onCut } = options;
@@ -67,7 +66,7 @@ export async function* walkFiles(place: Place, options: WalkOptions): AsyncGener
     for (const entry of entries) {
       if (signal.aborted) return;
       if (left-- <= 0) {
-        onCut(`only the first ${ENTRY_LIMIT.toLocaleString("en")} entries were looked at`);
+        onCut(`only the first ${ENTRY_LIMIT.toLocaleString("en")} entries were checked`);
         return;
       }
       const own = path + entry.name;
@@ -77,7 +76,7 @@ export async function* walkFiles(place: Place, options: WalkOptions): AsyncGener
         yield { path: own, below: own.slice(prefix.length), open: () => folder.openFile(entry.name) };
       } else if (!SKIPPED.has(entry.name)) {
         if (depth >= MAX_DEPTH) {
-          onCut(`folders deeper than ${MAX_DEPTH} were not looked into`);
+          onCut(`folders deeper than ${MAX_DEPTH} were not searched`);
           continue;
         }
         const inner = await folder.openFolder(entry.name).catch(() => undefined);
@@ -100,7 +99,7 @@ export async function* walkFiles(place: Place, options: WalkOptions): AsyncGener
   }
 }
 
-/** The rules of the folders above the one where a walk begins; none where they leave out that folder itself, since it was asked for. */
+/** The rules of the parent folders of a walk; none if they ignore the folder itself, since it was requested explicitly. */
 async function rulesAbove(place: Place, isIgnored: Ignored): Promise<IgnoreRule[]> {
   const names = place.relative.split("/").filter((name) => name !== "");
   const rules: IgnoreRule[] = [];
@@ -142,7 +141,7 @@ function readIgnoreLine(line: string, folder: string): IgnoreRule[] {
   const negated = text.startsWith("!");
   const pattern = (negated ? text.slice(1) : text).replace(/\/$/, "");
   const folders_only = text.endsWith("/");
-  // Without a slash before its end a pattern means a name at any depth.
+  // A pattern without a slash before its end matches a name at any depth.
   const isAnchored = pattern.includes("/");
   try {
     const matches = compileGlob(isAnchored ? pattern : `**/${pattern}`, { braces: false });
@@ -154,7 +153,7 @@ function readIgnoreLine(line: string, folder: string): IgnoreRule[] {
 
 type Ignored = (path: string, isFolder: boolean, rules: readonly IgnoreRule[]) => Promise<boolean>;
 
-/** Whether rules leave out a path. Gives way now and then; what is asked about once the walk has ended is left out. */
+/** Checks whether rules ignore a path. Yields regularly. After the walk was aborted, everything is ignored. */
 function createIgnored(signal: AbortSignal): Ignored {
   let since = performance.now();
   const isLong = () => performance.now() - since > TURN_MS;
@@ -163,7 +162,7 @@ function createIgnored(signal: AbortSignal): Ignored {
     since = performance.now();
   };
   return async (path, isFolder, rules) => {
-    // Without rules too: a folder may hold a hundred thousand names.
+    // Yield also without rules: a folder may contain a hundred thousand names.
     if (isLong()) await yieldToOthers();
     for (let index = rules.length - 1; index >= 0; index--) {
       const rule = rules[index];

@@ -1,23 +1,23 @@
 import { ToolInputError } from "./tool.ts";
 import { matchWithStars } from "./wildcard.ts";
 
-/** Whether a path (`/` between names, none at the ends) is what a pattern means. */
+/** Whether a path (names separated by `/`, without leading or trailing ones) matches the pattern. */
 export type PathMatcher = (path: string) => boolean;
 
 type NamePiece = { kind: "star" } | { kind: "any" } | { kind: "one"; of: (character: string) => boolean };
 type Segment = "**" | readonly NamePiece[];
 
-/** Alternatives that braces may open up to. */
+/** Maximum number of alternatives from braces. */
 const MAX_ALTERNATIVES = 200;
 const MAX_PATTERN_LENGTH = 1_000;
 
 /**
- * Reads a pattern as shells and git have it: `*` and `?` within a name, `**` for any number of folders, `[a-z]` and `[!a-z]`,
- * `{a,b}`. Names that begin with a dot match as others do. Throws `ToolInputError` for a pattern that is too large. Git has
- * no braces: without `braces` they are letters.
+ * Compiles a pattern as in shells and git: `*` and `?` within a name, `**` for any number of folders, `[a-z]` and `[!a-z]`,
+ * `{a,b}`. Names that begin with a dot are not special. Throws `ToolInputError` if the pattern is too large. Git has no braces:
+ * with `braces: false` they are literal.
  *
- * Not made into a regular expression: patterns come from models and from files of unknown repositories, and a match must
- * take few steps whatever they are.
+ * Not converted to a regular expression: patterns come from models and from files of unknown repositories, and matching must be
+ * fast for all of them.
  */
 export function compileGlob(pattern: string, { braces = true } = {}): PathMatcher {
   if (pattern.length > MAX_PATTERN_LENGTH)
@@ -100,12 +100,12 @@ function expandBraces(pattern: string): string[] {
       for (const option of options) open.push(next.slice(0, start) + option + next.slice(end + 1));
     }
     if (done.length + open.length > MAX_ALTERNATIVES)
-      throw new ToolInputError(`The pattern's braces mean more than ${MAX_ALTERNATIVES} alternatives.`);
+      throw new ToolInputError(`The pattern's braces expand to more than ${MAX_ALTERNATIVES} alternatives.`);
   }
   return done;
 }
 
-/** The first braces that hold a comma and are closed. */
+/** The first closed pair of braces that contains a comma. */
 function firstBraces(text: string): { start: number; end: number; options: string[] } | undefined {
   for (let start = text.indexOf("{"); start >= 0; start = text.indexOf("{", start + 1)) {
     let depth = 0;

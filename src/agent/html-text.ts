@@ -1,6 +1,6 @@
 import { Tokenizer } from "htmlparser2";
 
-/** What is not text to be read, with all that is in it. */
+/** Elements whose content is not readable text. */
 const SILENT = new Set([
   "script",
   "style",
@@ -21,9 +21,9 @@ const BLOCKS = new Set(
 const CELLS = new Set(["td", "th"]);
 
 /**
- * The text of a page, as a model reads it: headings with `#`, list items with `-`, cells of a row on one line, addresses of links in
- * brackets behind them, preformatted text as it is. Runs nothing, and builds no tree: only the tags are told apart (the library's own
- * parser takes a time that grows with the square of how deep a page is nested).
+ * The text of a page for a model: headings with `#`, list items with `-`, the cells of a row on one line, link URLs in
+ * parentheses, preformatted text unchanged. Runs no scripts, and only tokenizes: the library's own tree builder takes quadratic
+ * time for deeply nested pages.
  */
 export function htmlToText(html: string, base: string): { title: string; text: string } {
   const page = createPageText();
@@ -35,7 +35,7 @@ export function htmlToText(html: string, base: string): { title: string; text: s
   let isTitle = false;
   const title: string[] = [];
   const links: (string | undefined)[] = [];
-  // A page may open a million of them and close none.
+  // A page may open a million links without closing any.
   const MAX_LINKS_OPEN = 1_000;
 
   const say = (text: string): void => {
@@ -85,7 +85,7 @@ export function htmlToText(html: string, base: string): { title: string; text: s
       onopentagend: open,
       onselfclosingtag() {
         open();
-        // In HTML the slash means nothing, but in what is left out (`<svg/>`) it does.
+        // HTML ignores the slash, but in skipped elements (`<svg/>`) it ends the element.
         if (SILENT.has(name)) close(name);
       },
       onclosetag: (start, end) => close(html.slice(start, end).toLowerCase()),
@@ -103,7 +103,7 @@ export function htmlToText(html: string, base: string): { title: string; text: s
   return { title: title.join("").replace(/\s+/g, " ").trim(), text: page.end() };
 }
 
-/** Lines that are made of many pieces, each touched once. */
+/** Collects lines of text from many pieces in linear time. */
 function createPageText() {
   const lines: string[] = [];
   let pieces: string[] = [];
@@ -158,7 +158,7 @@ function createPageText() {
     },
     end(): string {
       endOpenLine();
-      // At most one empty line in a row.
+      // At most one blank line in a row.
       return lines
         .filter((line, index) => line !== "" || lines[index - 1] !== "")
         .join("\n")
@@ -167,7 +167,7 @@ function createPageText() {
   };
 }
 
-/** Where a link leads, absolute; nothing for one within the page, or one that is no address. */
+/** The absolute URL of a link; `undefined` if it is within the page or invalid. */
 function addressOf(href: string | undefined, base: string): string | undefined {
   if (href === undefined || href.startsWith("#") || !URL.canParse(href, base)) return undefined;
   const url = new URL(href, base);

@@ -1,4 +1,4 @@
-/** The MIME type of an image that providers and pages can show, by its first bytes, whatever its name says. */
+/** The MIME type of an image that providers and pages support, from its first bytes. */
 export function imageType(bytes: Buffer): string | undefined {
   const at = (position: number, length: number): string =>
     bytes.toString("latin1", position, position + length);

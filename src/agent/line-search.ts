@@ -3,27 +3,30 @@ import { messageOf } from "../model/narrow.ts";
 import { ToolInputError } from "./tool.ts";
 
 interface LineMatch {
-  /** Counts from 1. */
+  /** One-based. */
   line: number;
   text: string;
 }
 
-/** A regular expression that is tried in a thread of its own: one that would never end is ended. */
+/** A regular expression that runs in its own thread, so that it can be terminated. */
 interface LineSearch {
-  /** The lines that match, `limit` at most. Rejects with `SlowPatternError` when it takes too long; nothing can be searched then. */
+  /**
+   * The matching lines, at most `limit`. Rejects with `SlowPatternError` if it takes too long; no further searches are possible
+   * then.
+   */
   search(bytes: Uint8Array<ArrayBuffer>, limit: number): Promise<LineMatch[]>;
   close(): Promise<void>;
 }
 
-/** A pattern took longer on one text than its search allows. */
+/** A pattern exceeded the time limit on one text. */
 export class SlowPatternError extends Error {
   override readonly name = "SlowPatternError";
 }
 
-/** A matching line is shown up to here, in UTF-16 code units. */
+/** Maximum length of a shown line, in UTF-16 code units. */
 const LINE_LIMIT = 500;
 
-/** As text, because the daemon is one file: a thread of its own has no file to begin from. */
+/** Source text, because the packaged daemon has no separate file for the worker. */
 const WORKER = `
 const { parentPort, workerData } = require("node:worker_threads");
 const pattern = new RegExp(workerData.source, workerData.flags);
@@ -45,27 +48,27 @@ parentPort.on("message", ({ bytes, limit }) => {
 });
 `;
 
-/** Throws `ToolInputError` for a pattern that is no regular expression. */
+/** Throws `ToolInputError` if the pattern is not a regular expression. */
 export function compilePattern(source: string, ignore_case: boolean): RegExp {
   const flags = ignore_case ? "i" : "";
-  // Read as JavaScript reads it with `u` where it can be: \p{…} and whole characters.
+  // Try the flag `u` first, which supports \p{…} and whole characters.
   for (const tried of [`${flags}u`, flags]) {
     try {
       return new RegExp(source, tried);
     } catch (error) {
       if (tried === flags)
-        throw new ToolInputError(`The pattern is no regular expression: ${messageOf(error)}`);
+        throw new ToolInputError(`The pattern is not a regular expression: ${messageOf(error)}`);
     }
   }
-  throw new ToolInputError("The pattern is no regular expression.");
+  throw new ToolInputError("The pattern is not a regular expression.");
 }
 
-/** `time_limit_ms`: how long one piece of text may take. */
+/** `time_limit_ms`: maximum time per text. */
 export function createLineSearch(pattern: RegExp, time_limit_ms = 2_000): LineSearch {
   const worker = new Worker(WORKER, {
     eval: true,
     workerData: { source: pattern.source, flags: pattern.flags },
-    // A daemon's flags are not for it, and it needs little.
+    // Do not inherit the daemon's flags. The worker needs little memory.
     execArgv: [],
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: 256 },
@@ -79,7 +82,7 @@ export function createLineSearch(pattern: RegExp, time_limit_ms = 2_000): LineSe
     failure ??= error;
     settle?.reject(failure);
   };
-  // The worker is ours: it sends what `search` promises.
+  // The worker's messages are trusted: it is our own code.
   worker.on("message", (found: LineMatch[]) => settle?.resolve(found));
   worker.on("error", fail);
   worker.on("exit", () => fail(new Error("The search has ended.")));
@@ -92,7 +95,7 @@ export function createLineSearch(pattern: RegExp, time_limit_ms = 2_000): LineSe
       worker.postMessage({ bytes, limit }, [bytes.buffer]);
       let timer: NodeJS.Timeout | undefined;
       try {
-        // That a busy machine takes its time to start a thread is not the pattern's.
+        // The time to start the thread does not count.
         await Promise.race([begun, promise]);
         timer = setTimeout(() => {
           fail(new SlowPatternError(`The pattern took longer than ${time_limit_ms / 1_000} s on one file.`));

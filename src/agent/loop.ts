@@ -18,34 +18,34 @@ import { readInstructions, systemPrompt } from "./system-prompt.ts";
 import type { Tool } from "./tool.ts";
 import { createTurnEmitter } from "./turn-emitter.ts";
 
-/** Above this share of the model's context the conversation is summarised before the next call. */
+/** Above this share of the model's context, the conversation is summarised before the next call. */
 const FULL = 0.85;
 const STEP_LIMIT = 200;
-/** Longer than a process group gets to end before it is killed; less for a run, so that its parent sees it end. */
+/** Longer than the time after which a process group is killed. A run has less, so that its parent sees it end. */
 const STOP_WITHIN_MS = 20_000;
 const STOP_SOONER_BY_DEPTH_MS = 1_500;
 
 export interface LoopOptions {
   host: AgentHost;
   provider: Provider;
-  /** The model's id as the provider is asked for it. */
+  /** The model's id for the provider. */
   model: string;
   tools: readonly Tool[];
-  /** The session's own list, the operator's rules in it: those that a person adds in the session are put at its end. */
+  /** The session's own list, which contains the configured rules. Rules that the user adds in the session are appended. */
   rules?: PermissionRule[];
-  /** How many tokens a model's context holds; `undefined`: not known. */
+  /** The size of a model's context in tokens; `undefined`: unknown. */
   contextLimit?: (model: string) => number | undefined;
-  /** Model calls in one turn. */
+  /** Maximum number of model calls per turn. */
   step_limit?: number;
-  /** How long a tool that was told to stop may take to end, in milliseconds. */
+  /** Time for a stopped tool to end, in milliseconds. */
   stop_within_ms?: number;
 }
 
-/** Verbatim's own agent: a model, called until it yields, and the tools that it calls. */
+/** Verbatim's own agent: calls the model and runs the tools that it calls, until it yields. */
 export function createLoopAgent(options: LoopOptions): Agent {
   const { host, provider, tools, step_limit = STEP_LIMIT } = options;
   const emitter = createTurnEmitter(host);
-  // In one order, whatever order they came in: providers cache what does not change.
+  // Sorted, because providers cache what does not change.
   const definitions = tools
     .map(({ definition }) => definition)
     .toSorted((left, right) => (left.name < right.name ? -1 : 1));
@@ -63,9 +63,9 @@ export function createLoopAgent(options: LoopOptions): Agent {
   let working: Promise<unknown> = Promise.resolve();
   let latest: { length: number; messages: readonly Message[] } | undefined;
 
-  // --- A turn, from top to bottom ---------------------------------------------------------------------------------------
+  // --- Turn ---------------------------------------------------------------------------------------------------------------
 
-  /** Model call, tool calls, model call, until the model yields. After an abort its value means nothing. */
+  /** Alternates model calls and tool calls until the model yields. After an abort the result is meaningless. */
   const work = async (signal: AbortSignal): Promise<TurnOutcome> => {
     let canCompact = true;
     for (let step = 1; step <= step_limit; step += 1) {
@@ -93,15 +93,15 @@ export function createLoopAgent(options: LoopOptions): Agent {
     return fail({
       class: "unknown",
       message: `The turn reached its limit of ${step_limit} steps`,
-      remedy: "Send a prompt to let it go on.",
+      remedy: "Send a prompt to continue.",
       can_retry: false,
     });
   };
 
-  /** Calls the model until it answers, or until trying again would not help. */
+  /** Calls the model until it answers, or until retrying would not help. */
   const callModel = async (signal: AbortSignal): Promise<ModelReply> => {
     const attempt = (): Promise<ModelReply> => {
-      // They are in the history: what is taken now is in this call's context.
+      // These prompts are in the history and therefore in the context of this call.
       host.takeSteering();
       const call: ModelCall = {
         session_id: host.session_id,
@@ -132,9 +132,9 @@ export function createLoopAgent(options: LoopOptions): Agent {
     return persist();
   };
 
-  // --- What a turn says beside the model ---------------------------------------------------------------------------------
+  // --- Context and markers ------------------------------------------------------------------------------------------------
 
-  /** History only grows: as long as it is as long as before, the context is as before. */
+  /** The cached context is valid as long as the history has the same length, since it is append-only. */
   const context = (): readonly Message[] => {
     const history = host.history();
     if (latest?.length !== history.length) {
@@ -154,7 +154,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
     });
   };
 
-  /** The folder's instruction files, where the context does not have them as they are now. */
+  /** Adds the folder's instruction files, if the context does not have their current content. */
   const showInstructions = async (): Promise<void> => {
     const files = await readInstructions(host.cwd);
     if (files.length === 0) return;
@@ -185,7 +185,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
     emitter.say({ type: "context.usage", tokens, ...(limit === undefined ? {} : { limit }) });
   };
 
-  /** Takes back what a failed try showed: its calls did not run, and the next try begins anew. */
+  /** Retracts the output of a failed attempt: its calls did not run, and the next attempt starts again. */
   const withdraw = ({ message }: ModelReply, failure: Failure): void => {
     endOpenCalls({
       status: "error",
@@ -200,13 +200,13 @@ export function createLoopAgent(options: LoopOptions): Agent {
     emitter.say({ type: "marker", part_id: randomUUID(), kind: "retry", title, ...notified });
   };
 
-  /** Ends a turn that cannot go on: its message keeps its parts, and the person reads what to do. */
+  /** Ends a failed turn: its message keeps its parts, and the user is told what to do. */
   const fail = (failure: Failure | undefined, message?: AssistantMessage): TurnOutcome => {
     endOpenCalls({ status: "error", output_text: "Not run: the turn failed." });
     const notified = failure ?? { class: "unknown", message: "The turn failed", can_retry: false };
     emitter.say({
       type: "error",
-      // The message's end has told the same already: one marker says it.
+      // If the end of the message has reported the error already, both share one marker.
       part_id: message === undefined ? randomUUID() : partId(message.id, ERROR),
       message: notified.message,
       can_retry: notified.can_retry,
@@ -219,7 +219,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
     for (const call of emitter.openCalls()) emitter.endCall(call, end);
   };
 
-  /** A person stopped it: nothing of the turn runs any more. */
+  /** Ends a turn that a person stopped. */
   const interrupt = (signal: AbortSignal): TurnOutcome => {
     const reason = typeof signal.reason === "string" ? { reason: signal.reason } : {};
     emitter.say({ type: "interrupt", part_id: randomUUID(), ...reason });
@@ -231,7 +231,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
     return "interrupted";
   };
 
-  // --- Room ---------------------------------------------------------------------------------------------------------------
+  // --- Compaction ---------------------------------------------------------------------------------------------------------
 
   const isNearlyFull = (): boolean => {
     const limit = options.contextLimit?.(model);
@@ -240,7 +240,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
     return isWorthSummarising(messages) && contextTokens(messages) > limit * FULL;
   };
 
-  /** Has what came before summarised; gives why that failed. `words`: what must not be lost is added word for word. */
+  /** Compacts the context. Resolves with the failure, if any. `words`: text that is appended unchanged. */
   const compactContext = async (signal: AbortSignal, words = promptsInWords(host.history())) => {
     const messages = context();
     const last = messages.at(-1);
@@ -251,7 +251,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
     const part_id = randomUUID();
     const mark = (title: string, rest: { text?: string; data?: unknown } = {}): void =>
       emitter.say({ type: "marker", part_id, kind: "compaction", title, ...rest });
-    mark("Summarising the conversation to make room");
+    mark("Summarising the conversation to free context space");
     const summary = await summarise({
       provider,
       model,
@@ -269,7 +269,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
       mark("The conversation could not be summarised", { data: { message: summary.failure.message } });
       return summary.failure;
     }
-    const asked = words === "" ? "" : `\n\nWhat the person asked last, word for word:\n\n${words}`;
+    const asked = words === "" ? "" : `\n\nThe user's last prompt, word for word:\n\n${words}`;
     const { usage } = summary;
     const text = summary.text + asked;
     const data = {
@@ -278,14 +278,14 @@ export function createLoopAgent(options: LoopOptions): Agent {
       model,
       ...(usage === undefined ? {} : { usage }),
     };
-    mark("Conversation summarised to make room", { text, data });
+    mark("Conversation summarised to free context space", { text, data });
     emitContext(contextTokens(context()));
     return undefined;
   };
 
-  // --- The agent -------------------------------------------------------------------------------------------------------
+  // --- Agent --------------------------------------------------------------------------------------------------------------
 
-  /** Whatever happens inside, the turn ends in order: nothing open, and an interrupt or an error that says why. */
+  /** Makes sure that the turn ends properly, with nothing open, and with an interrupt or an error that explains why. */
   const guarded = (given: AbortSignal, run: (signal: AbortSignal) => Promise<TurnOutcome>) => {
     const signal = AbortSignal.any([given, closing.signal]);
     const turn = async (): Promise<TurnOutcome> => {
@@ -340,12 +340,12 @@ function callsOf(message: AssistantMessage): ToolCallPart[] {
   return message.parts.filter((part) => part.type === "tool_call");
 }
 
-/** A prompt alone, or a summary, only gets longer by being summarised. */
+/** Whether a summary would be shorter: not for a single prompt or an existing summary. */
 function isWorthSummarising(messages: readonly Message[]): boolean {
   return messages.some(({ role }) => role === "assistant");
 }
 
-/** What a person can open behind a failure's one line. */
+/** The details that are shown on demand with a failure. */
 function detailsOf({ class: kind, remedy, status, request_id }: Failure): Record<string, unknown> {
   return {
     class: kind,

@@ -10,15 +10,14 @@ interface ServerProcessOptions {
   args: readonly string[];
   env: Record<string, string>;
   cwd: string;
-  /** A server that says more than this in one message is ended; in bytes. */
+  /** A server that sends a larger message is killed. Bytes. */
   message_limit: number;
 }
 
-/** A server that is spoken to over its standard input and output. */
+/** A server that communicates over standard input and output. */
 export interface ServerProcess extends Transport {
   /**
-   * How it ended, and the end of what it wrote to standard error: for whoever has to find out why it does not work. While it
-   * runs, `otherwise` stands for its end: nothing here knows better.
+   * How the server ended, with the end of its standard error output, for diagnosis. `otherwise`: used while it is still running.
    */
   stderr_text(otherwise: string): string;
 }
@@ -26,8 +25,8 @@ export interface ServerProcess extends Transport {
 const STDERR_LIMIT = 2_000;
 
 /**
- * Starts a server in a process group of its own. The SDK's own transport is not used because closing it ends the one process that it started:
- * most servers are started by `npx` or `uvx`, and the server itself would stay.
+ * Starts a server in its own process group. The SDK's transport would only end the process that it started, but most servers are
+ * started by `npx` or `uvx` and would keep running.
  */
 export function createServerProcess(options: ServerProcessOptions): ServerProcess {
   const { command, args, env, cwd, message_limit } = options;
@@ -54,7 +53,7 @@ export function createServerProcess(options: ServerProcessOptions): ServerProces
           void transport.close();
           transport.onclose?.();
         });
-        // Said before its end is noticed, or while it ends: nobody needs to know.
+        // Errors before its end is noticed, or while it ends, are irrelevant.
         started.stdin?.on("error", () => {});
         started.stderr?.on("data", (chunk: Buffer) => {
           said = (said + chunk.toString()).slice(-STDERR_LIMIT);
@@ -64,7 +63,7 @@ export function createServerProcess(options: ServerProcessOptions): ServerProces
     send: (message) =>
       new Promise((resolve, reject) => {
         if (child?.stdin?.writable !== true)
-          reject(new Error(transport.stderr_text("It reads no messages any more.")));
+          reject(new Error(transport.stderr_text("It no longer reads messages.")));
         else if (child.stdin.write(serializeMessage(message))) resolve();
         else child.stdin.once("drain", resolve).once("close", resolve);
       }),
@@ -87,7 +86,7 @@ export function createServerProcess(options: ServerProcessOptions): ServerProces
     try {
       buffer.append(chunk);
     } catch {
-      end = `It sent a message of more than ${message_limit.toLocaleString("en")} bytes, and was ended.`;
+      end = `It sent a message of more than ${message_limit.toLocaleString("en")} bytes, and was killed.`;
       void transport.close();
       return;
     }
@@ -96,7 +95,7 @@ export function createServerProcess(options: ServerProcessOptions): ServerProces
       try {
         message = buffer.readMessage();
       } catch {
-        // A line that is no message: many servers write their log to standard output.
+        // A line that is not a message: many servers write logs to standard output.
         continue;
       }
       if (message === null) return;

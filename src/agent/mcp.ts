@@ -13,55 +13,55 @@ import type { Tool, ToolContext, ToolOutput } from "./tool.ts";
 import { offeredSchema } from "./tool-schema.ts";
 import { fileOfCall, keptFields, truncateText } from "./truncated-output.ts";
 
-/** A server of the Model Context Protocol, as the operator configures it: a command that is started, or an address. */
+/** A configured server of the Model Context Protocol: a command or a URL. */
 export type McpServer =
   | { command: string; args?: readonly string[]; env?: Readonly<Record<string, string>> }
   | { url: string; headers?: Readonly<Record<string, string>> };
 
-/** Something that does not work, in a sentence; `server` is its name in the configuration. */
+/** A problem in one sentence. `server`: its name in the configuration. */
 export interface McpProblem {
   server: string;
   message: string;
 }
 
-/** The configured servers as far as they run, and what they offer. */
+/** The running servers and their tools. */
 export interface McpConnections {
-  /** `mcp__SERVER__TOOL`, for each tool of each server that could be reached. */
+  /** The tools of all reachable servers, named `mcp__SERVER__TOOL`. */
   readonly tools: readonly Tool[];
-  /** Grows when a server ends later; what is said of a server goes when it is tried again. */
+  /** Grows when a server ends later. The problems of a server are removed when it is retried. */
   readonly problems: readonly McpProblem[];
   /**
-   * Tries servers again that have ended or could not be reached: their tools are there when this resolves. One that takes longer than
-   * `retry_within_ms` is not waited for: it has its whole time to start, and is there for whoever asks after that.
+   * Retries servers that have ended or could not be reached. Their tools are available when this resolves. It does not wait
+   * longer than `retry_within_ms` for a server, which may still become available later.
    */
   retry(): Promise<void>;
-  /** Ends every server that was started, with all its processes. */
+  /** Ends all started servers with all their processes. */
   close(): Promise<void>;
 }
 
 export interface McpOptions {
-  /** Folder that servers are started in. */
+  /** Working folder of the servers. */
   cwd: string;
-  /** The daemon's environment; servers see it without the keys of model providers, and with the `env` of their configuration. */
+  /** The daemon's environment. Servers get it without the keys of model providers, and with the `env` of their configuration. */
   environment: Readonly<Record<string, string | undefined>>;
-  /** How long a server may take to start and to list its tools, in milliseconds. */
+  /** Time for a server to start and to list its tools, in milliseconds. */
   connect_within_ms?: number;
-  /** How long a retry is waited for, in milliseconds. */
+  /** Maximum wait of a retry, in milliseconds. */
   retry_within_ms?: number;
-  /** How long a call may take, in milliseconds. */
+  /** Time limit of a call, in milliseconds. */
   call_within_ms?: number;
 }
 
-/** One message of a server, in bytes. */
+/** Maximum size of a server's message, in bytes. */
 const MESSAGE_LIMIT = 16 * 1024 ** 2;
 const TOOL_LIMIT = 500;
-/** An object or array that a server sends as structured result is kept up to this, as JSON, in UTF-16 code units. */
+/** Maximum size of a structured result that is kept, as JSON, in UTF-16 code units. */
 const STRUCTURED_LIMIT = 100_000;
 const DESCRIPTION_LIMIT = 4_000;
 const SCHEMA_LIMIT = 50_000;
 
-// What a server says is narrowed tool by tool and block by block: one that is wrong does not take the others with it. The SDK's own
-// lists are not used for that, nor its check of structured results, which compiles schemas (and their regular expressions) of the server's.
+// Tools and content blocks are narrowed one by one, so that an invalid one does not affect the others. The SDK's own lists are
+// not used, nor its check of structured results, which compiles the server's schemas and their regular expressions.
 const listed = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
 const listedTool = z.looseObject({
   name: z.string().min(1).max(200),
@@ -85,11 +85,10 @@ const block = z.discriminatedUnion("type", [
 ]);
 
 /**
- * Connects to all servers at once. Never rejects: a server that cannot be reached, or says what cannot be understood, is a
- * problem, and the others work.
+ * Connects to all servers at once. Never rejects: an unreachable or invalid server is a problem, and the others work.
  *
- * Every call is asked about unless a rule allows it, whatever a server says of its own tools (`readOnlyHint` is a claim of the one to be
- * judged).
+ * Every call needs approval unless a rule allows it, whatever a server says about its own tools (`readOnlyHint` is not
+ * trustworthy).
  */
 export async function connectMcp(
   servers: Readonly<Record<string, McpServer>>,
@@ -109,7 +108,7 @@ export async function connectMcp(
     for (const { server, found: its } of connections) {
       for (const tool of its) {
         const { name } = tool.definition;
-        const message = `There is more than one tool ${name}: the first is used.`;
+        const message = `There are several tools named ${name}. The first one is used.`;
         if (!found.has(name)) found.set(name, tool);
         else if (!problems.some((known) => known.server === server && known.message === message))
           problems.push({ server, message });
@@ -123,12 +122,12 @@ export async function connectMcp(
     await Promise.all(
       connections.map(async (connection, index) => {
         if (!connection.isOver()) return;
-        // What it has left behind may hold what its successor needs: a port, a lock.
+        // The remaining processes may hold resources that the next one needs: a port, a lock.
         await connection.close();
         const { server, config } = connection;
         problems.splice(0, problems.length, ...problems.filter((problem) => problem.server !== server));
         connections[index] = await connectTo(server, config);
-        // At once: whoever waits for all of them may stop waiting for a slower one.
+        // At once, because callers may not wait for slower servers.
         collect();
       }),
     );
@@ -158,7 +157,7 @@ interface Connection {
   server: string;
   config: McpServer;
   found: Tool[];
-  /** It has ended, or never began. */
+  /** Whether it has ended or never started. */
   isOver(): boolean;
   close(): Promise<void>;
 }
@@ -170,10 +169,10 @@ async function connect(
   closing: AbortSignal,
   onProblem: (message: string) => void,
 ): Promise<Connection> {
-  /** Calls that wait for an answer. */
+  /** Calls that wait for a reply. */
   const waiting = new Set<AbortController>();
   const onTooLong = (error: Error): void => {
-    // The SDK would wait for the answer that was in it.
+    // The SDK would keep waiting for the reply in that message.
     for (const call of waiting) call.abort(error);
   };
   const own = "command" in config ? local(config, cwd, environment) : undefined;
@@ -200,8 +199,7 @@ async function connect(
     isOver = true;
   };
   const ask: Ask = async (method, params, schema, signal, timeout) => {
-    if (isOver)
-      throw new Error(`The server ${server} is not there any more. ${stderr_text("It was ended.")}`);
+    if (isOver) throw new Error(`The server ${server} is no longer running. ${stderr_text("It was ended.")}`);
     const call = new AbortController();
     waiting.add(call);
     try {
@@ -230,7 +228,7 @@ async function connect(
         grace_timer.aborted || isTimeout(error)
           ? `It did not answer within ${connect_within_ms / 1_000} s.`
           : isMisread(error)
-            ? "It answered with something that is no result."
+            ? "It sent an invalid reply."
             : messageOf(error);
       isOver = true;
       onProblem(stderr_text(why));
@@ -291,7 +289,7 @@ function createMcpTool(
     },
     parallel: false,
     default_decision: "ask",
-    // The call's own limit comes first and says more.
+    // The tool's own time limit is reached first and has a better message.
     time_limit_ms: call_within_ms + 5_000,
     prepare(input) {
       const given = JSON.stringify(input, null, 2);
@@ -304,7 +302,7 @@ function createMcpTool(
   };
 }
 
-/** A name that every provider takes (64 of `[A-Za-z0-9_-]`); a longer or other one is told apart by its hash. */
+/** A name that all providers accept (64 of `[A-Za-z0-9_-]`). Other names are made unique with a hash. */
 function toolName(server: string, tool: string): string {
   const exact = `mcp__${server}__${tool}`;
   const plain = exact.replace(/[^\w-]/g, "_");
@@ -331,8 +329,8 @@ async function callTool(
       : isTimeout(error)
         ? `The server ${server} did not answer within ${call_within_ms / 1_000} s.`
         : isMisread(error)
-          ? `The server ${server} answered with something that is no result.`
-          : `The server ${server} could not do it: ${messageOf(error)}`;
+          ? `The server ${server} sent an invalid reply.`
+          : `The server ${server} returned an error: ${messageOf(error)}`;
     return { status: "error", output_text: why, ui_extra: about };
   }
   const texts: string[] = [];
@@ -340,7 +338,7 @@ async function callTool(
   for (const given of result.content ?? []) {
     const read = block.safeParse(given);
     if (!read.success)
-      texts.push(`[A part of the result cannot be understood: ${JSON.stringify(given)?.slice(0, 500)}]`);
+      texts.push(`[A part of the result is invalid: ${JSON.stringify(given)?.slice(0, 500)}]`);
     else if (read.data.type === "text") texts.push(read.data.text);
     else if (read.data.type === "resource_link")
       texts.push(`[${read.data.name ?? "resource"}: ${read.data.uri}]`);
@@ -362,13 +360,13 @@ async function callTool(
   const keepsStructured = json !== undefined && json.length <= STRUCTURED_LIMIT;
   return {
     status: result.isError === true ? "error" : "success",
-    output_text: said.text === "" && parts.length === 0 ? "[The tool gave nothing.]" : said.text,
+    output_text: said.text === "" && parts.length === 0 ? "[The tool returned nothing.]" : said.text,
     ...(parts.length === 0 ? {} : { parts }),
     ui_extra: { ...about, ...(keepsStructured ? { structured } : {}), ...keptFields(said) },
   };
 }
 
-/** Keeps an image as a file; what else there is, and what only says that it is an image, is named. */
+/** Stores an image as a file. Other media, and invalid images, are only named. */
 async function keepMedia(
   { type, data, mimeType }: { type: "image" | "audio"; data: string; mimeType: string },
   path: string,
@@ -408,11 +406,11 @@ function remote(config: Extract<McpServer, { url: string }>, onTooLong: (error: 
     },
     fetch: async (url, init) => bounded(await fetch(url, init), onTooLong),
   });
-  // The SDK's own types say `undefined` where they mean absent: its transports are what its client takes.
+  // The cast is safe: the SDK's types use `undefined` for absent fields, and its client accepts its own transports.
   return transport as Transport;
 }
 
-/** Ends a response of which one message (a line, or a whole that is no stream) is longer than a message may be. */
+/** Ends a response with a message (a line, or the whole body if it is not a stream) above the size limit. */
 function bounded(response: Response, onTooLong: (error: Error) => void): Response {
   if (response.body === null) return response;
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
@@ -448,12 +446,12 @@ function after(ms: number): Promise<void> {
   });
 }
 
-/** The SDK's error for a request that nobody answered. */
+/** Whether this is the SDK's timeout error. */
 function isTimeout(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === -32001;
 }
 
-/** An answer that is not what was asked for. The SDK reads answers with a zod of its own, so that its class says nothing. */
+/** Whether this is an error about an invalid reply. The SDK has its own copy of zod, so the class cannot be compared. */
 function isMisread(error: unknown): boolean {
   return error instanceof Error && "issues" in error && Array.isArray(error.issues);
 }

@@ -2,15 +2,15 @@ import type { AssistantMessage, Message } from "../model/messages/message.ts";
 import type { ToolCallPart } from "../model/messages/part.ts";
 import { inputOf } from "./call-input.ts";
 
-/** The calls of a session's last model call that have no result, after its daemon ended. */
+/** The calls of a session's last model call that had no result when its daemon ended. */
 interface OpenCalls {
   readonly message: AssistantMessage;
   readonly calls: readonly ToolCallPart[];
-  /** Those that may be executed, as far as a stored message tells: it ended well, and the call is whole. */
+  /** Those that can be run according to the stored message: it ended normally, and the call is complete. */
   readonly executable: ReadonlySet<string>;
 }
 
-/** What is left in a context; `undefined`: no call. */
+/** The open calls in a context; `undefined`: there are none. */
 export function openCalls(messages: readonly Message[]): OpenCalls | undefined {
   const position = messages.findLastIndex(({ role }) => role === "assistant");
   const message = messages[position];

@@ -7,37 +7,37 @@ import { ToolInputError } from "./tool.ts";
 import { requireExactText } from "./tool-input.ts";
 
 /**
- * How file tools stay inside the session's folder. `locate` resolves every link when a call is prepared, so that rules and the person
- * judge the path that is really meant. When the call runs, that path is opened component by component from the folder's own
- * handle, following no link at all: whatever was swapped in since is refused, and there is no moment at which a check has passed and the
- * thing checked can still change. On Linux each component is opened below its parent's handle (`/proc/self/fd/N/name` is `openat`);
- * elsewhere by path, with what was opened compared to what the path then names.
+ * How file tools stay inside the session's folder. `locate` resolves every link when a call is prepared, so that rules and the
+ * user judge the real path. When the call runs, that path is opened component by component from the folder's own handle, without
+ * following links: anything that was swapped in since then is refused, and nothing can change between a check and its use. On
+ * Linux each component is opened below its parent's handle (`/proc/self/fd/N/name` is `openat`). On other systems it is opened by
+ * path, and the opened file is compared to what the path then refers to.
  *
- * The daemon's own folder, with its keys, is no part of a session's folder that has it inside (a home folder has). It is known by
- * what it is, not by its name, which a link, a mount or another case may change; and it is refused when it is opened, so that whatever walks
- * folders does not come into it either.
+ * The data folder, with its keys, is excluded if it is inside the session's folder, such as a home folder. It is recognized by
+ * its identity, not its name, which a link, a mount or letter case may change. It is refused when it is opened, so that walks do
+ * not enter it either.
  *
- * A hard link to a file outside looks like any other file, and a process with rights outside can move a folder out while
- * it is open: neither can be seen from here.
+ * Not detectable are hard links to files outside, and a process with permissions outside that moves a folder out while it is
+ * open.
  */
 
-/** A path inside the session's folder, all links resolved. It need not exist. */
+/** A path inside the session's folder with all links resolved. It need not exist. */
 export interface Place {
   /** The session's folder. */
   readonly root: string;
   readonly absolute: string;
-  /** Below `root`, `/` between names; empty for `root` itself. */
+  /** Path relative to `root` with `/` as separator; empty for `root` itself. */
   readonly relative: string;
-  /** The daemon's own folder, which is not opened; absent where there is none. */
+  /** The data folder, which is not opened. Absent: there is none. */
   readonly private_folder?: FolderIdentity;
 }
 
 type FolderIdentity = Pick<BigIntStats, "dev" | "ino">;
 
-/** A path that cannot be used as it was asked for; the message is for the model. */
+/** A path that cannot be used as requested. The message is for the model. */
 export class PathError extends Error {
   override readonly name = "PathError";
-  /** Nothing is there. */
+  /** Whether the path does not exist. */
   readonly is_missing: boolean;
   constructor(message: string, is_missing = false) {
     super(message);
@@ -45,7 +45,7 @@ export class PathError extends Error {
   }
 }
 
-/** Finds what a path means. Throws `ToolInputError` where it leads out of the session's folder, or into the daemon's own. */
+/** Resolves a path. Throws `ToolInputError` if it leads out of the session's folder, or into the data folder. */
 export function locate(
   { cwd, private_folder }: Pick<AgentHost, "cwd" | "private_folder">,
   path: string,
@@ -63,7 +63,7 @@ export function locate(
   return { ...place, private_folder: hidden };
 }
 
-/** Finds a file of the session's own (`AgentHost.files`), named by its whole path; nothing where that is not what the path means. */
+/** Resolves the absolute path of a file in `AgentHost.files`; `undefined`: the path is not in that folder. */
 export function locateKept(
   { cwd, files }: Pick<AgentHost, "cwd" | "files">,
   path: string,
@@ -75,8 +75,8 @@ export function locateKept(
 }
 
 /**
- * Where a kept file that history names is among the session's own: what a fork took over from another session lies below that
- * one's name, while its history names it where that one kept it.
+ * The current path of a stored file from the history. A fork's copies are below the original session's name, while its history
+ * has the original paths.
  */
 export function keptPath(files: string, path: string): string {
   const sessions = dirname(files);
@@ -84,8 +84,7 @@ export function keptPath(files: string, path: string): string {
   return isOthers ? join(files, relative(sessions, path)) : path;
 }
 
-const PRIVATE =
-  "this is in the folder where Verbatim keeps its keys and histories, which file tools do not use.";
+const PRIVATE = "this is in Verbatim's data folder with keys and histories, which file tools cannot access.";
 
 function isSameFolder(one: FolderIdentity, other: FolderIdentity): boolean {
   return one.dev === other.dev && one.ino === other.ino;
@@ -96,7 +95,7 @@ function locateIn(cwd: string, path: string): Place {
   if (path === "") throw new ToolInputError("The path is empty.");
   if (/^~(?:\/|$)/.test(path))
     throw new ToolInputError(
-      `${path}: \`~\` is not resolved, and files outside the session's folder ${cwd} are not used.`,
+      `${path}: \`~\` is not resolved, and files outside the session's folder ${cwd} cannot be used.`,
     );
   const root = realpathSync(cwd);
   let asked = resolve(cwd, path);
@@ -108,7 +107,7 @@ function locateIn(cwd: string, path: string): Place {
   return { root, absolute, relative: relative(root, absolute).split(sep).join("/") };
 }
 
-/** The same place as a person and a model read it. */
+/** The path of a place, for display to users and models. */
 export function named(place: Place): string {
   return place.relative === "" ? "." : place.relative;
 }
@@ -123,7 +122,7 @@ function isInside(root: string, path: string): boolean {
   return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
-/** The real path, of which the last components may not exist. */
+/** The real path. Its last components may not exist. */
 function resolveLinks(path: string, asked: string): string {
   const missing: string[] = [];
   for (let existing = path; ; existing = dirname(existing)) {
@@ -141,7 +140,7 @@ function resolveLinks(path: string, asked: string): string {
 
 function refused(path: string, error: unknown): ToolInputError {
   const code = codeOf(error);
-  if (code === "ELOOP") return new ToolInputError(`${path} leads through links that go round in a circle.`);
+  if (code === "ELOOP") return new ToolInputError(`${path} leads through a cycle of links.`);
   if (code === "ENOTDIR") return new ToolInputError(`${path} leads through something that is not a folder.`);
   if (code === "ENAMETOOLONG") return new ToolInputError(`${path.slice(0, 200)}… is too long a path.`);
   if (code === "EACCES") return new ToolInputError(`${path} cannot be reached: permission denied.`);
@@ -152,13 +151,13 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-/** A folder that is held open: what is reached through it lies in it, wherever its path may lead by now. */
+/** An open folder. What is opened through it is in it, wherever its path leads by now. */
 export interface OpenFolder {
-  /** A path for `node:fs` that means this folder. */
+  /** A path for `node:fs` that refers to this folder. */
   readonly path: string;
-  /** Opens a regular file for reading, following no link. Throws `PathError`. */
+  /** Opens a regular file for reading, without following links. Throws `PathError`. */
   openFile(name: string): Promise<FileHandle>;
-  /** Opens a folder in it, following no link. Throws `PathError`. */
+  /** Opens a subfolder without following links. Throws `PathError`. */
   openFolder(name: string): Promise<OpenFolder>;
   close(): Promise<void>;
 }
@@ -166,12 +165,12 @@ export interface OpenFolder {
 const CAN_OPEN_BELOW = process.platform === "linux" && existsSync("/proc/self/fd");
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-/** Opens a place that is a folder. Throws `PathError`. */
+/** Opens a folder. Throws `PathError`. */
 export async function openFolder(place: Place): Promise<OpenFolder> {
   return await openFolderAt(place, namesOf(place.relative), false);
 }
 
-/** Opens a place that is a regular file. Throws `PathError`. */
+/** Opens a regular file. Throws `PathError`. */
 export async function openFile(place: Place): Promise<FileHandle> {
   const { folder, name } = await openParent(place, false);
   try {
@@ -181,12 +180,12 @@ export async function openFile(place: Place): Promise<FileHandle> {
   }
 }
 
-/** What a file was when it was read: it is replaced only as long as it is the same. */
+/** Identifies the content of a file when it was read, to detect changes before it is replaced. */
 export type FileIdentity = Pick<BigIntStats, "dev" | "ino" | "size" | "mtimeNs" | "ctimeNs">;
 
 /**
- * Puts a whole file in its place, making the folders above it. It is written beside its place first and then renamed, so that
- * nobody ever sees half of it, and a link that has been put there is replaced, not followed. Throws `PathError`.
+ * Writes a whole file atomically, creating missing folders: it is written next to its place and then renamed. A link at the path
+ * is replaced, not followed. Throws `PathError`.
  */
 export async function replaceFile(place: Place, data: Uint8Array, expected?: FileIdentity): Promise<void> {
   const { folder, name } = await openParent(place, true);
@@ -206,7 +205,7 @@ export async function replaceFile(place: Place, data: Uint8Array, expected?: Fil
       await handle.close();
     }
     if (expected !== undefined && !isSame(await found(target), expected))
-      throw new PathError(`${named(place)} was changed by someone else meanwhile: read it again.`);
+      throw new PathError(`${named(place)} was changed in the meantime. Read it again.`);
     await rename(draft, target);
   } catch (error) {
     await unlink(draft).catch(() => {});
@@ -267,7 +266,7 @@ function ignoreExisting(error: unknown): void {
   if (codeOf(error) !== "EEXIST") throw error;
 }
 
-/** Opens a folder by a path whose last component alone is still to be trusted. */
+/** Opens a folder by a path of which only the last component is not verified. */
 async function enter(path: string, place: Place, shown: string): Promise<OpenFolder> {
   let handle: FileHandle;
   try {
@@ -283,7 +282,7 @@ async function enter(path: string, place: Place, shown: string): Promise<OpenFol
   if (!CAN_OPEN_BELOW) await requireSame(handle, path, place.root);
   const check = (name: string): string => {
     if (name === "" || name === "." || name === ".." || name.includes("/"))
-      throw new PathError(`${name} is not a name in a folder.`);
+      throw new PathError(`${name} is not a valid file name.`);
     return join(own, name);
   };
   return {
@@ -292,7 +291,7 @@ async function enter(path: string, place: Place, shown: string): Promise<OpenFol
     async openFile(name) {
       const inside = check(name);
       try {
-        // Looked at before it is opened: opening a device can already do something.
+        // Checked before opening, because opening a device can have effects.
         const before = await lstat(inside, { bigint: true });
         if (!before.isFile()) throw new PathError(`${name} is ${kindOf(before)}, not a file.`);
         const file = await open(inside, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -311,18 +310,18 @@ async function enter(path: string, place: Place, shown: string): Promise<OpenFol
   };
 }
 
-/** Where no path can be followed from a handle: what was opened must be what its path names, and that must be inside. */
+/** For systems without paths relative to handles: the opened file must be what its path refers to, and must be inside. */
 async function requireSame(handle: FileHandle, path: string, root: string): Promise<void> {
   const [opened, real] = await Promise.all([handle.stat({ bigint: true }), realpath(path)]);
   const there = await lstat(path, { bigint: true });
   if (real === path && isInside(root, real) && opened.ino === there.ino && opened.dev === there.dev) return;
   await handle.close();
-  throw new PathError(`${path} changed while it was opened.`);
+  throw new PathError(`${path} changed while it was being opened.`);
 }
 
 function kindOf(stats: BigIntStats): string {
   if (stats.isDirectory()) return "a folder";
-  if (stats.isSymbolicLink()) return "a link that was put there since the call was prepared";
+  if (stats.isSymbolicLink()) return "a link that was created after the call was prepared";
   if (stats.isFIFO()) return "a named pipe";
   if (stats.isSocket()) return "a socket";
   return "a device";
@@ -333,16 +332,16 @@ function explain(error: unknown, path: string): unknown {
     case "ENOENT":
       return new PathError(`${path} does not exist.`, true);
     case "ELOOP":
-      return new PathError(`${path} leads through a link that was put there since the call was prepared.`);
+      return new PathError(`${path} leads through a link that was created after the call was prepared.`);
     case "ENOTDIR":
-      return new PathError(`${path} leads through a link, or something that is not a folder.`);
+      return new PathError(`${path} leads through a link or something that is not a folder.`);
     case "EISDIR":
       return new PathError(`${path} is a folder.`);
     case "EACCES":
     case "EPERM":
       return new PathError(`${path}: permission denied.`);
     case "EROFS":
-      return new PathError(`${path} is on a file system that cannot be written to.`);
+      return new PathError(`${path} is on a read-only file system.`);
     case "ENOSPC":
     case "EDQUOT":
       return new PathError(`${path} could not be written: no space left.`);
@@ -350,7 +349,7 @@ function explain(error: unknown, path: string): unknown {
       return new PathError(`${path.slice(0, 200)}… is too long a name.`);
     case "EMFILE":
     case "ENFILE":
-      return new PathError(`${path}: too many files are open.`);
+      return new PathError(`${path}: too many open files.`);
     case "EIO":
       return new PathError(`${path}: the disk reports an error.`);
     default:

@@ -3,29 +3,29 @@ import { optional } from "../model/record.ts";
 import { matchWithStars } from "./wildcard.ts";
 
 /**
- * A rule about calls of a tool, from the configuration or from a person who chose "always".
+ * A rule about calls of a tool, from the configuration or added by a user who chose "always".
  *
- * - `tool`: a tool's name; `*` in it stands for any text (`mcp__github__*`).
- * - `exact`: the call's target, character for character. This is what "always allow" adds.
- * - `pattern`: matched against the whole target; `*` in it stands for any text, everything else for itself.
+ * - `tool`: a tool's name; `*` matches any text (`mcp__github__*`).
+ * - `exact`: the call's target, character for character. "Always allow" adds such rules.
+ * - `pattern`: matched against the whole target; `*` matches any text, everything else is literal.
  * - Neither: every call of the tool.
  *
- * **Which rule holds.** A `deny` that matches always wins. Otherwise the last rule that matches wins, so that a later rule is an
- * exception to an earlier one. Where none matches, the tool's own default holds.
+ * **Precedence.** A matching `deny` always wins. Otherwise the last matching rule wins, so that a later rule is an exception to
+ * an earlier one. Without a match the tool's own default applies.
  *
- * **What a `*` stands for when it allows.** A pattern never allows more than it shows:
- * - in a command: letters, digits, blanks and `_-./,:@%+`, and `=` behind the first word. So `git status*` allows `git status -s`,
- *   and neither `git status; rm -rf ~` nor `git status $(…)`, a second line, a redirection or a quote: whatever the shell could read as more
- *   than a plain word must stand in the pattern itself;
- * - in the scheme, host and port of an address: anything but what would end them, and no user name;
- * - elsewhere (paths): anything. Paths are relative to the session's folder, with all links resolved.
+ * **`*` in `allow` rules.** A pattern never allows more than it shows:
+ * - in a command, `*` matches letters, digits, blanks and `_-./,:@%+`, and `=` after the first word. So `git status*` allows `git
+ * status -s`, but neither `git status; rm -rf ~` nor `git status $(…)`, a second line, a redirection or a quote: everything that
+ * the shell could interpret must be in the pattern itself;
+ * - in the scheme, host and port of a URL, it matches any characters that do not end them, and no user name;
+ * - elsewhere (paths) it matches anything. Paths are relative to the session's folder, with all links resolved.
  *
- * **What a `deny` or `ask` reaches.** Its `*` stands for anything, and of a command each part between separators is tried as well, with
- * and without the words that only lead to a command: `rm *` also stops `true; rm x`, `if true; then rm x; fi` and `A=1 sudo rm x`. It is a
- * net, not a wall: a shell has countless ways to write the same thing. What must not happen needs `ask`. The host
- * of an address is met in either case and with a dot behind it, and an origin alone (`https://example.com`) means the whole site.
+ * **`*` in `deny` and `ask` rules** matches anything. Of a command, each part between separators is tried too, with and without
+ * words that only precede a command: `rm *` also matches `true; rm x`, `if true; then rm x; fi` and `A=1 sudo rm x`. This is not
+ * complete, because a shell has countless ways to write the same thing: use `ask` for what must not happen. The host of a URL is
+ * matched ignoring case and a trailing dot, and an origin alone (`https://example.com`) matches the whole site.
  *
- * **Fields of other names** are refused: a `pattern` that is misspelled would leave a rule about every call of the tool.
+ * **Unknown fields** are rejected: with a misspelled `pattern` the rule would apply to every call of the tool.
  */
 export const permissionRule = z.strictObject({
   tool: z.string(),
@@ -36,14 +36,14 @@ export const permissionRule = z.strictObject({
 export type PermissionRule = z.infer<typeof permissionRule>;
 type PermissionDecision = PermissionRule["decision"];
 
-/** A call as the rules see it. */
+/** A call as seen by the rules. */
 interface RuledCall {
   tool_name: string;
   /** `PreparedCall.target`. */
   target: string;
 }
 
-/** What the rules say about a call, and the rule that decided; none: the tool's default. */
+/** The decision of the rules about a call, and the deciding rule. Without one, the tool's default applies. */
 export function decide(
   rules: readonly PermissionRule[],
   call: RuledCall,
@@ -59,8 +59,8 @@ export function decide(
 }
 
 /**
- * Whether a search may show a file that it comes upon, which is what these tools would do with that file. What a rule denies it may not, nor
- * what a rule wants asked, as nobody can be asked in its midst; but a rule that the search itself falls under was answered when the
+ * Whether a search may show a file that it finds, according to the rules for these tools. Files with a `deny` or `ask` rule are
+ * not shown, because nobody can be asked during a search. A rule that also applies to the search itself was decided when the
  * search was allowed.
  */
 export function mayShow(
@@ -75,14 +75,14 @@ export function mayShow(
   });
 }
 
-/** What a search says of the files that `mayShow` kept from it. */
+/** The note of a search about files that `mayShow` excluded. */
 export function leftOutNote(count: number): string {
-  return `${count} ${count === 1 ? "file" : "files"} left out by rules`;
+  return `${count} ${count === 1 ? "file" : "files"} excluded by rules`;
 }
 
 /**
- * The rule that "always allow" adds for a call: this command, this path or this address and no other; of a tool whose calls
- * have no target of their own (MCP servers, `todo`, `ask`, `task`), the tool.
+ * The rule that "always allow" adds for a call: for exactly this command, path or URL. For tools whose calls have no target (MCP
+ * servers, `todo`, `ask`, `task`): for the tool.
  */
 export function alwaysAllowed({ tool_name, target }: RuledCall): PermissionRule {
   return RULED_BY_TARGET.has(tool_name)
@@ -108,7 +108,7 @@ function matches(rule: PermissionRule, { tool_name, target }: RuledCall): boolea
   return matchText(target, rule.pattern);
 }
 
-/** Whether `text` is what `pattern` says, `*` standing for any text that `mayStandFor` takes, character by character. */
+/** Whether `text` matches `pattern`, where `*` matches any characters that `mayStandFor` accepts. */
 function matchText(
   text: string,
   pattern: string,
@@ -126,9 +126,9 @@ function matchText(
 const PLAIN_IN_COMMAND = /[\p{L}\p{N}\p{M}_\-./,:@%+= \t]/u;
 
 function allowsCommand(command: string, pattern: string): boolean {
-  // `NAME=value` before a command's name changes what the name means.
+  // `NAME=value` before a command's name changes the command's meaning.
   const firstWord = /^\s*\S*/.exec(command)?.[0].length ?? 0;
-  // Surrogates are halves of letters and of much else: not plain.
+  // Surrogates are not plain characters: they are halves of letters and many others.
   return matchText(
     command,
     pattern,
@@ -151,12 +151,12 @@ function reachesCommand(command: string, pattern: string): boolean {
   });
 }
 
-/** More than anybody writes before a command; each is one more match against the pattern. */
+/** Maximum number of skipped prefixes. Each costs one more match. */
 const PREFIX_LIMIT = 50;
 
 /**
- * What may stand before a command's name and only leads to it: a reserved word, an assignment, a command that runs what follows,
- * and the options of such a one, with their values. To skip it is right for what denies or asks alone: what allows must have said it.
+ * Words before a command's name that only lead to it: reserved words, assignments, commands that run what follows, and the
+ * options of these with their values. They are skipped for `deny` and `ask` only. An `allow` rule must contain them.
  */
 const PREFIX = new RegExp(
   `^(?:${[
@@ -184,8 +184,8 @@ function reachesAddress(address: string, pattern: string): boolean {
 }
 
 /**
- * An address, or a pattern for some, with its host as addresses have it that are about to be fetched, without the dot that may
- * end a host's name. Where there is nothing behind the host, all that may stand there.
+ * A URL or a pattern for URLs, with the host normalized as in fetched URLs, without a trailing dot. If nothing follows the host,
+ * the pattern matches everything on it.
  */
 function withPlainHost(text: string): string {
   const [, origin, rest = "/*"] = /^([a-z*]+:\/\/[^/?#\\]+)(.+)?$/is.exec(text) ?? [];
@@ -195,9 +195,9 @@ function withPlainHost(text: string): string {
 }
 
 /**
- * Whether a rule names this address's host itself and allows it, and the host is one that can only be meant as a private one: what a
- * fetch of this machine or its network needs. A pattern like `*` was not written with those in mind; and a rule for a public name must not
- * let that name, once it resolves to another address, reach into the operator's network.
+ * Whether an `allow` rule names this URL's host literally, and the host is a private one, as is needed to fetch from this machine
+ * or its network. A pattern such as `*` does not count. A rule for a public name does not allow private addresses that the name
+ * may resolve to.
  */
 export function allowsPrivateHost(rules: readonly PermissionRule[], address: string): boolean {
   const { origin, hostname } = new URL(address);
@@ -210,9 +210,9 @@ export function allowsPrivateHost(rules: readonly PermissionRule[], address: str
   );
 }
 
-/** Whether a host's name, which is no IP address, can only be meant as one of this machine or its network, whatever it resolves to. */
+/** Whether a host name that is not an IP address can only refer to this machine or its network, whatever it resolves to. */
 export function isPrivateName(hostname: string): boolean {
-  // The dot that may end a name says that it is whole, and makes it no other one.
+  // A trailing dot marks a fully qualified name and does not change it.
   const name = hostname.replace(/\.$/, "");
   return !name.includes(".") || /\.(?:localhost|local|internal|lan|home\.arpa)$/.test(name);
 }

@@ -8,15 +8,18 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { uuidFrom } from "../model/uuid.ts";
 
-/** Names the call that started a process, in its environment: so that even what left its group and its session is found again. */
+/**
+ * Environment variable that identifies the call that started a process, so that processes that left its group and session are
+ * found too.
+ */
 export const MARK = "VERBATIM_PROCESS";
 
-/** How long a group may take to end by itself after TERM, before KILL, in milliseconds. */
+/** Time between TERM and KILL of a group, in milliseconds. */
 const GRACE = 2_000;
 
 /**
- * The environment that commands of an agent see: without the keys of model providers, and without what configures
- * Verbatim itself. Whatever else the operator has exported stays: their tools need it.
+ * The environment of an agent's commands: without the keys of model providers and Verbatim's own settings. Everything else is
+ * kept, because the user's tools need it.
  */
 export function commandEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
@@ -38,12 +41,12 @@ function isOurs(name: string): boolean {
   );
 }
 
-/** What the marks of a call's processes begin with: known again by a daemon that finds the call without its end. */
+/** The prefix of the marks of a call's processes, by which a restarted daemon finds them. */
 export function markOf(session_id: string, call_id: string): string {
   return `${uuidFrom(session_id, call_id)}:`;
 }
 
-/** Starts a program as the leader of a process group and session of its own. */
+/** Starts a program as the leader of its own process group and session. */
 export function startGroup(
   command: string,
   args: readonly string[],
@@ -54,9 +57,9 @@ export function startGroup(
 }
 
 /**
- * Ends a group with all that belongs to it, TERM first and KILL after a grace; resolves when nothing of it runs any more.
- * On Linux that includes what left the group: the rest of its session, its descendants, and (`mark`) whatever was started with the mark.
- * Elsewhere it is the group alone. Without a leader it is what was started with the mark, and its descendants.
+ * Ends a group: TERM first, and KILL after a grace period. Resolves when nothing of it is running. On Linux this includes
+ * processes that left the group: others in its session, its descendants, and (`mark`) everything started with the mark. On other
+ * systems it is only the group. Without a leader: everything started with the mark, and its descendants.
  */
 export async function endGroup(
   leader: number | undefined,
@@ -70,7 +73,7 @@ export async function endGroup(
     const members = membersOf(leader, mark);
     if (members.length === 0) return;
     const waited = performance.now() - started;
-    // Not even KILL ends a process that waits for a device: it ends when the device answers.
+    // A process that waits for a device cannot be killed until the device responds.
     if (waited > grace_ms + 10_000) return;
     for (const pid of members) {
       if (waited >= grace_ms) signal(pid, "SIGKILL");
@@ -83,8 +86,8 @@ export async function endGroup(
 }
 
 /**
- * Begins to end what a call has left running when the daemon that started it was killed. A mark proves whose a process is, which
- * a number, soon another's, does not. `unknown`: this system does not show marks.
+ * Starts to end what a call left running when its daemon was killed. The mark identifies the processes reliably; a pid may have
+ * been reused. `unknown`: marks are not readable on this system.
  */
 export function endOrphans(session_id: string, call_id: string): "none" | "ending" | "unknown" {
   if (!existsSync("/proc/self/environ")) return "unknown";
@@ -98,11 +101,11 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended meanwhile.
+    // It has ended in the meantime.
   }
 }
 
-/** The processes of a group that still run (a negative number: the whole group, where its members cannot be listed). */
+/** The running processes of a group. A negative number stands for the whole group, if its members cannot be listed. */
 function membersOf(leader: number | undefined, mark: string | undefined): number[] {
   if (process.platform !== "linux") {
     if (leader === undefined) return [];
@@ -117,7 +120,7 @@ function membersOf(leader: number | undefined, mark: string | undefined): number
   for (const name of readdirSync("/proc")) {
     if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;
     const stat = readProcess(name, "stat");
-    // The name of the program stands in brackets and may contain anything.
+    // The program's name is in parentheses and may contain any characters.
     const [state, parent, group, session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (state === undefined || state === "Z" || state === "X") continue;
     let belongs = Number(group) === leader || Number(session) === leader;
@@ -137,7 +140,7 @@ function membersOf(leader: number | undefined, mark: string | undefined): number
   return [...running].filter(([, { belongs }]) => belongs).map(([pid]) => pid);
 }
 
-/** A file of /proc, which waits for no disk; empty for a process that has ended, or is another user's. */
+/** Reads a file of /proc without blocking on a disk; empty if the process has ended or belongs to another user. */
 function readProcess(pid: string, file: "stat" | "environ"): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "latin1");
@@ -146,24 +149,24 @@ function readProcess(pid: string, file: "stat" | "environ"): string {
   }
 }
 
-/** A pipe: what is written to `input` (a file descriptor for a child) comes out of `output`. */
+/** A pipe: what is written to `input` (a file descriptor for a child) can be read from `output`. */
 interface Pipe {
   readonly input: number;
   readonly output: Socket;
-  /** Closes our end of `input`, so that `output` ends with the last process that writes. */
+  /** Closes our end of `input`, so that `output` ends when the last writer ends. */
   closeInput(): void;
 }
 
 /**
- * Makes a real pipe. Node's own `"pipe"` is a socket: a command could not write to `/dev/stderr` (ENXIO), and two of them for
- * standard output and error lose the order between both.
+ * Creates a real pipe. Node's `"pipe"` is a socket: a command could not open `/dev/stderr` (ENXIO), and with separate sockets for
+ * standard output and error their order would be lost.
  */
 export async function createPipe(): Promise<Pipe> {
   const folder = await mkdtemp(join(tmpdir(), "verbatim-pipe-"));
   try {
     const path = join(folder, "pipe");
     await promisify(execFile)("mkfifo", ["-m", "600", path]);
-    // Plain descriptors: the socket closes its own, and a handle would close it once more.
+    // Plain descriptors, because the socket closes its own. A file handle would close it a second time.
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const input = openSync(path, constants.O_WRONLY);
     const output = new Socket({ fd: reader, readable: true, writable: false });

@@ -1,15 +1,15 @@
 import type { TurnEmitter } from "./turn-emitter.ts";
 
-/** Live output is joined over this time: a command that prints all the time makes some 20 frames a second. */
+/** Live output within this time is joined: at most 20 frames per second. */
 const BATCH_MS = 50;
-/** In UTF-16 code units: what is shown of a call's output while it runs. Its result has the whole. */
+/** Maximum live output that is shown per call, in UTF-16 code units. The result has all of it. */
 const SHOWN_LIMIT = 200_000;
-const CUT = "\n… more output than is shown while it runs; the result has it\n";
+const CUT = "\n… more output follows in the result\n";
 
-/** Live output of one call. */
+/** The live output of a call. */
 interface Progress {
   push(text: string): void;
-  /** Nothing is shown after this: the result says the whole. */
+  /** Stops showing output, because the result contains all of it. */
   close(): void;
 }
 

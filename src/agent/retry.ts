@@ -1,7 +1,7 @@
 import { retryDelay } from "../providers/failures.ts";
 import type { Failure, ModelReply } from "../providers/provider.ts";
 
-/** A try that failed and is not the last one. */
+/** A failed attempt that will be repeated. */
 interface FailedTry<Reply> {
   reply: Reply;
   failure: Failure;
@@ -10,8 +10,8 @@ interface FailedTry<Reply> {
 }
 
 /**
- * Tries until there is no failure, or none that another try would help against, or until it is aborted; gives the last try's
- * reply. `onFailedTry` is told before each wait.
+ * Repeats an attempt until it succeeds, retrying would not help, or it is aborted. Returns the last reply. `onFailedTry` is
+ * called before each wait.
  */
 export async function withRetries<Reply>(
   attempt: () => Promise<Reply>,
@@ -31,7 +31,7 @@ export async function withRetries<Reply>(
   }
 }
 
-/** How many tries a failure is worth: the policy is asked. */
+/** The number of attempts for a failure, from the policy. */
 function triesOf(failure: Failure, attempts: number): number {
   let tries = attempts + 1;
   while (retryDelay(failure, tries, 0) !== undefined) tries += 1;
@@ -43,7 +43,7 @@ function secondsOf(ms: number): string {
   return seconds < 10 ? String(Number(seconds.toFixed(1))) : String(Math.round(seconds));
 }
 
-/** Waits; ends at once when the signal is aborted. */
+/** Waits. Resolves early if the signal is aborted. */
 function wait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) {
@@ -63,10 +63,10 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
 const NAMES: Readonly<Record<Failure["class"], string>> = {
   overloaded: "Overloaded",
   rate_limit: "Rate limit",
-  quota: "Quota used up",
+  quota: "Quota exceeded",
   context_overflow: "Too long for the model",
-  auth: "The key was refused",
-  invalid_request: "The request was refused",
+  auth: "The key was rejected",
+  invalid_request: "The request was rejected",
   not_found: "Not found",
   model_output_invalid: "The model's output was invalid",
   content_blocked: "The provider blocked the content",
@@ -77,12 +77,12 @@ const NAMES: Readonly<Record<Failure["class"], string>> = {
   unknown: "The model call failed",
 };
 
-/** What failed, in a few words. */
+/** A short description of a failure. */
 function nameOf(failure: Failure): string {
   return NAMES[failure.class];
 }
 
-/** Why a model call failed; `undefined`: it did not. */
+/** The failure of a model call; `undefined`: it succeeded. */
 export function failureOf(reply: ModelReply): Failure | undefined {
   const { failure, message } = reply;
   if (failure !== undefined) return failure;
@@ -92,7 +92,7 @@ export function failureOf(reply: ModelReply): Failure | undefined {
   return undefined;
 }
 
-/** A failure of which nobody knows the kind: it is not tried again. */
+/** A failure of unknown kind, which is not retried. */
 export function unknownFailure(message: string): Failure {
   return { class: "unknown", message, can_retry: false };
 }

@@ -8,7 +8,7 @@ interface SystemPromptFacts {
   session_id: string;
   cwd: string;
   platform: string;
-  /** Milliseconds since 1970: when the session began. The same in every call, because providers cache what does not change. */
+  /** Start of the session, in milliseconds since 1970. Constant, because providers cache what does not change. */
   began_at: number;
   tools: readonly Tool[];
 }
@@ -22,7 +22,7 @@ export function systemPrompt(facts: SystemPromptFacts): SystemMessage {
     .map(({ definition }) => definition.name);
   const together = tools.filter((tool) => tool.parallel).map(({ definition }) => definition.name);
   const paragraphs = [
-    "You are an agent that works in a person's folder, on their machine, with the tools that you are given. The person watches what you think, write and do, in the order in which you do it.",
+    "You are an agent that works in a user's folder, on their machine, with the tools provided. The person watches what you think, write and do, in the order in which you do it.",
     [
       `Folder: ${cwd}`,
       `Platform: ${platform}`,
@@ -63,18 +63,18 @@ export function systemPrompt(facts: SystemPromptFacts): SystemMessage {
   };
 }
 
-/** Files of a folder in which people tell agents how to work there. */
+/** Files with instructions for agents in a folder. */
 const INSTRUCTION_FILES = ["AGENTS.md", "CLAUDE.md"] as const;
-/** In bytes. More than this is no instruction, and would fill the context of every call. */
+/** In bytes. A larger file would fill the context of every call. */
 const INSTRUCTIONS_LIMIT = 60_000;
 
 interface InstructionFile {
-  /** The file's name: the title of the message that shows it. */
+  /** The file's name, which is also the title of its message. */
   readonly title: string;
   readonly text: string;
 }
 
-/** The folder's instruction files. One that leads out of the folder is not read, nor one that says what another said. */
+/** The folder's instruction files. Files that lead out of the folder are not read, and duplicates are omitted. */
 export async function readInstructions(cwd: string): Promise<InstructionFile[]> {
   const files: InstructionFile[] = [];
   const contents = new Set<string>();
@@ -93,7 +93,7 @@ async function readBeginning(cwd: string, name: string): Promise<string | undefi
     const path = await realpath(join(folder, name));
     const isInside = path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
     const found = await stat(path);
-    // What is no file (a pipe, a device) may never end.
+    // Reading a pipe or device may never end.
     if (!isInside || !found.isFile()) return undefined;
     const { size } = found;
     const file = await open(path);
@@ -102,7 +102,7 @@ async function readBeginning(cwd: string, name: string): Promise<string | undefi
     const text = bytes.toString("utf8", 0, bytesRead);
     return size > INSTRUCTIONS_LIMIT ? `${text}\n… (cut; the file has ${size} bytes)` : text;
   } catch {
-    // Not there, or not to be read: most folders have none.
+    // Missing or unreadable: most folders have none.
     return undefined;
   }
 }

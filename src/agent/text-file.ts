@@ -2,15 +2,15 @@ import { type FileIdentity, named, openFile, PathError, type Place } from "./pat
 
 const SIZE_LIMIT = 16 * 1024 ** 2;
 
-/** A text file as it stood when it was read. */
+/** A text file with its content when it was read. */
 export interface TextFile {
   text: string;
   identity: FileIdentity;
 }
 
 /**
- * Reads a whole text file to change it. Throws `PathError` where it is none: bytes that are not UTF-8 would not survive being
- * written again. A byte order mark stays in the text.
+ * Reads a whole text file for editing. Throws `PathError` if it is not one: bytes that are not UTF-8 would be lost when it is
+ * written. A byte order mark stays in the text.
  */
 export async function readTextFile(place: Place): Promise<TextFile> {
   const file = await openFile(place);

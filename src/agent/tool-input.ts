@@ -1,13 +1,13 @@
 import * as z from "zod";
 import { ToolInputError } from "./tool.ts";
 
-/** A tool's arguments as JSON Schema, from the same definition that reads them. */
+/** A tool's arguments as JSON Schema, from the schema that parses them. */
 export function inputSchema(schema: z.ZodObject): Readonly<Record<string, unknown>> {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input" });
   return rest;
 }
 
-/** The arguments as the schema says; throws `ToolInputError` naming each argument that is wrong. */
+/** Parses arguments. Throws a `ToolInputError` that names each invalid one. */
 export function readInput<Schema extends z.ZodObject>(
   schema: Schema,
   input: Readonly<Record<string, unknown>>,
@@ -21,19 +21,19 @@ export function readInput<Schema extends z.ZodObject>(
 }
 
 /**
- * Refuses what cannot reach a program byte for byte: NUL ends an argument, and half of a surrogate pair has no bytes
- * (it would silently become U+FFFD).
+ * Rejects text that cannot be passed to a program byte for byte: NUL ends an argument, and half a surrogate pair has no bytes and
+ * would silently become U+FFFD.
  */
 export function requireExactText(text: string, what: string): void {
   if (text.includes("\0"))
-    throw new ToolInputError(`${what} contains a NUL character, which no program can be given.`);
+    throw new ToolInputError(`${what} contains a NUL character, which cannot be passed to a program.`);
   requireWellFormed(text, what);
 }
 
-/** Refuses text that UTF-8 cannot hold. */
+/** Rejects text that cannot be encoded in UTF-8. */
 export function requireWellFormed(text: string, what: string): void {
   if (!text.isWellFormed())
     throw new ToolInputError(
-      `${what} contains half of a surrogate pair, which has no bytes: it could not run as it is shown.`,
+      `${what} contains half of a surrogate pair, which has no bytes. It could not be run as shown.`,
     );
 }

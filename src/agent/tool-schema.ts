@@ -1,19 +1,19 @@
 import { asArray, asObject, asStrings, type JsonObject } from "../model/narrow.ts";
 
-/** What a schema says of an object: the schemas of each property, and the properties that must be there. */
+/** The properties of an object schema, and which of them are required. */
 interface Shape {
   readonly properties: ReadonlyMap<string, ReadonlySet<unknown>>;
   readonly required: ReadonlySet<string>;
 }
 
 const NOTHING: Shape = { properties: new Map(), required: new Set() };
-/** What OpenAI or Anthropic refuses at the root of a schema. */
+/** Keywords that OpenAI or Anthropic reject at the root of a schema. */
 const REFUSED = new Set(["anyOf", "oneOf", "allOf", "enum", "not"]);
 
 /**
- * The schema of a tool's arguments as every provider takes it: with `properties`, which OpenAI demands, and nothing that is refused.
- * Of alternatives it has all properties, and demands what each of them does: looser than it was, for whoever wrote it looks at
- * the arguments anyhow.
+ * A schema of a tool's arguments that all providers accept: with `properties`, which OpenAI requires, and without rejected
+ * keywords. Alternatives are merged: all properties, with those required that are required in each. It is looser than the
+ * original, but the tool checks its arguments anyway.
  */
 export function offeredSchema(schema: JsonObject): JsonObject {
   const shape = shapeOf(schema, schema, new Map());
@@ -26,7 +26,7 @@ export function offeredSchema(schema: JsonObject): JsonObject {
   };
 }
 
-/** `known`: what references lead to. One that leads back to itself says nothing. */
+/** `known`: targets of references. A reference to itself adds nothing. */
 function shapeOf(value: unknown, root: JsonObject, known: Map<string, Shape>): Shape {
   const schema = asObject(value);
   if (schema === undefined) return NOTHING;
@@ -49,7 +49,7 @@ function shapeOf(value: unknown, root: JsonObject, known: Map<string, Shape>): S
   };
 }
 
-/** What a reference into the schema itself leads to. */
+/** The target of a reference within the schema. */
 function referred(reference: unknown, root: JsonObject, known: Map<string, Shape>): Shape[] {
   if (typeof reference !== "string") return [];
   const [, place = "", name = ""] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? [];

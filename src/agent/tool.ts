@@ -3,51 +3,51 @@ import type { UiExtra } from "../model/parts/ui-extra.ts";
 import type { ToolDefinition } from "../providers/provider.ts";
 import type { AgentHost } from "./agent.ts";
 
-/** What a tool gives back. */
+/** The result of a tool. */
 export interface ToolOutput {
   /** Absent: `success`. */
   status?: "success" | "error";
-  /** For the model: cut to what it can take, saying where the whole is. */
+  /** The text for the model, truncated if necessary, with the path of the complete output. */
   output_text: string;
   parts?: MediaPart[];
   ui_extra?: UiExtra;
 }
 
-/** What a call has beside its arguments while it runs. */
+/** What a running call has besides its arguments. */
 export interface ToolContext {
   host: AgentHost;
-  /** The message that the call stands in. */
+  /** The message of the call. */
   message_id: string;
   call_id: string;
-  /** Aborted by the operator or by the tool's time limit. */
+  /** Aborted by the user or by the tool's time limit. */
   signal: AbortSignal;
-  /** Shows output while it comes; shown, not stored: the result says the whole. */
+  /** Shows live output. It is not stored, because the result contains all of it. */
   progress(text: string): void;
 }
 
-/** Arguments that a tool cannot take: told to the model, so that it can try again. */
+/** Invalid arguments. The message is for the model, so that it can try again. */
 export class ToolInputError extends Error {
   override readonly name = "ToolInputError";
 }
 
-/** A call whose arguments have been read: what would run, and how. */
+/** A call with parsed arguments, ready to run. */
 export interface PreparedCall {
-  /** Exactly what runs, as a person is shown it before allowing it. */
+  /** Exactly what is run, as shown to the user for approval. */
   subject: string;
-  /** What the rules' patterns are matched against: a command, a path, an address. */
+  /** What rule patterns are matched against: a command, a path, or a URL. */
   target: string;
-  /** Runs what `subject` says. Rejects only for a mistake of ours: a failure is an output with `status: "error"`. */
+  /** Runs `subject`. Rejects only because of a bug: a failure is an output with `status: "error"`. */
   run(context: ToolContext): Promise<ToolOutput>;
 }
 
-/** One tool of the agent loop. */
+/** A tool of the agent loop. */
 export interface Tool {
   readonly definition: ToolDefinition;
-  /** Whether calls of it may run beside others; the rest run one after the other, in the model's order. */
+  /** Whether its calls can run in parallel. Others run one after the other, in the model's order. */
   readonly parallel: boolean;
-  /** What holds where no rule says otherwise: `ask` for whatever changes something or leaves the machine. */
+  /** The decision without a rule. `ask` for everything that changes something or leaves the machine. */
   readonly default_decision: "allow" | "ask";
-  /** In milliseconds; 0: none (a person answers, or a run works). */
+  /** In milliseconds; 0: none (waits for the user or a run). */
   readonly time_limit_ms: number;
   /** Throws `ToolInputError`. */
   prepare(input: Readonly<Record<string, unknown>>, host: AgentHost): PreparedCall;

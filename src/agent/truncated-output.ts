@@ -6,32 +6,32 @@ import { finished } from "node:stream/promises";
 import { StringDecoder } from "node:string_decoder";
 import type { AgentHost } from "./agent.ts";
 
-/** What a model gets of one output at most, in bytes: more of the end than of the beginning, where a command says how it went. */
+/** Maximum output for a model, in bytes. More of the end than of the beginning, because a command's result is at the end. */
 const HEAD = 10_000;
 const TAIL = 20_000;
 
-/** An output as the model gets it, and where the whole of it is. */
+/** An output truncated for the model, and where all of it is. */
 interface TruncatedOutput {
   text: string;
-  /** Length of the whole in bytes. */
+  /** Length of the complete output in bytes. */
   byte_size: number;
-  /** The file that holds the whole; absent when `text` is the whole. */
+  /** The file with the complete output. Absent: `text` is complete. */
   path?: string;
 }
 
-/** What a result's payload says of the whole. */
+/** The fields about the complete output for a result's payload. */
 export function keptFields({ path, byte_size }: TruncatedOutput) {
   return path === undefined ? {} : { persisted_path: path, persisted_bytes: byte_size };
 }
 
-/** A file of the session's own for what a call made. Call ids are the provider's: anything can be in them. */
+/** A file in the session's folder for a call's output. Call ids come from the provider and may contain any characters. */
 export function fileOfCall(host: AgentHost, call_id: string, suffix: string): string {
   const plain = call_id.replace(/[^\w-]/g, "_").slice(0, 64);
   const exact = createHash("sha256").update(call_id).digest("hex").slice(0, 12);
   return join(host.files, `${plain}-${exact}${suffix}`);
 }
 
-/** Cuts a text for the model; the whole goes into a file of the call's. */
+/** Truncates a text for the model. The complete text is stored in a file of the call. */
 export async function truncateText(text: string, host: AgentHost, call_id: string): Promise<TruncatedOutput> {
   const bytes = Buffer.from(text);
   if (bytes.length <= HEAD + TAIL) return { text, byte_size: bytes.length };
@@ -44,17 +44,17 @@ export async function truncateText(text: string, host: AgentHost, call_id: strin
   };
 }
 
-/** An output that goes to disk as it comes: it takes the same memory at any length. */
+/** An output that is written to disk as it arrives, with constant memory. */
 interface OutputFile {
-  /** False: wait for `drained` before writing more. */
+  /** `false`: wait for `drained` before writing more. */
   write(chunk: Uint8Array): boolean;
   drained(): Promise<void>;
   readonly byte_size: number;
-  /** Ends the file and cuts it for the model. Rejects when it could not be written. */
+  /** Ends the file and truncates the output for the model. Rejects if it could not be written. */
   finish(): Promise<TruncatedOutput>;
 }
 
-/** Opens a call's output file. `onError`: it cannot be written (any more): no space, no permission. */
+/** Opens a call's output file. `onError`: called if it cannot be written, for example without space or permission. */
 export function createOutputFile(
   host: AgentHost,
   call_id: string,
@@ -112,10 +112,10 @@ async function truncateFile(path: string): Promise<TruncatedOutput> {
 }
 
 function join3(head: Buffer, tail: Buffer, size: number, path: string): string {
-  // Neither end may cut a character in two.
+  // Do not split characters at the ends.
   const start = new StringDecoder("utf8").write(head);
   let skip = 0;
   while (skip < 3 && ((tail[skip] ?? 0) & 0xc0) === 0x80) skip++;
   const left_out = size - HEAD - TAIL;
-  return `${start}\n[… ${left_out.toLocaleString("en")} of ${size.toLocaleString("en")} bytes are left out here; the whole output is in ${path} …]\n${tail.toString("utf8", skip)}`;
+  return `${start}\n[… ${left_out.toLocaleString("en")} of ${size.toLocaleString("en")} bytes are omitted here; the complete output is in ${path} …]\n${tail.toString("utf8", skip)}`;
 }

@@ -19,14 +19,14 @@ interface OpenCall {
   readonly tool_name: string;
 }
 
-/** All that a turn emits goes through here, so that no call is ever left without a result. */
+/** Emits everything of a turn, so that every call gets a result. */
 export interface TurnEmitter {
-  /** A provider's frames, as they are. */
+  /** Emits a provider's frames unchanged. */
   emit(frame: Frame): void;
   say(frame: FrameBody): void;
-  /** The result of a call; nothing where it has one already. */
+  /** Emits the result of a call, unless it has one already. */
   endCall(call: OpenCall, end: CallEnd): void;
-  /** A call that a former life of the daemon left open. */
+  /** Adds a call that an earlier daemon left open. */
   adopt(call: OpenCall): void;
   /** Calls without a result, in the model's order. */
   openCalls(): OpenCall[];
@@ -43,7 +43,7 @@ export function createTurnEmitter(host: AgentHost): TurnEmitter {
     host.emit(frame);
   };
   const say = (frame: FrameBody): void => {
-    // Only the two fields that every frame has were taken away.
+    // The cast is safe: only the two added fields were missing.
     emit({ ...frame, session_id: host.session_id, at: host.now() } as Frame);
   };
   return {

@@ -1,13 +1,13 @@
 /**
- * Matches items against a pattern of which some are stars, each standing for any number of items: the one algorithm below
- * file patterns, paths and rules. Takes at most pattern × items steps, whatever the pattern: no input makes it hang.
+ * Matches items against a pattern with stars, each matching any number of items. Used for file patterns, paths and rules. Takes
+ * at most pattern × items steps.
  */
 export function matchWithStars<Item, Wanted>(
   items: ArrayLike<Item>,
   pattern: ArrayLike<Wanted>,
   isStar: (wanted: Wanted) => boolean,
   isMatch: (item: Item, wanted: Wanted) => boolean,
-  /** Whether a star may stand for this item. */
+  /** Whether a star can match this item. */
   mayStandFor: (item: Item, index: number) => boolean = () => true,
 ): boolean {
   let item = 0;
@@ -15,7 +15,7 @@ export function matchWithStars<Item, Wanted>(
   let star = -1;
   let resume = 0;
   while (item < items.length) {
-    // Both indexes are in range: the loop's own condition, and the comparison with the length.
+    // Both indexes are in range, because of the loop's condition and the comparison with the length.
     const current = items[item] as Item;
     const next = pattern[wanted] as Wanted;
     if (wanted < pattern.length && isStar(next)) {

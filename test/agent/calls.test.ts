@@ -76,7 +76,7 @@ describe("calls of one message", () => {
     const { host, agent, results } = setUp([call("a", "deaf")], [deaf], { stop_within_ms: 5 });
     expect(await host.turn(agent, "Go")).toBe("completed");
     expect(results()).toEqual([
-      expect.stringMatching(/^result a error Timed out after 5 ms\nThe tool was told to stop and did not/),
+      expect.stringMatching(/^result a error Timed out after 5 ms\nThe tool did not stop within/),
     ]);
   });
 
@@ -257,7 +257,7 @@ describe("permission", () => {
     const { ask } = host;
     host.ask = (request) => ask(request, AbortSignal.abort());
     await host.turn(agent, "Go");
-    expect(results()).toEqual(["result a error Not run: nobody answered in time whether this may run."]);
+    expect(results()).toEqual(["result a error Not run: the approval request was not answered in time."]);
   });
 
   it("given once holds for that call alone, though a model gives the same id to another", async () => {

@@ -119,8 +119,8 @@ describe("a turn", () => {
     expect(await host.turn(agent, "Try")).toBe("completed");
     expect(sent(provider, 1).filter((line) => line.startsWith("tool"))).toEqual([
       expect.stringMatching(/^tool broken error Not run: the arguments are not valid JSON \(.+\)/),
-      "tool list error Not run: the arguments are no JSON object.",
-      "tool stranger error Not run: there is no tool nothing. There are: echo",
+      "tool list error Not run: the arguments are not a JSON object.",
+      "tool stranger error Not run: unknown tool nothing. Available tools: echo",
       "tool wrong error Not run: say must be a string",
       "tool right success yes",
     ]);
@@ -422,7 +422,7 @@ describe("room in the context", () => {
     expect(sent(provider, 1)[0]).toContain('calls echo {"say":"long"}');
     expect(sent(provider, 2)).toEqual([
       "system",
-      expect.stringMatching(/The summary\.\n\nWhat the person asked last, word for word:\n\nRead all of it$/),
+      expect.stringMatching(/The summary\.\n\nThe user's last prompt, word for word:\n\nRead all of it$/),
       expect.stringContaining("Use tabs."),
     ]);
     expect(story(host.parts)).toEqual([
@@ -432,7 +432,7 @@ describe("room in the context", () => {
       'call c1 echo {"say":"long"} completed',
       "step tool_use",
       "result c1 success long",
-      "compaction: Conversation summarised to make room",
+      "compaction: Conversation summarised to free context space",
       "context: AGENTS.md",
       "text Done",
       "step stop",
@@ -486,7 +486,7 @@ describe("room in the context", () => {
     // The summary itself was too long at first: less of the record was sent.
     expect(sent(provider, 4)[1]).toContain("Short.");
     expect(story(host.parts).slice(-3)).toEqual([
-      "compaction: Conversation summarised to make room",
+      "compaction: Conversation summarised to free context space",
       "text Done",
       "step stop",
     ]);

@@ -110,11 +110,11 @@ describe("a server that is started", () => {
   it("that lies about one tool loses that one, and each is told", async () => {
     const { tools, problems, use } = await connect({ sums: local });
     expect(problems.map(({ message }) => message).join("\n")).toMatch(/cannot be used: .*inputSchema/);
-    expect(problems.map(({ message }) => message).join("\n")).toMatch(/more than one tool mcp__sums__add/);
+    expect(problems.map(({ message }) => message).join("\n")).toMatch(/several tools named mcp__sums__add/);
     expect(tools.some(({ definition }) => definition.name.includes("broken"))).toBe(false);
     expect(await use("mcp__sums__nonsense")).toMatchObject({
       status: "error",
-      output_text: expect.stringContaining("no result"),
+      output_text: expect.stringContaining("invalid reply"),
     });
     // What it says about its own results is not tried: its pattern would take years.
     expect(await use("mcp__sums__liar")).toMatchObject({ status: "success" });
@@ -140,7 +140,7 @@ describe("a server that is started", () => {
     expect(first.status).toBe("error");
     expect(first.output_text).toMatch(/exit code 7.*out of cheese/);
     expect((await use("mcp__sums__add", { a: 1, b: 2 })).output_text).toMatch(
-      /not there any more.*exit code 7/,
+      /no longer running.*exit code 7/,
     );
     expect(problems.at(-1)?.message).toMatch(/exit code 7/);
   });
@@ -149,7 +149,7 @@ describe("a server that is started", () => {
     const { use } = await connect({ sums: local });
     const long = await use("mcp__sums__long");
     expect(long.output_text.length).toBeLessThan(31_000);
-    const [, path = ""] = /whole output is in (\S+) …/.exec(long.output_text) ?? [];
+    const [, path = ""] = /complete output is in (\S+) …/.exec(long.output_text) ?? [];
     expect(readFileSync(path, "utf8")).toBe("y".repeat(200_000));
     expect(long.ui_extra).toMatchObject({ type: "mcp", persisted_path: path, persisted_bytes: 200_000 });
     expect(await use("mcp__sums__huge")).toMatchObject({
@@ -215,7 +215,7 @@ it("a server that answers with an error is told with its own words, and with wha
   });
   expect(problems).toContainEqual({
     server: "confused",
-    message: "It answered with something that is no result.",
+    message: "It sent an invalid reply.",
   });
 });
 

@@ -11,21 +11,20 @@ const input = z.object({
     .max(20)
     .optional()
     .describe("Answers to choose from."),
-  multiple: z.boolean().optional().describe("Several options may be chosen."),
+  multiple: z.boolean().optional().describe("Several options can be chosen."),
   free_text: z
     .boolean()
     .optional()
-    .describe("The person may answer in words of their own; always, where there are no options."),
+    .describe("The user can answer with their own text; always true without options."),
 });
 type AskInput = z.infer<typeof input>;
 
-/** Asks the person, and waits. */
+/** Asks the user, and waits. */
 export function createAskTool(): Tool {
   return {
     definition: {
       name: "ask",
-      description:
-        "Asks the person a question and waits for the answer. Only for what they alone can decide.",
+      description: "Asks the user a question and waits for the answer. Only for what they alone can decide.",
       input_schema: inputSchema(input),
     },
     parallel: true,
@@ -45,7 +44,7 @@ async function ask(
   { host, message_id, call_id, signal }: ToolContext,
 ): Promise<ToolOutput> {
   const request: Request = {
-    // The call's own: a daemon that was restarted asks the same question, not a second one; another call asks another.
+    // Derived from the call: a restarted daemon asks the same question again, not another one.
     request_id: uuidFrom(host.session_id, `question ${message_id} ${call_id}`),
     kind: "question",
     title: question,
@@ -65,8 +64,7 @@ async function ask(
   return {
     status: said === undefined ? "error" : "success",
     output_text:
-      said ??
-      (signal.aborted ? "The question was withdrawn: nobody answered it." : "Nobody answered in time."),
+      said ?? (signal.aborted ? "The question was withdrawn without an answer." : "Nobody answered in time."),
     ui_extra: { type: "question", questions: [said === undefined ? asked : { ...asked, answer: said }] },
   };
 }

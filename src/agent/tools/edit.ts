@@ -16,13 +16,13 @@ const input = z.object({
 });
 type EditInput = z.infer<typeof input>;
 
-/** Replaces a text in a file. */
+/** Replaces text in a file. */
 export function createEditTool(): Tool {
   return {
     definition: {
       name: "edit",
       description:
-        "Replaces a text in a file. old_text must stand in the file exactly once, white space included (give more of the lines around it to make it unique), unless replace_all is set.",
+        "Replaces text in a file. old_text must occur in the file exactly once, including white space (add surrounding lines to make it unique), unless replace_all is set.",
       input_schema: inputSchema(input),
     },
     parallel: false,
@@ -30,12 +30,12 @@ export function createEditTool(): Tool {
     time_limit_ms: 60_000,
     prepare(raw, host) {
       const read = readInput(input, raw);
-      if (read.old_text === "") throw new ToolInputError("old_text is empty. To make a file use write.");
+      if (read.old_text === "") throw new ToolInputError("old_text is empty. To create a file use write.");
       if (read.old_text === read.new_text) throw new ToolInputError("old_text and new_text are the same.");
       requireWellFormed(read.old_text, "old_text");
       requireWellFormed(read.new_text, "new_text");
       const place = locate(host, read.path);
-      // Lengths come first: no text can then pass for the line between both.
+      // The lengths come first, so that no text can be mistaken for the separator line.
       const { old_text, new_text, replace_all = false } = read;
       return {
         subject: `edit ${JSON.stringify(named(place))}: replace ${replace_all ? "every occurrence" : "the one occurrence"} of these ${Buffer.byteLength(old_text)} bytes:\n${old_text}\nwith these ${Buffer.byteLength(new_text)} bytes:\n${new_text}`,
@@ -52,10 +52,10 @@ async function edit(place: Place, { old_text, new_text, replace_all }: EditInput
     const { text, identity } = await readTextFile(place);
     const pieces = text.split(old_text);
     const count = pieces.length - 1;
-    if (count === 0) throw new PathError(`old_text does not stand in ${path}.${hint(text, old_text)}`);
+    if (count === 0) throw new PathError(`old_text was not found in ${path}.${hint(text, old_text)}`);
     if (count > 1 && !replace_all)
       throw new PathError(
-        `old_text stands in ${path} ${count} times. Give more of the lines around it, or set replace_all.`,
+        `old_text occurs ${count} times in ${path}. Add surrounding lines, or set replace_all.`,
       );
     const after = pieces.join(new_text);
     await replaceFile(place, Buffer.from(after), identity);
@@ -70,12 +70,12 @@ async function edit(place: Place, { old_text, new_text, replace_all }: EditInput
   }
 }
 
-/** What may be why a text is not found. */
+/** A possible reason why a text is not found. */
 function hint(text: string, old_text: string): string {
   if (text.includes("\r\n") && text.replaceAll("\r\n", "\n").includes(old_text.replaceAll("\r\n", "\n")))
     return " The file's lines end with \\r\\n, and old_text's do not.";
   const loose = (value: string): string => value.replace(/\s+/g, " ").trim();
   if (loose(text).includes(loose(old_text)))
-    return " It does with other white space: read the file again and copy it exactly.";
+    return " It occurs with different white space. Read the file again and copy it exactly.";
   return " Read the file again and copy it exactly, without line numbers.";
 }

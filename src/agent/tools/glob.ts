@@ -11,13 +11,13 @@ const input = z.object({
   path: z
     .string()
     .optional()
-    .describe("Folder that the pattern counts from, the session's folder if absent."),
+    .describe("Folder that the pattern is relative to. Default: the session's folder."),
 });
 
 const LIMIT = 1_000;
 
 interface GlobOptions {
-  /** The operator's rules: which files it may not name. */
+  /** The rules about which files it may list. */
   rules: () => readonly PermissionRule[];
 }
 
@@ -26,7 +26,7 @@ export function createGlobTool({ rules }: GlobOptions): Tool {
   return {
     definition: {
       name: "glob",
-      description: `Lists files whose path matches a pattern: \`*\` and \`?\` within a name, \`**\` for any folders, \`[a-z]\`, \`{a,b}\`; ${LIMIT} at most. Leaves out what .gitignore names, .git and node_modules, unless one of these is the folder searched.`,
+      description: `Lists files whose path matches a pattern: \`*\` and \`?\` within a name, \`**\` for any folders, \`[a-z]\`, \`{a,b}\`; ${LIMIT} at most. Skips files ignored by .gitignore, .git and node_modules, unless one of these is the searched folder.`,
       input_schema: inputSchema(input),
     },
     parallel: true,
@@ -64,7 +64,7 @@ async function list(
         continue;
       }
       if (files.length >= LIMIT) {
-        notes.add(`only the first ${LIMIT} files are given`);
+        notes.add(`only the first ${LIMIT} files are listed`);
         break;
       }
       files.push(file.path);
@@ -73,7 +73,7 @@ async function list(
     if (!(error instanceof PathError)) throw error;
     return { status: "error", output_text: error.message };
   }
-  if (signal.aborted) return { status: "error", output_text: "It was stopped." };
+  if (signal.aborted) return { status: "error", output_text: "Stopped." };
   if (left_out > 0) notes.add(leftOutNote(left_out));
   const body = files.length === 0 ? ["No file matches."] : files;
   return {

@@ -9,31 +9,35 @@ import type { Tool, ToolContext, ToolOutput } from "../tool.ts";
 import { inputSchema, readInput } from "../tool-input.ts";
 
 const input = z.object({
-  pattern: z.string().min(1).max(2_000).describe("A JavaScript regular expression, tried on each line."),
-  path: z.string().optional().describe("Folder (or file) to search, the session's folder if absent."),
+  pattern: z
+    .string()
+    .min(1)
+    .max(2_000)
+    .describe("A JavaScript regular expression, matched against each line."),
+  path: z.string().optional().describe("Folder (or file) to search. Default: the session's folder."),
   glob: z
     .string()
     .optional()
     .describe(
-      "Only files like this: `*.ts` (a name at any depth), `src/**/*.{ts,tsx}` (below the folder searched).",
+      "Only files that match: `*.ts` (a name at any depth), `src/**/*.{ts,tsx}` (below the searched folder).",
     ),
   ignore_case: z.boolean().optional(),
-  limit: z.number().min(1).max(2_000).optional().describe("Matching lines at most; 200 if absent."),
+  limit: z.number().min(1).max(2_000).optional().describe("Maximum number of matching lines. Default: 200."),
 });
 type GrepInput = z.infer<typeof input>;
 
 const DEFAULT_LIMIT = 200;
-/** A larger file is not searched, in bytes; most of such are data. */
+/** Maximum size of a searched file, in bytes. Larger ones are mostly data. */
 const FILE_LIMIT = 16 * 1024 ** 2;
-/** Bytes that one search reads at most. */
+/** Maximum number of bytes read per search. */
 const TOTAL_LIMIT = 2 * 1024 ** 3;
-/** A search is over after this, with what it has, in milliseconds. */
+/** Time limit of a search, in milliseconds. It then returns what it has found. */
 const TIME_LIMIT = 30_000;
 
 interface GrepOptions {
-  /** The operator's rules: which files it may not show lines of. */
+  /** The rules about which files' lines it may show. */
   rules: () => readonly PermissionRule[];
-  /** How long the pattern may take for one file, in milliseconds. */
+  /** Maximum time of the pattern per file, in milliseconds. */
   pattern_time_ms?: number;
 }
 
@@ -43,7 +47,7 @@ export function createGrepTool({ rules, pattern_time_ms = 2_000 }: GrepOptions):
     definition: {
       name: "grep",
       description:
-        "Searches text files for lines that match a regular expression; gives `path:line: text`. Leaves out what .gitignore names, .git and node_modules, unless one of these is the folder searched.",
+        "Searches text files for lines that match a regular expression; returns `path:line: text`. Skips files ignored by .gitignore, .git and node_modules, unless one of these is the searched folder.",
       input_schema: inputSchema(input),
     },
     parallel: true,
@@ -89,7 +93,7 @@ async function search(
   try {
     for await (const file of filesOf(place, either, (why) => notes.add(why))) {
       if (!glob(file.below)) continue;
-      // It shows what `read` would.
+      // The search must not show what `read` could not.
       if (!mayShow(rules, own, ["grep", "read"], file.path)) {
         left_out++;
         continue;
@@ -99,13 +103,13 @@ async function search(
       total += bytes.length;
       const found = await matcher.search(bytes, limit - lines.length).catch((error: unknown) => {
         if (error instanceof SlowPatternError)
-          throw new PathError(`${error.message} It was ended at ${file.path}.`);
+          throw new PathError(`${error.message} Stopped at ${file.path}.`);
         throw error;
       });
       if (found.length > 0) files.push(file.path);
       for (const { line, text } of found) lines.push(`${file.path}:${line}: ${text}`);
       if (lines.length >= limit) {
-        notes.add(`only the first ${limit} matching lines are given`);
+        notes.add(`only the first ${limit} matching lines are listed`);
         break;
       }
       if (total > TOTAL_LIMIT) {
@@ -119,8 +123,8 @@ async function search(
   } finally {
     await matcher.close();
   }
-  if (signal.aborted) return { status: "error", output_text: ["It was stopped.", ...lines].join("\n") };
-  if (over.aborted) notes.add(`the search was ended after ${TIME_LIMIT / 1_000} s`);
+  if (signal.aborted) return { status: "error", output_text: ["Stopped.", ...lines].join("\n") };
+  if (over.aborted) notes.add(`the search was stopped after ${TIME_LIMIT / 1_000} s`);
   if (left_out > 0) notes.add(leftOutNote(left_out));
   if (large > 0)
     notes.add(`${large} ${large === 1 ? "file" : "files"} over ${FILE_LIMIT / 1024 ** 2} MB not searched`);
@@ -131,13 +135,13 @@ async function search(
   };
 }
 
-/** The one file that is meant, or all below the folder. */
+/** The given file, or all files below the folder. */
 async function* filesOf(place: Place, signal: AbortSignal, onCut: (why: string) => void) {
   try {
     yield* walkFiles(place, { signal, onCut });
   } catch (error) {
     if (!(error instanceof PathError) || place.relative === "") throw error;
-    // Says what is wrong with it where it is no file either.
+    // Throws a proper error if it is not a file either.
     await (await openFile(place)).close();
     yield {
       path: place.relative,
@@ -147,7 +151,7 @@ async function* filesOf(place: Place, signal: AbortSignal, onCut: (why: string) 
   }
 }
 
-/** The bytes of a text file; nothing for a binary one, one that is too large, or one that cannot be read. */
+/** The bytes of a text file; `undefined` if it is binary, too large, or unreadable. */
 async function readText(
   open: () => Promise<FileHandle>,
   onLarge: () => void,

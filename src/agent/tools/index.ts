@@ -12,13 +12,13 @@ import { createWebFetchTool } from "./web-fetch.ts";
 import { createWriteTool } from "./write.ts";
 
 export interface ToolsOptions {
-  /** The daemon's environment; commands see it without the keys of model providers. */
+  /** The daemon's environment. Commands get it without the keys of model providers. */
   environment: Readonly<Record<string, string | undefined>>;
-  /** The operator's rules as they stand, for what a tool meets on its way: files, redirects, private addresses. */
+  /** The current rules, for what tools find while running: files, redirects, private addresses. */
   rules?: () => readonly PermissionRule[];
 }
 
-/** Every tool of Verbatim's own loop, those of MCP servers excepted. A new one is a line here. */
+/** The tools of Verbatim's own loop, without those of MCP servers. To add a tool, add a line here. */
 export function createTools({ environment, rules = () => [] }: ToolsOptions): Tool[] {
   return [
     createReadTool(),

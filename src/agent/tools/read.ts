@@ -11,18 +11,18 @@ import { fileOfCall } from "../truncated-output.ts";
 
 const input = z.object({
   path: z.string().describe("Path of the file, relative to the session's folder."),
-  offset: z.number().min(1).optional().describe("First line to read, counted from 1."),
-  limit: z.number().min(1).optional().describe("Lines at most; 2000 if absent."),
+  offset: z.number().min(1).optional().describe("First line to read (one-based)."),
+  limit: z.number().min(1).optional().describe("Maximum number of lines. Default: 2000."),
 });
 
 const DEFAULT_LINES = 2_000;
-/** In UTF-16 code units. */
+/** Maximum length of a line, in UTF-16 code units. */
 const LINE_LIMIT = 2_000;
 const TEXT_LIMIT = 200_000;
-/** How far a file is read to find a line, or to count them, in bytes. */
+/** Maximum number of bytes that are read to find or count lines. */
 const SCAN_LIMIT = 256 * 1024 ** 2;
 const CHUNK = 256 * 1024;
-/** Providers take no larger image, in bytes. */
+/** Maximum size of an image that providers accept, in bytes. */
 const IMAGE_LIMIT = 5 * 1024 ** 2;
 
 /** Reads a text file, or shows an image. */
@@ -30,7 +30,7 @@ export function createReadTool(): Tool {
   return {
     definition: {
       name: "read",
-      description: `Reads a file: text with its line numbers (a tab between number and line), ${DEFAULT_LINES} lines unless told otherwise; PNG, JPEG, GIF and WebP as an image. Also reads the files that other tools keep long outputs in.`,
+      description: `Reads a file: text with its line numbers (a tab between number and line), ${DEFAULT_LINES} lines by default; PNG, JPEG, GIF and WebP as an image. Also reads the files in which other tools store long outputs.`,
       input_schema: inputSchema(input),
     },
     parallel: true,
@@ -42,7 +42,7 @@ export function createReadTool(): Tool {
       const lines = offset === 1 && limit === DEFAULT_LINES ? "" : `, ${limit} lines from ${offset}`;
       return {
         subject: `read ${shown}${lines}`,
-        // A rule about the session's folder does not mean the kept outputs, which are named by their whole path.
+        // Rules about the session's folder do not apply to stored outputs, which have absolute paths.
         target: shown,
         run: (context) => readPlace(place, path, Math.floor(offset), Math.floor(limit), context),
       };
@@ -50,7 +50,7 @@ export function createReadTool(): Tool {
   };
 }
 
-/** A file of the session's folder, or one that a call of this session has kept its output in. */
+/** Locates a file in the session's folder, or a stored output of a call of this session. */
 function locateOwn(host: AgentHost, path: string): { place: Place; shown: string } {
   const kept = locateKept(host, path);
   if (kept !== undefined) return { place: kept, shown: kept.absolute };
@@ -82,7 +82,7 @@ async function readPlace(
       const { size } = await file.stat();
       return {
         status: "error",
-        output_text: `${asked} is not text (${size.toLocaleString("en")} bytes of binary data) and no image that can be shown.`,
+        output_text: `${asked} is not text (${size.toLocaleString("en")} bytes of binary data) and not a supported image.`,
       };
     }
     return await readLines(file, place, encoding, offset, limit, context.signal);
@@ -128,7 +128,7 @@ async function readLines(
       const end = text.indexOf("\n", from);
       const piece = text.slice(from, end < 0 ? text.length : end);
       current_length += piece.length;
-      // A line of a gigabyte must not be kept to be cut.
+      // Do not keep a line of a gigabyte in memory to truncate it.
       if (current.length <= LINE_LIMIT) current += piece.slice(0, LINE_LIMIT + 1);
       if (end < 0) return;
       endLine();
@@ -148,7 +148,7 @@ async function readLines(
     position += bytesRead;
     take(decoder.decode(bytes.subarray(0, bytesRead), { stream: true }));
   }
-  if (signal.aborted) return { status: "error", output_text: "It was stopped." };
+  if (signal.aborted) return { status: "error", output_text: "Stopped." };
   take(decoder.decode());
   if (current_length > 0) endLine();
 
@@ -169,7 +169,7 @@ async function readLines(
   const of = isWhole ? `${number}` : `more than ${number}`;
   const note =
     last < number || !isWhole
-      ? `\n[Lines ${offset} to ${last} of ${of}; read on with offset ${last + 1}]`
+      ? `\n[Lines ${offset} to ${last} of ${of}; continue with offset ${last + 1}]`
       : "";
   return {
     output_text: shown.join("\n") + note,
@@ -188,7 +188,7 @@ async function readImage(
   if (size > IMAGE_LIMIT)
     return {
       status: "error",
-      output_text: `${path} is an image of ${size.toLocaleString("en")} bytes; ${IMAGE_LIMIT.toLocaleString("en")} at most can be shown.`,
+      output_text: `${path} is an image of ${size.toLocaleString("en")} bytes; the limit is ${IMAGE_LIMIT.toLocaleString("en")} bytes.`,
     };
   const bytes = Buffer.alloc(size);
   const { bytesRead } = await file.read(bytes, 0, size, 0);

@@ -11,35 +11,32 @@ import { createOutputFile, keptFields } from "../truncated-output.ts";
 
 const DEFAULT_LIMIT = 120_000;
 const MAX_TIME_LIMIT = 1_800_000;
-/** Linux gives a program no single argument longer than this (MAX_ARG_STRLEN), its final NUL included. */
+/** Maximum length of an argument on Linux (MAX_ARG_STRLEN), including the final NUL. */
 const MAX_COMMAND_BYTES = 131_071;
 
 const input = z.object({
-  command: z.string().describe("What /bin/sh runs, exactly as given."),
+  command: z.string().describe("The command for /bin/sh, which is run unchanged."),
   timeout_ms: z
     .number()
     .min(1)
     .max(MAX_TIME_LIMIT)
     .optional()
-    .describe(`Time limit in milliseconds; ${DEFAULT_LIMIT} if absent, ${MAX_TIME_LIMIT} at most.`),
-  description: z
-    .string()
-    .optional()
-    .describe("What the command is for, in a few words, for the person who watches."),
+    .describe(`Time limit in milliseconds. Default: ${DEFAULT_LIMIT}. Maximum: ${MAX_TIME_LIMIT}.`),
+  description: z.string().optional().describe("The purpose of the command in a few words, for the user."),
 });
 
 interface ShellOptions {
-  /** The daemon's environment; commands see it without keys (see `commandEnvironment`). */
+  /** The daemon's environment. Commands get it without keys (see `commandEnvironment`). */
   environment: Readonly<Record<string, string | undefined>>;
-  /** Takes `-c -- COMMAND`, as every POSIX shell does. */
+  /** Must accept `-c -- COMMAND`, as every POSIX shell does. */
   shell?: string;
-  /** A command whose output is longer is ended, before it fills the disk; in bytes. */
+  /** A command with a longer output is killed before it fills the disk. Bytes. */
   max_output_bytes?: number;
-  /** How long a command that is stopped may take to end by itself, in milliseconds. */
+  /** Time for a stopped command to end by itself, in milliseconds. */
   grace_ms?: number;
 }
 
-/** Runs a command, byte for byte the one that was shown, in the session's folder. */
+/** Runs a command in the session's folder, byte for byte as shown. */
 export function createShellTool(options: ShellOptions): Tool {
   const settings = {
     shell: "/bin/sh",
@@ -52,7 +49,7 @@ export function createShellTool(options: ShellOptions): Tool {
     definition: {
       name: "shell",
       description:
-        "Runs a command with /bin/sh in the session's folder. Standard input is empty. Output of both kinds comes back in the order in which it was written; a long one is cut in the middle, and the whole is kept in a file whose path is given. What the command leaves running in the background ends with it, unless it was started with `setsid`, its output redirected.",
+        "Runs a command with /bin/sh in the session's folder. Standard input is empty. Returns standard output and standard error in the order in which they were written. A long output is truncated in the middle and stored completely in a file whose path is returned. Background processes are killed when the command ends, unless they were started with `setsid` and redirected output.",
       input_schema: inputSchema(input),
     },
     parallel: false,
@@ -64,7 +61,7 @@ export function createShellTool(options: ShellOptions): Tool {
       requireExactText(command, "The command");
       if (Buffer.byteLength(command) > MAX_COMMAND_BYTES)
         throw new ToolInputError(
-          `The command is longer than ${MAX_COMMAND_BYTES} bytes: write it into a file and run that.`,
+          `The command is longer than ${MAX_COMMAND_BYTES} bytes. Write it to a file and run that.`,
         );
       return {
         subject: command,
@@ -87,11 +84,11 @@ async function runCommand(
   }: Required<ShellOptions> & { environment: Record<string, string> },
 ): Promise<ToolOutput> {
   const { host, signal } = context;
-  if (signal.aborted) return stopped(command, host, "It was not started: the call had been stopped before.");
+  if (signal.aborted) return stopped(command, host, "Not started, because the call was already stopped.");
   const mark = `${markOf(host.session_id, context.call_id)}${randomUUID()}`;
   const started = performance.now();
 
-  /** Why the command is ended before it ends by itself. */
+  /** The reason for killing the command. */
   let reason: string | undefined;
   let ending: Promise<void> | undefined;
   let leader: number | undefined;
@@ -111,15 +108,15 @@ async function runCommand(
       stdio: ["ignore", pipe.input, pipe.input],
     });
   } catch (error) {
-    // Command and environment together may be too long for the system.
+    // The command and environment together may exceed the system's limit.
     pipe.closeInput();
     pipe.output.destroy();
-    return stopped(command, host, `It could not be started: ${messageOf(error)}`);
+    return stopped(command, host, `Could not be started: ${messageOf(error)}`);
   }
   leader = child.pid;
   pipe.closeInput();
   const file = createOutputFile(host, context.call_id, (error) =>
-    end(`Its output could not be kept: ${error.message}`),
+    end(`Its output could not be stored: ${error.message}`),
   );
   const read = new Promise<void>((resolve) => {
     pipe.output.on("close", () => resolve());
@@ -134,36 +131,36 @@ async function runCommand(
     if (file.byte_size > max_output_bytes) end(`Its output was longer than ${max_output_bytes} bytes.`);
   });
 
-  const abort = (): void => end("It was stopped.");
+  const abort = (): void => end("Stopped.");
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) abort();
-  const timer = setTimeout(() => end(`It was ended at its time limit of ${limit_ms / 1_000} s.`), limit_ms);
+  const timer = setTimeout(() => end(`Killed at its time limit of ${limit_ms / 1_000} s.`), limit_ms);
   const exit = await new Promise<{ code: number | null; signal: string | null; error?: Error }>((resolve) => {
     child.on("error", (error) => resolve({ code: null, signal: null, error }));
     child.on("exit", (code, by) => resolve({ code, signal: by }));
   });
   clearTimeout(timer);
-  // Nothing outlives its call: what the command left in the background would otherwise go on unseen.
+  // Background processes must not outlive the call unnoticed.
   if (leader !== undefined) await (ending ?? endGroup(leader, { grace_ms }));
-  // What a process with a session of its own still writes is not waited for; what waits for the disk is.
+  // Do not wait for processes with a session of their own that still write, but for pending disk writes.
   const late = setInterval(() => {
     if (!pipe.output.isPaused()) pipe.output.destroy();
   }, 1_000);
   await read;
   clearInterval(late);
   signal.removeEventListener("abort", abort);
-  // The call may have been stopped while the background was being ended.
+  // The call may have been stopped while background processes were being killed.
   await ending;
   const duration_ms = Math.round(performance.now() - started);
 
   const kept = await file.finish().catch((error: Error) => ({
-    text: `[Its output could not be kept: ${error.message}]`,
+    text: `[Its output could not be stored: ${error.message}]`,
     byte_size: file.byte_size,
   }));
   const how =
     exit.error !== undefined
-      ? `It could not be started: ${exit.error.message}`
-      : (reason ?? (exit.signal === null ? undefined : `It was ended by ${exit.signal}.`));
+      ? `Could not be started: ${exit.error.message}`
+      : (reason ?? (exit.signal === null ? undefined : `Ended by ${exit.signal}.`));
   const said = how ?? (exit.code === 0 ? undefined : `Exit code ${exit.code}`);
   const notes = said ?? (kept.text === "" ? "No output." : undefined);
   return {

@@ -5,33 +5,33 @@ import { inputSchema, readInput } from "../tool-input.ts";
 import { keptFields, truncateText } from "../truncated-output.ts";
 
 const input = z.object({
-  name: z.string().optional().describe("Kind of agent, a word or two."),
-  task: z.string().min(1).describe("What it is to do, in a few words."),
-  prompt: z.string().min(1).describe("All that it needs to know; it does not see this conversation."),
+  name: z.string().optional().describe("Kind of agent, in one or two words."),
+  task: z.string().min(1).describe("The task in a few words."),
+  prompt: z.string().min(1).describe("Everything it needs to know. It does not see this conversation."),
 });
 type TaskInput = z.infer<typeof input>;
 
-/** Runs of runs of runs: at this depth no more are started. */
+/** Maximum nesting of runs. */
 const MAX_DEPTH = 5;
 
-/** Gives work to a sub-agent in a session of its own. */
+/** Delegates work to a sub-agent in its own session. */
 export function createTaskTool(): Tool {
   return {
     definition: {
       name: "task",
       description:
-        "Gives a task to a sub-agent, which works on its own in the same folder and reports back. Several in one answer run at the same time.",
+        "Delegates a task to a sub-agent, which works independently in the same folder and reports back. Several calls in one answer run in parallel.",
       input_schema: inputSchema(input),
     },
     parallel: true,
-    // What it does is asked about where it does it.
+    // The sub-agent's own calls need approval.
     default_decision: "allow",
     time_limit_ms: 0,
     prepare(raw, host) {
       const read = readInput(input, raw);
       if (host.depth >= MAX_DEPTH)
         throw new ToolInputError(
-          `Sub-agents may be ${MAX_DEPTH} deep, and this is the last: do the work here.`,
+          `Sub-agents can be nested ${MAX_DEPTH} levels deep, and this is the last level. Do the work here.`,
         );
       return {
         subject: [read.name, read.task, "", read.prompt].filter((line) => line !== undefined).join("\n"),
@@ -60,15 +60,15 @@ async function delegate({ name, task, prompt }: TaskInput, context: ToolContext)
   const { outcome, text, is_earlier, tokens, tool_calls, duration_ms, session_id } = report;
   const said = await truncateText(text, host, call_id);
   const end = {
-    // What it said on the way may be its report, or what it went on to find wrong.
-    completed: is_earlier ? "[The sub-agent said this earlier, and nothing at its end.]" : "",
+    // An earlier text may be its report, or something that turned out to be wrong later.
+    completed: is_earlier ? "[This is an earlier text of the sub-agent. It ended without a final one.]" : "",
     failed: "[The sub-agent failed.]",
     interrupted: "[The sub-agent was stopped.]",
   }[outcome];
   const words = [said.text, end].filter((text) => text !== "");
   return {
     status: outcome === "completed" ? "success" : "error",
-    output_text: words.length === 0 ? "[The sub-agent said nothing.]" : words.join("\n"),
+    output_text: words.length === 0 ? "[The sub-agent returned no text.]" : words.join("\n"),
     ui_extra: {
       type: "sub_agent",
       session_id,

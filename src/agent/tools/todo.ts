@@ -6,16 +6,16 @@ const input = z.object({
   todos: z
     .array(z.object({ text: z.string().min(1), status: z.enum(["pending", "in_progress", "completed"]) }))
     .max(200)
-    .describe("The whole list, in order; it replaces the one before."),
+    .describe("The complete list, in order. It replaces the previous one."),
 });
 
-/** Keeps the list of what is to be done, for the person who watches. */
+/** Keeps a to-do list for the user. */
 export function createTodoTool(): Tool {
   return {
     definition: {
       name: "todo",
       description:
-        "Writes down what is to be done, for a task of several steps. Keep it up to date: one item in_progress at a time.",
+        "Maintains a to-do list for a task with several steps. Keep it up to date: one item in_progress at a time.",
       input_schema: inputSchema(input),
     },
     parallel: false,

@@ -11,31 +11,31 @@ import { type Tool, type ToolContext, ToolInputError, type ToolOutput } from "..
 import { inputSchema, readInput, requireWellFormed } from "../tool-input.ts";
 import { keptFields, truncateText } from "../truncated-output.ts";
 
-const input = z.object({ url: z.string().describe("Address of the page, http or https.") });
+const input = z.object({ url: z.string().describe("URL of the page, http or https.") });
 
-/** Of a page after it is decompressed, in bytes. */
+/** Maximum size of a decompressed page, in bytes. */
 const SIZE_LIMIT = 5 * 1024 ** 2;
 const TIME_LIMIT = 30_000;
 const REDIRECT_LIMIT = 5;
 
 interface WebFetchOptions {
-  /** The operator's rules: what a redirect may lead to, and which private addresses are meant. */
+  /** The rules about redirect targets and private addresses. */
   rules: () => readonly PermissionRule[];
-  /** In milliseconds, for the whole of a fetch. */
+  /** Time limit of a whole fetch, in milliseconds. */
   time_limit_ms?: number;
 }
 
 /**
- * Fetches a page with GET, without cookies, keys or a `Referer`. It goes to the open internet alone: the address that the connection is
- * really made to is checked when it is made, so that a name which resolves to something else by then gains nothing. Private
- * addresses and names (this machine, its network) need a rule that names them (`allowsPrivateHost`).
+ * Fetches a page with GET, without cookies, keys or a `Referer`. It only connects to the public internet: the address is checked
+ * when the connection is made, so that DNS rebinding does not work. Private addresses and names (this machine, its network) need
+ * a rule that names them (`allowsPrivateHost`).
  */
 export function createWebFetchTool({ rules, time_limit_ms = TIME_LIMIT }: WebFetchOptions): Tool {
   return {
     definition: {
       name: "web_fetch",
       description:
-        "Fetches a web page with GET and gives its text. Redirects to another site are told, not followed.",
+        "Fetches a web page with GET and returns its text. Redirects to another site are reported, not followed.",
       input_schema: inputSchema(input),
     },
     parallel: true,
@@ -44,10 +44,10 @@ export function createWebFetchTool({ rules, time_limit_ms = TIME_LIMIT }: WebFet
     prepare(raw) {
       const { url: asked } = readInput(input, raw);
       requireWellFormed(asked, "The address");
-      if (!URL.canParse(asked)) throw new ToolInputError(`${asked} is no address.`);
+      if (!URL.canParse(asked)) throw new ToolInputError(`${asked} is not a URL.`);
       const url = new URL(asked);
       url.hash = "";
-      // A question mark with nothing behind it is not sent.
+      // An empty query is not sent.
       if (url.search === "") url.search = "";
       const problem = problemWith(url, rules());
       if (problem !== undefined) throw new ToolInputError(problem);
@@ -60,14 +60,14 @@ export function createWebFetchTool({ rules, time_limit_ms = TIME_LIMIT }: WebFet
   };
 }
 
-/** What speaks against an address before anything is resolved. */
+/** The problem with a URL before its name is resolved, if any. */
 function problemWith(url: URL, rules: readonly PermissionRule[]): string | undefined {
   if (url.protocol !== "http:" && url.protocol !== "https:")
     return `Only http and https can be fetched, not ${url.protocol}`;
   if (url.username !== "" || url.password !== "")
-    return "An address with a name or password in it is not fetched.";
+    return "URLs with a user name or password cannot be fetched.";
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  // A name that is private is not looked up first: nobody is asked about what could never run.
+  // Private names are checked before resolving them, so that the user is not asked about a fetch that could never run.
   const isPrivate = isIP(host) === 0 ? isPrivateName(host) : !isPublicAddress(host);
   if (isPrivate && !allowsPrivateHost(rules, url.href)) return notPublic(host, host);
   return undefined;
@@ -75,7 +75,7 @@ function problemWith(url: URL, rules: readonly PermissionRule[]): string | undef
 
 function notPublic(host: string, address: string): string {
   const meant = host === address ? host : `${host} (${address})`;
-  return `${meant} does not lie in the open internet. The operator can allow it with a rule that names the host.`;
+  return `${meant} is not in the public internet. The user can allow it with a rule that names the host.`;
 }
 
 class FetchError extends Error {
@@ -127,7 +127,7 @@ async function fetchPage(
       if (problem !== undefined) throw new FetchError(`It redirects to ${next.href}. ${problem}`);
       if (decision === "ask" && !isSameSite(url, next)) {
         return {
-          output_text: `${status}: it redirects to another site, which was not fetched. Fetch ${next.href} if that is what you want.`,
+          output_text: `${status}: it redirects to another site, which was not fetched. To follow it, fetch ${next.href}.`,
           ui_extra: { type: "web_fetch", url: url.href, status },
         };
       }
@@ -135,7 +135,7 @@ async function fetchPage(
     }
   } catch (error) {
     const why = signal.aborted
-      ? "It was stopped."
+      ? "Stopped."
       : limit.aborted
         ? `It took longer than ${time_limit_ms / 1_000} s.`
         : error instanceof Error
@@ -147,14 +147,16 @@ async function fetchPage(
 
 function redirectOf({ statusCode = 0, headers }: IncomingMessage, url: URL): URL | undefined {
   if (![301, 302, 303, 307, 308].includes(statusCode) || headers.location === undefined) return undefined;
-  if (!URL.canParse(headers.location, url))
-    throw new FetchError("It redirects to something that is no address.");
+  if (!URL.canParse(headers.location, url)) throw new FetchError("It redirects to an invalid URL.");
   const next = new URL(headers.location, url);
   next.hash = "";
   return next;
 }
 
-/** The same host and port, or the same host from http to https on their own ports: what a person who allowed one meant. */
+/**
+ * Whether both have the same host and port, or the same host with a change from http to https on default ports. The user who
+ * allowed one also means the other.
+ */
 function isSameSite(from: URL, to: URL): boolean {
   if (from.origin === to.origin) return true;
   return (
@@ -173,7 +175,7 @@ function get(url: URL, allow_private: boolean, signal: AbortSignal): Promise<Inc
       url,
       {
         method: "GET",
-        // A connection of its own: one that was kept open may have been made for another address.
+        // A new connection: one that is kept alive may have been made to another address.
         agent: false,
         signal,
         lookup: checkedLookup(allow_private),
@@ -189,7 +191,7 @@ function get(url: URL, allow_private: boolean, signal: AbortSignal): Promise<Inc
     sent.on("error", reject);
     sent.on("socket", (socket) => {
       socket.once("connect", () => {
-        // What was connected to, whatever was looked up: the last word.
+        // Check the address of the actual connection, whatever was resolved.
         const address = socket.remoteAddress ?? "";
         if (!allow_private && !isPublicAddress(address))
           sent.destroy(new FetchError(notPublic(url.hostname, address)));
@@ -199,7 +201,7 @@ function get(url: URL, allow_private: boolean, signal: AbortSignal): Promise<Inc
   });
 }
 
-/** Resolves a name for a connection that is about to be made, and gives it public addresses alone. */
+/** Resolves a name for a connection to public addresses only. */
 function checkedLookup(allow_private: boolean): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
@@ -229,12 +231,12 @@ async function readBody(
           : undefined;
   if (decoder !== undefined) response.on("error", (error) => decoder.destroy(error));
   const stream = decoder === undefined ? response : response.pipe(decoder);
-  const abort = (): void => void stream.destroy(new FetchError("It was stopped."));
+  const abort = (): void => void stream.destroy(new FetchError("Stopped."));
   signal.addEventListener("abort", abort, { once: true });
   const chunks: Buffer[] = [];
   let length = 0;
   try {
-    // A stream of bytes, whatever its type says.
+    // The stream contains bytes, although its type is not specific.
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       const left = SIZE_LIMIT - length;
       chunks.push(chunk.subarray(0, left));

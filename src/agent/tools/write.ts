@@ -8,8 +8,8 @@ import { inputSchema, readInput, requireWellFormed } from "../tool-input.ts";
 const input = z.object({
   path: z
     .string()
-    .describe("Path of the file, relative to the session's folder. Folders that are missing are made."),
-  content: z.string().describe("The whole new content."),
+    .describe("Path of the file, relative to the session's folder. Missing folders are created."),
+  content: z.string().describe("The complete new content."),
 });
 
 /** Writes a whole file. */
@@ -18,7 +18,7 @@ export function createWriteTool(): Tool {
     definition: {
       name: "write",
       description:
-        "Writes a text file, a new one or over the one that is there. To change part of a file use edit.",
+        "Writes a text file. Creates it or replaces its content. To change part of a file use edit.",
       input_schema: inputSchema(input),
     },
     parallel: false,

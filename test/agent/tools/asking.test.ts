@@ -131,7 +131,8 @@ describe("task", () => {
     });
     expect(await ends(async () => ({ ...report, is_earlier: true }))).toMatchObject({
       status: "success",
-      output_text: "It is in line 7.\n[The sub-agent said this earlier, and nothing at its end.]",
+      output_text:
+        "It is in line 7.\n[This is an earlier text of the sub-agent. It ended without a final one.]",
     });
     expect(await ends(async () => ({ ...report, text: "", outcome: "failed" }))).toMatchObject({
       output_text: "[The sub-agent failed.]",
@@ -145,7 +146,7 @@ describe("task", () => {
 
   it("goes no deeper than five runs", () => {
     expect(() => task.prepare(input, start({ depth: 4 }))).not.toThrow();
-    expect(() => task.prepare(input, start({ depth: 5 }))).toThrow(/5 deep/);
+    expect(() => task.prepare(input, start({ depth: 5 }))).toThrow(/5 levels deep/);
   });
 });
 

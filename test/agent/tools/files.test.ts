@@ -85,7 +85,7 @@ describe("read", () => {
     put("long.txt", Array.from({ length: 5_000 }, (_, index) => `line ${index + 1}\n`).join(""));
     const output = await call(read, host, { path: "long.txt", offset: 4_001, limit: 2 });
     expect(output.output_text).toBe(
-      "  4001\tline 4001\n  4002\tline 4002\n[Lines 4001 to 4002 of 5000; read on with offset 4003]",
+      "  4001\tline 4001\n  4002\tline 4002\n[Lines 4001 to 4002 of 5000; continue with offset 4003]",
     );
     expect(await said(read, { path: "long.txt", offset: 6_000 })).toContain(
       "has no line 6000. It has 5000 lines",
@@ -194,12 +194,12 @@ describe("edit", () => {
     put("a", "x = 1\nx = 1\n\tindented\n");
     put("windows", "one\r\ntwo\r\n");
     put("latin", Buffer.from("caf\xe9", "latin1"));
-    expect(await said(edit, { path: "a", old_text: "y", new_text: "z" })).toContain("does not stand in a.");
+    expect(await said(edit, { path: "a", old_text: "y", new_text: "z" })).toContain("was not found in a.");
     expect(await said(edit, { path: "a", old_text: "x = 1", new_text: "z" })).toContain(
-      "stands in a 2 times",
+      "occurs 2 times in a",
     );
     expect(await said(edit, { path: "a", old_text: "    indented", new_text: "z" })).toContain(
-      "other white space",
+      "different white space",
     );
     expect(await said(edit, { path: "windows", old_text: "one\ntwo", new_text: "z" })).toContain(
       "end with \\r\\n",
@@ -264,10 +264,10 @@ describe("glob and grep", () => {
     );
     expect(await said(grep, { pattern: "two", path: "src/a.ts" })).toBe("src/a.ts:2: const two = 2;");
     expect(await said(grep, { pattern: "const", limit: 1 })).toContain(
-      "[only the first 1 matching lines are given]",
+      "[only the first 1 matching lines are listed]",
     );
     expect(await said(grep, { pattern: "SECRET" })).toBe("No match.");
-    expect(await said(grep, { pattern: "(" })).toContain("refused: The pattern is no regular expression");
+    expect(await said(grep, { pattern: "(" })).toContain("refused: The pattern is not a regular expression");
     expect(await said(grep, { pattern: "x", path: "nowhere" })).toContain("does not exist");
   });
 
@@ -357,24 +357,24 @@ describe("searches of files that rules are about", () => {
   it("leave out what a rule denies or wants asked, and say how many files", async () => {
     for (const decision of ["deny", "ask"] as const) {
       rules = [{ tool: "*", pattern: "secrets*", decision }];
-      expect(await said(grep, { pattern: "TOKEN" })).toBe(`${left}\n[2 files left out by rules]`);
-      expect(await said(glob, { pattern: "**/*.txt" })).toBe("src/a.txt\n[2 files left out by rules]");
+      expect(await said(grep, { pattern: "TOKEN" })).toBe(`${left}\n[2 files excluded by rules]`);
+      expect(await said(glob, { pattern: "**/*.txt" })).toBe("src/a.txt\n[2 files excluded by rules]");
     }
     rules = [{ tool: "*", exact: "secrets/key.txt", decision: "deny" }];
     expect(await said(grep, { pattern: "TOKEN", glob: "key.*" })).toBe(
-      "No match.\n[1 file left out by rules]",
+      "No match.\n[1 file excluded by rules]",
     );
     expect(await said(grep, { pattern: "TOKEN", path: "secrets" })).toBe(
-      "secrets/other.txt:1: TOKEN=2\n[1 file left out by rules]",
+      "secrets/other.txt:1: TOKEN=2\n[1 file excluded by rules]",
     );
     expect(await said(glob, { pattern: "src/*" })).toBe("src/a.txt");
   });
 
   it("show no line of a file that may not be read, and may name it", async () => {
     rules = [{ tool: "read", pattern: "secrets/*", decision: "deny" }];
-    expect(await said(grep, { pattern: "TOKEN" })).toBe(`${left}\n[2 files left out by rules]`);
+    expect(await said(grep, { pattern: "TOKEN" })).toBe(`${left}\n[2 files excluded by rules]`);
     expect(await said(grep, { pattern: "TOKEN", path: "secrets/key.txt" })).toBe(
-      "No match.\n[1 file left out by rules]",
+      "No match.\n[1 file excluded by rules]",
     );
     expect(await said(glob, { pattern: "secrets/*" })).toBe("secrets/key.txt\nsecrets/other.txt");
   });
@@ -385,13 +385,13 @@ describe("searches of files that rules are about", () => {
       { tool: "*", exact: "secrets/key.txt", decision: "allow" },
     ];
     expect(await said(grep, { pattern: "TOKEN" })).toBe(
-      `secrets/key.txt:1: TOKEN=1\n${left}\n[1 file left out by rules]`,
+      `secrets/key.txt:1: TOKEN=1\n${left}\n[1 file excluded by rules]`,
     );
     rules = [
       { tool: "*", pattern: "secrets*", decision: "deny" },
       { tool: "*", decision: "allow" },
     ];
-    expect(await said(grep, { pattern: "TOKEN" })).toBe(`${left}\n[2 files left out by rules]`);
+    expect(await said(grep, { pattern: "TOKEN" })).toBe(`${left}\n[2 files excluded by rules]`);
   });
 
   it("find all that the rule by which a person was asked about the search is about", async () => {
@@ -525,7 +525,7 @@ describe("the daemon's own folder inside the session's folder", () => {
     for (const path of paths) {
       for (const tool of [read, write, edit, grep, glob]) {
         expect(await said(tool, inputFor(tool, path)), `${tool.definition.name} ${path}`).toBe(
-          `refused: ${path}: this is in the folder where Verbatim keeps its keys and histories, which file tools do not use.`,
+          `refused: ${path}: this is in Verbatim's data folder with keys and histories, which file tools cannot access.`,
         );
       }
     }
@@ -579,8 +579,8 @@ describe("the daemon's own folder inside the session's folder", () => {
 
   it("is no folder for the file tools of a session that was begun in it", async () => {
     host = { ...host, cwd: host.private_folder };
-    expect(await said(read, { path: "keys.json" })).toContain("Verbatim keeps");
-    expect(await said(grep, { pattern: "SECRET" })).toContain("Verbatim keeps");
+    expect(await said(read, { path: "keys.json" })).toContain("data folder");
+    expect(await said(grep, { pattern: "SECRET" })).toContain("data folder");
   });
 });
 

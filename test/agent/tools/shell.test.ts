@@ -116,16 +116,16 @@ describe("a command that cannot be started", () => {
     const before = readdirSync("/proc/self/fd").length;
     const missing = createShellTool({ environment, shell: "/nowhere/sh" });
     expect((await call(missing, host, { command: "true" })).output_text).toMatch(
-      /could not be started: .*ENOENT/,
+      /Could not be started: .*ENOENT/,
     );
     const large = createShellTool({ environment: { ...environment, LARGE: "x".repeat(200_000) } });
     expect((await call(large, host, { command: "true" })).output_text).toMatch(
-      /could not be started: .*E2BIG/,
+      /Could not be started: .*E2BIG/,
     );
     const elsewhere = { ...host, files: join(host.files, "nowhere") };
     expect(await call(shell, elsewhere, { command: "sleep 1000" })).toMatchObject({
       status: "error",
-      output_text: expect.stringContaining("could not be kept"),
+      output_text: expect.stringContaining("could not be stored"),
     });
     await eventually(() => expect(readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(before));
   });
@@ -149,7 +149,7 @@ describe("a long output", () => {
     expect(whole.split("\n")).toHaveLength(200_001);
     expect(output.output_text.length).toBeLessThan(31_000);
     expect(output.output_text).toMatch(/^1\n2\n/);
-    expect(output.output_text).toContain(`the whole output is in ${path}`);
+    expect(output.output_text).toContain(`the complete output is in ${path}`);
     expect(output.output_text).not.toContain("\ufffd");
     expect(output.output_text.endsWith("éé")).toBe(true);
   });
@@ -197,13 +197,13 @@ describe.skipIf(process.platform !== "linux")("a command that is stopped", () =>
       while [ ! -s one ] || [ ! -s two ] || [ ! -s three ]; do sleep 0.01; done
       touch ready; sleep 1000`);
     expect(output).toMatchObject({ status: "error", ui_extra: { interrupted: true } });
-    expect(output.output_text).toContain("It was stopped.");
+    expect(output.output_text).toContain("Stopped.");
     for (const name of ["one", "two", "three"]) expect(isRunning(await pidIn(name))).toBe(false);
   });
 
   it("keeps what it had said", async () => {
     const output = await stopWhenReady("echo so far; touch ready; sleep 1000");
-    expect(output.output_text).toBe("so far\n[It was stopped.]");
+    expect(output.output_text).toBe("so far\n[Stopped.]");
   });
 
   it("may tidy up after TERM", async () => {

@@ -104,7 +104,7 @@ describe("a page", () => {
       const { output_text, ui_extra } = await get(origin + path, allow(origin));
       expect(output_text).toContain("only the first 5 MB were read");
       expect(output_text.length).toBeLessThan(32_000);
-      const [, persisted_path] = /whole output is in (\S+) …/.exec(output_text) ?? [];
+      const [, persisted_path] = /complete output is in (\S+) …/.exec(output_text) ?? [];
       expect(ui_extra).toMatchObject({
         byte_size: 5 * 1024 ** 2,
         persisted_path,
@@ -121,9 +121,7 @@ describe("a page", () => {
       expect((await get(origin + path, allow(origin), {}, 300)).output_text).toBe(
         "It took longer than 0.3 s.",
       );
-    expect((await get(origin, allow(origin), { signal: AbortSignal.abort() })).output_text).toBe(
-      "It was stopped.",
-    );
+    expect((await get(origin, allow(origin), { signal: AbortSignal.abort() })).output_text).toBe("Stopped.");
   });
 });
 
@@ -157,7 +155,7 @@ describe("an address", () => {
     // A rule that was not written for it changes nothing.
     for (const url of [origin, `http://localhost:${port}/`])
       await expect(get(url, [{ tool: "web_fetch", decision: "allow" }]), url).rejects.toThrow(
-        /^\S+ does not lie in the open internet/,
+        /^\S+ is not in the public internet/,
       );
     expect(requests).toEqual([]);
   });
@@ -168,7 +166,7 @@ describe("an address", () => {
     const output = await get(`http://rebind.example.com:${port}/`);
     expect(output.status).toBe("error");
     expect(output.output_text).toMatch(
-      /^rebind\.example\.com \(127\.0\.0\.1\) does not lie in the open internet/,
+      /^rebind\.example\.com \(127\.0\.0\.1\) is not in the public internet/,
     );
     expect(requests).toEqual([]);
   });
@@ -194,12 +192,10 @@ describe("an address", () => {
     };
     expect(await follow("/here")).toContain("arrived");
     expect(await follow("/start")).toBe("More than 5 redirects.");
-    expect(await follow(`${inner}/`)).toContain("does not lie in the open internet");
-    expect(await follow(`http://localhost:${port}/`)).toContain("does not lie in the open internet");
+    expect(await follow(`${inner}/`)).toContain("is not in the public internet");
+    expect(await follow(`http://localhost:${port}/`)).toContain("is not in the public internet");
     expect(await follow("file:///etc/passwd")).toContain("Only http and https");
-    expect(await follow("https://example.com/a")).toContain(
-      "Fetch https://example.com/a if that is what you want",
-    );
+    expect(await follow("https://example.com/a")).toContain("To follow it, fetch https://example.com/a");
     expect(await follow(`${inner}/`, allow(origin, inner))).toContain("inner");
     const deny: PermissionRule = { tool: "web_fetch", pattern: "*/here", decision: "deny" };
     expect(await follow("/here", [...allow(origin), deny])).toContain("a rule does not allow");
