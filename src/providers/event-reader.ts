@@ -1,31 +1,31 @@
 import { createParser } from "eventsource-parser";
 import { parseJson } from "./json.ts";
 
-/** What is kept of a body that is no event stream, to say what came instead. */
+/** Length of the sample that is kept of a body that is not an event stream, for error messages. */
 const MAX_SAMPLE = 20_000;
 
-/** Bytes of a response in, its events out. */
+/** Parses the bytes of a response into events. */
 interface EventReader {
   push(bytes: Uint8Array): void;
-  /** No byte follows: a last event without a blank line behind it is an event too, if it is JSON; else the body was cut in it. */
+  /** Ends the input. A last event without a blank line counts if it is JSON; otherwise the body was truncated. */
   end(): void;
-  /** The beginning of what came and was no event; empty for an event stream. */
+  /** The beginning of a body that is not an event stream; empty for an event stream. */
   readonly not_event_stream: string;
 }
 
 /**
- * Reads server-sent events from chunks that are cut anywhere. A body that is one JSON value instead (an error under status
- * 200, or the answer of a server that does not stream) is one event. Time and memory are linear in the bytes.
+ * Reads server-sent events from chunks with arbitrary boundaries. A body that is a single JSON value (an error with status 200,
+ * or the answer of a server that does not stream) counts as one event. Time and memory are linear.
  */
 export function createEventReader(onEvent: (data: string, event?: string) => void): EventReader {
   const decoder = new TextDecoder("utf-8");
   let events = 0;
   let isOver = false;
   let not_event_stream = "";
-  /** Undefined until the first visible character; a stream of events cannot begin with a bracket. */
+  /** Undefined until the first visible character. An event stream cannot begin with a bracket. */
   let json: string[] | undefined;
   let begun = false;
-  /** White space before that, which belongs to whatever follows. */
+  /** Leading white space, which belongs to what follows. */
   let lead = "";
   const parser = createParser({
     onEvent({ data, event }) {
@@ -42,7 +42,7 @@ export function createEventReader(onEvent: (data: string, event?: string) => voi
     if (text === "") return;
     lead = "";
     if (!begun) {
-      // All of it was white space so far.
+      // Only white space so far.
       const first = piece.trimStart()[0];
       if (first === undefined) {
         lead = text;

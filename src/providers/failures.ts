@@ -2,7 +2,7 @@ import { messageOf } from "../model/narrow.ts";
 import { asList, asNonEmpty, asNumber, asObject, type JsonObject, parseJson } from "./json.ts";
 import type { Failure, FailureClass } from "./provider.ts";
 
-/** Longer waits than this are the person's business: the call fails and says when it may be tried again. */
+/** Maximum automatic wait. If the provider asks for more, the call fails and the user is told when to retry. */
 const MAX_WAIT_MS = 60_000;
 const TRIES = 5;
 const INITIAL_WAIT_MS = 1_000;
@@ -10,13 +10,13 @@ const MAX_BACKOFF_MS = 30_000;
 const MAX_MESSAGE_LENGTH = 2_000;
 
 /**
- * The one retry policy: how long to wait before the next try, in milliseconds, after `attempt` tries (counted from 1) of which
- * the last one failed so; `undefined`: do not try again. It is the caller's to try again only where nothing of the failed
- * answer was executed, and to withdraw what was shown of it. `random`: 0 to 1, spreads our own delays.
+ * The retry policy: the delay before the next attempt in milliseconds, after `attempt` attempts (one-based); `undefined`: do not
+ * retry. Callers must only retry if nothing of the failed answer was executed, and retract what was shown of it. `random`: 0 to
+ * 1, for jitter.
  */
 export function retryDelay(failure: Failure, attempt: number, random = Math.random()): number | undefined {
   if (!failure.can_retry || attempt >= TRIES) return undefined;
-  // A model that writes nonsense may do better once; twice it is no accident.
+  // Invalid output may be an accident once, but not twice.
   if (failure.class === "model_output_invalid" && attempt >= 2) return undefined;
   const asked = failure.retry_after_ms;
   if (asked !== undefined) return asked > MAX_WAIT_MS ? undefined : asked;
@@ -24,7 +24,7 @@ export function retryDelay(failure: Failure, attempt: number, random = Math.rand
   return Math.round(whole * (0.5 + random / 2));
 }
 
-/** An answer with a status of 400 or more. `headers`: with lower-case names. `body`: the text, whatever its type. */
+/** The failure of a response with a status of 400 or more. `headers`: with lower-case names. `body`: the text, of any type. */
 export function responseFailure(
   status: number,
   headers: Readonly<Record<string, string>>,
@@ -40,7 +40,7 @@ export function responseFailure(
   const wait = retryAfter(headers, error, text);
   return describe({
     class: found.class,
-    message: text === "" ? `The provider answered with status ${status} and said nothing` : text,
+    message: text === "" ? `The provider answered with status ${status} and an empty body` : text,
     can_retry:
       should_retry === "true" ||
       (should_retry !== "false" && (found.can_retry || status === 408 || status === 409)),
@@ -52,8 +52,8 @@ export function responseFailure(
 }
 
 /**
- * An error object inside a stream, whatever its shape: `{error: {…}}`, the fields themselves, or a text. `undefined`: there is
- * none in the value.
+ * The failure in an error object of a stream, in any of the known shapes: `{error: {…}}`, the fields themselves, or a text.
+ * `undefined`: the value contains no error.
  */
 export function streamFailure(value: unknown): Failure | undefined {
   const error = errorIn(value);
@@ -70,7 +70,7 @@ export function streamFailure(value: unknown): Failure | undefined {
   });
 }
 
-/** The connection failed: DNS, refused, reset, TLS. */
+/** A failed connection: DNS, refused, reset, TLS. */
 export function networkFailure(error: unknown): Failure {
   const code = causeCode(error);
   const what = messageOf(error);
@@ -81,16 +81,16 @@ export function networkFailure(error: unknown): Failure {
   });
 }
 
-/** Nothing came for so long, in milliseconds. */
+/** A timeout after `silence_ms` milliseconds without data. */
 export function timeoutFailure(silence_ms: number): Failure {
   return describe({
     class: "timeout",
-    message: `The provider said nothing for ${Math.round(silence_ms / 1000)} s`,
+    message: `The provider sent nothing for ${Math.round(silence_ms / 1000)} s`,
     can_retry: true,
   });
 }
 
-/** The stream ended before the wire's terminal event. */
+/** The stream ended before the protocol's final event. */
 export function truncatedFailure(): Failure {
   return describe({
     class: "truncated",
@@ -99,41 +99,41 @@ export function truncatedFailure(): Failure {
   });
 }
 
-/** What came is not the wire's language. */
+/** The response does not follow the protocol. */
 export function protocolFailure(message: string): Failure {
   return describe({ class: "unknown", message, can_retry: false });
 }
 
-/** The provider refuses what was asked or answered. `said`: its own explanation. */
+/** The provider blocked the prompt or the answer. `said`: its explanation. */
 export function blockedFailure(said: string | undefined): Failure {
   return describe({
     class: "content_blocked",
-    message: said ?? "The provider refused to answer this",
+    message: said ?? "The provider refused to answer",
     can_retry: false,
   });
 }
 
-/** A finish reason that stands for a failure, or that nobody here knows. */
+/** The failure for a finish reason that stands for one or is unknown. */
 export function stopFailure(raw: string, said?: string): Failure {
-  if (isBlocked(raw)) return blockedFailure(said ?? `The provider refused to answer this (${raw})`);
+  if (isBlocked(raw)) return blockedFailure(said ?? `The provider refused to answer (${raw})`);
   return describe({
     class: "unknown",
-    message: said ?? `The provider stopped for a reason that is unknown here: ${raw}`,
+    message: said ?? `The provider stopped for an unknown reason: ${raw}`,
     can_retry: false,
   });
 }
 
-/** The model wrote something that its own provider could not read: worth one more try. */
+/** The model's output could not be parsed by its own provider. Worth one retry. */
 export function invalidOutputFailure(message: string): Failure {
   return describe({ class: "model_output_invalid", message, can_retry: true });
 }
 
-/** No key was given to a provider that needs one. `help`: where a key comes from. */
+/** A provider that needs a key has none. `help`: how to get a key. */
 export function missingKeyFailure(title: string, help: string): Failure {
   return { class: "auth", message: `${title} has no API key`, remedy: help, can_retry: false };
 }
 
-/** Raw stop reasons of answers that were refused: such a turn is not sent again. */
+/** Raw stop reasons of blocked answers. Such a turn is not sent again. */
 const BLOCKED = new Set([
   "refusal",
   "sensitive",
@@ -149,7 +149,7 @@ const BLOCKED = new Set([
   "content_filtered",
 ]);
 
-/** Whether a provider's own stop reason says that the answer was refused. An answer without one was not. */
+/** Whether a provider's stop reason means that the answer was blocked. `undefined` does not. */
 export function isBlocked(stop_reason_raw: string | undefined): boolean {
   if (stop_reason_raw === undefined) return false;
   return (
@@ -159,13 +159,13 @@ export function isBlocked(stop_reason_raw: string | undefined): boolean {
 
 interface FoundError {
   readonly message: string;
-  /** Everything in it that names its kind. */
+  /** Everything in the error that describes its kind. */
   readonly kind: string;
   readonly fields: JsonObject;
   readonly data: unknown;
 }
 
-/** The error object in an answer, in any of the shapes that servers give it. */
+/** Finds the error object in an answer, in any of the known shapes. */
 function errorIn(value: unknown): FoundError | undefined {
   const first = asList(value)?.[0];
   if (first !== undefined) return errorIn(first);
@@ -191,7 +191,7 @@ function found(fields: JsonObject, data: unknown): FoundError {
     (name) => typeof name === "string",
   );
   const kind = names.join(" ");
-  const message = said.join(": ") || kind || "The provider reports an error without saying which";
+  const message = said.join(": ") || kind || "The provider reported an error without details";
   return { message: message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed(), kind, fields, data };
 }
 
@@ -205,7 +205,7 @@ const RATE = /rate.?limit|too many requests|tokens per min|requests per min|\b[t
 const QUOTA =
   /insufficient.?(quota|balance|credit|funds)|credit balance is too low|exceeded your current quota|billing|payment required|per.?day|out of credits|no credits/i;
 
-/** Code and type first, then the status, then the text. */
+/** Classifies by code and type first, then by status, then by text. */
 function classify(error: FoundError | undefined, status: number, text: string): Class {
   const kind = error?.kind ?? "";
   if (/insufficient_quota|billing|quota_exceeded|insufficient_balance|insufficient_credit/i.test(kind))
@@ -235,7 +235,7 @@ function classify(error: FoundError | undefined, status: number, text: string): 
 
   const is_rate = RATE.test(text);
   if (!is_rate && OVERFLOW.test(text)) return FINAL("context_overflow");
-  // Cerebras says nothing at all of a prompt that is too long.
+  // Cerebras sends an empty body if a prompt is too long.
   if (status === 400 && text === "") return FINAL("context_overflow");
   if (/api key not valid|invalid api key|incorrect api key/i.test(text)) return FINAL("auth");
   if (
@@ -263,15 +263,15 @@ function rateLimit(error: FoundError | undefined, text: string): Class {
       text,
     )
   ) {
-    // Gemini says the same of a limit per minute, and tells when it is over.
+    // Gemini uses the same text for a limit per minute, but adds a retry delay.
     if (isDailyQuota(error) || retryInfo(error) === undefined) return FINAL("quota");
   }
-  // One request that is larger than a minute's allowance never fits.
+  // A request larger than the limit per minute never succeeds.
   if (/request too large/i.test(text)) return FINAL("rate_limit");
   return RETRY("rate_limit");
 }
 
-/** Whether Google's quota details name a limit of a day. */
+/** Whether Google's quota details name a daily limit. */
 function isDailyQuota(error: FoundError | undefined): boolean {
   for (const detail of asList(error?.fields.details) ?? []) {
     for (const violation of asList(asObject(detail)?.violations) ?? []) {
@@ -291,7 +291,7 @@ function retryInfo(error: FoundError | undefined): number | undefined {
   return undefined;
 }
 
-/** How long the provider asks to wait, in milliseconds. Of two headers that disagree the larger one holds (Azure). */
+/** The delay requested by the provider, in milliseconds. If two headers disagree, the larger value is used (Azure). */
 function retryAfter(
   headers: Readonly<Record<string, string>>,
   error: FoundError | undefined,
@@ -305,7 +305,7 @@ function retryAfter(
     const seconds = /^\s*\d+(\.\d+)?\s*$/.test(after) ? Number(after) : Number.NaN;
     if (Number.isFinite(seconds)) asked.push(seconds * 1000);
     else {
-      // From the server's own clock where it tells it: ours may be wrong.
+      // Use the server's clock if it is known, because ours may be wrong.
       const base = Date.parse(headers.date ?? "") || Date.now();
       const until = Date.parse(after);
       if (Number.isFinite(until)) asked.push(Math.max(0, until - base));
@@ -348,7 +348,7 @@ function causeCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/** What a person can read of a body that is no error object: proxies answer with pages. */
+/** The readable text of a body that is not an error object: proxies may send HTML. */
 function textOf(body: string): string {
   const text = /<html|<!doctype/i.test(body)
     ? body
@@ -359,7 +359,7 @@ function textOf(body: string): string {
   return text.replace(/\s+/g, " ").trim().slice(0, 500).toWellFormed();
 }
 
-/** The failure with what the person can do about it. */
+/** Adds a remedy to a failure. */
 export function describe(failure: Failure): Failure {
   const remedy = remedyOf(failure);
   return remedy === undefined ? failure : { ...failure, remedy };
@@ -369,33 +369,33 @@ function remedyOf({ class: kind, retry_after_ms, status }: Failure): string | un
   switch (kind) {
     case "auth":
       return status === 403
-        ? "Check that this API key may use this model."
+        ? "Check that this API key has access to this model."
         : "Check the API key of this provider: it is missing, wrong or no longer valid.";
     case "quota":
-      return "The account has no credit or allowance left: check its plan and billing, or use another provider.";
+      return "The account has no credit left. Check its plan and billing, or use another provider.";
     case "rate_limit":
       return retry_after_ms === undefined
-        ? "Too many requests or tokens for this account's limit: wait a little, or send less at once."
-        : `This account's limit is reached: it can be tried again in ${inWords(retry_after_ms)}.`;
+        ? "The account's rate limit is reached. Wait a little, or send less at once."
+        : `The account's rate limit is reached. Try again in ${inWords(retry_after_ms)}.`;
     case "overloaded":
     case "server":
-      return "The provider is busy or has trouble of its own: try again in a while.";
+      return "The provider is overloaded or has a problem. Try again later.";
     case "context_overflow":
-      return "The conversation is too long for this model: compact it, or go on in a new session.";
+      return "The conversation is too long for this model. Compact it, or continue in a new session.";
     case "not_found":
-      return "Check the model's name and the provider's address.";
+      return "Check the model's name and the provider's base URL.";
     case "network":
-      return "Check the network, and the provider's address and proxy if you set them.";
+      return "Check the network, and the provider's base URL and proxy if configured.";
     case "timeout":
-      return "Try again; a model that thinks longer in silence needs a longer limit.";
+      return "Try again. A model that thinks for a long time without output needs a longer timeout.";
     case "truncated":
-      return "Try again: the connection was closed too early.";
+      return "Try again. The connection was closed too early.";
     case "content_blocked":
-      return "Ask in other words, or use another model: with the next prompt this turn is out of the context.";
+      return "Rephrase the prompt, or use another model. The next prompt removes this turn from the context.";
     case "model_output_invalid":
-      return "Try again: the model wrote something that could not be read.";
+      return "Try again. The model's output could not be parsed.";
     case "invalid_request":
-      return "The provider did not accept the request; what it says may tell which setting it cannot take.";
+      return "The provider rejected the request. Its message may name the unsupported setting.";
     case "unknown":
       return undefined;
     default:

@@ -13,23 +13,25 @@ import type {
 } from "./provider.ts";
 import { exchange } from "./transport.ts";
 
-/** Of one provider: who it is, how it is spoken to, and what the daemon knows that a wire does not. */
+/** Configuration of a provider. */
 export interface HttpProviderOptions {
   id: string;
   title: string;
   format: ApiProtocol;
   endpoint: Endpoint;
-  /** Where a key comes from, one sentence. Present: without a key nothing is sent. */
+  /** How to get a key, in one sentence. Present: nothing is sent without a key. */
   key_help?: string;
-  /** How long the provider may say nothing at all, in milliseconds. */
+  /** Timeout without any data, in milliseconds. */
   silence_ms?: number;
-  /** An image of the session's files as a data URL; `undefined` where it cannot be read. Absent: such images are named, not sent. */
+  /**
+   * Reads an image file of the session as a data URL; `undefined`: it cannot be read. Absent: such images are named but not sent.
+   */
   readImage?(image: ImageFilePart): Promise<string | undefined>;
-  /** What the tokens of a call to a model cost in US dollars; `undefined`: nobody knows. Absent: no price is known. */
+  /** The cost of a call in US dollars; `undefined`: unknown. Absent: no prices are known. */
   costOf?(model: string, usage: Usage): number | undefined;
 }
 
-/** A provider that is called over HTTP in one of the wires. */
+/** Creates a provider that is called over HTTP with one of the API protocols. */
 export function createHttpProvider(options: HttpProviderOptions): Provider {
   const { id, title, format, endpoint, key_help, silence_ms, readImage, costOf } = options;
   const failed = (failure: Failure): ModelReply => ({ failure, executable_calls: [] });
@@ -49,7 +51,7 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
         base_url: endpoint.base_url,
         tool_names: call.tools.map(({ name }) => name),
         ...(call.taken_call_ids === undefined ? {} : { taken_call_ids: call.taken_call_ids }),
-        // A developer's words are attached to what stands before them.
+        // Developer messages are attached to the preceding message.
         answers_results: call.messages.findLast(({ role }) => role !== "developer")?.role === "tool",
         ...(costOf === undefined ? {} : { costOf: (usage: Usage) => costOf(call.model, usage) }),
         now,
@@ -81,7 +83,7 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
       } catch (error) {
         how = {
           type: "failure",
-          failure: protocolFailure(`The request could not be made: ${String(error)}`),
+          failure: protocolFailure(`The request could not be created: ${String(error)}`),
         };
       }
       if (how.type === "failure")
@@ -94,8 +96,8 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
 }
 
 /**
- * Whether the provider cannot take its own thoughts back (another account, another upstream, a key that has changed): nothing
- * was answered then, and the conversation can go on without them.
+ * Whether the provider rejected its own thoughts (another account, another upstream, a changed key). Nothing was answered then,
+ * and the conversation can continue without them.
  */
 function refusesThoughts({ status, message }: Failure): boolean {
   return (
@@ -106,12 +108,15 @@ function refusesThoughts({ status, message }: Failure): boolean {
   );
 }
 
-/** Whether the model takes no images, or not these: nothing was answered then, and those of tools can be named instead. */
+/**
+ * Whether the model rejected images in general or these ones. Nothing was answered then, and images from tools can be named
+ * instead.
+ */
 function refusesImages({ status = 0, message }: Failure): boolean {
   return status >= 400 && /\bimages?\b|image_url|\bvision\b|multi-?modal/i.test(message);
 }
 
-/** As another model's: what a wire wants in the place of a signature it gives to those. */
+/** Treats the message as another model's, so that the encoder uses placeholders for signatures. */
 function withoutThoughts(message: Message): Message {
   if (message.role !== "assistant") return message;
   const { raw_blocks, provider, api, model_id, ...rest } = message;
@@ -119,7 +124,7 @@ function withoutThoughts(message: Message): Message {
   return { ...rest, parts };
 }
 
-/** The failure without the key that was used, should the provider repeat it; and with where a key comes from. */
+/** Adds a remedy about keys to the failure, and removes the key if the provider repeated it. */
 function helpful(failure: Failure, { api_key }: Endpoint, key_help: string | undefined): Failure {
   const hidden = api_key === undefined || api_key.length < 4 ? failure : withoutKey(failure, api_key);
   if (hidden.class !== "auth" || key_help === undefined) return hidden;
@@ -136,7 +141,7 @@ function withoutKey(failure: Failure, api_key: string): Failure {
   };
 }
 
-/** The messages with the images that are files as data URLs. Messages without such images stay as they are. */
+/** Replaces images in files with data URLs. Messages without such images are unchanged. */
 async function withImages(
   messages: readonly Message[],
   readImage: (image: ImageFilePart) => Promise<string | undefined>,
@@ -151,7 +156,7 @@ async function withImages(
       if (!message.parts.some((part) => part.type === "image_file")) return message;
       if (message.role === "system") return message;
       const parts = await Promise.all(message.parts.map(resolve));
-      // A tool's parts are media before and after.
+      // The cast is safe: a tool's parts stay media.
       return message.role === "tool" ? { ...message, parts: parts as MediaPart[] } : { ...message, parts };
     }),
   );

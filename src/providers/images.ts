@@ -1,17 +1,17 @@
 import { type ImageSize, imageSize } from "../model/image-size.ts";
 
-/** An image as it is sent: a data URL taken apart, or an address. */
+/** An image as it is sent: a parsed data URL, or a URL. */
 export type SentImage = { type: "data"; media_type: string; data: string } | { type: "url"; url: string };
 
 const MAX_IMAGE_BYTES = 5_000_000;
 const MAX_SIDE = 8_000;
-/** With more images than this in one request providers take only smaller ones. */
+/** Above this number of images in a request, providers only accept smaller ones. */
 const MANY_IMAGES = 20;
 const MAX_SIDE_OF_MANY = 2_000;
-/** Whole requests are limited to 32 MB by the strictest, and Base64 adds a third. */
+/** The strictest limit of a request is 32 MB, and Base64 adds a third. */
 const MAX_TOTAL_BYTES = 20_000_000;
 
-/** `undefined` where the address is none that can be sent. The media type is the bytes' own: providers refuse a wrong one. */
+/** `undefined`: the URL cannot be sent. The media type is detected from the bytes, because providers reject a wrong one. */
 export function sentImage(url: string): SentImage | undefined {
   if (/^https?:/i.test(url)) return { type: "url", url };
   const [, declared, data] = /^data:([^;,]*)(?:;[^,]*)?;base64,(.*)$/is.exec(url) ?? [];
@@ -24,14 +24,14 @@ function dataUrl({ media_type, data }: Extract<SentImage, { type: "data" }>): st
   return `data:${media_type};base64,${data}`;
 }
 
-/** The address of an image, whichever kind it is. */
+/** The URL of an image of either kind. */
 export function imageUrl(image: SentImage): string {
   return image.type === "url" ? image.url : dataUrl(image);
 }
 
 /**
- * Which of a request's images can be sent, in their order. Of those that are too many together the oldest stay out: the same
- * history always loses the same ones.
+ * Which images of a request can be sent, in order. If there are too many, the oldest are dropped, so that the same history always
+ * drops the same ones.
  */
 export function imagesThatFit(images: readonly SentImage[]): boolean[] {
   const largest = images.length > MANY_IMAGES ? MAX_SIDE_OF_MANY : MAX_SIDE;
@@ -57,7 +57,7 @@ function bytesOf(base64: string): number {
   return Math.floor((base64.length * 3) / 4);
 }
 
-/** The format that the first bytes tell. */
+/** The format according to the first bytes. */
 function sniffed(base64: string): string | undefined {
   if (base64.startsWith("iVBORw0KGg")) return "image/png";
   if (base64.startsWith("/9j/")) return "image/jpeg";
@@ -66,7 +66,7 @@ function sniffed(base64: string): string | undefined {
   return undefined;
 }
 
-/** The first bytes, one character each; fewer where the text is no base64. */
+/** The first bytes, one character each; fewer if the text is not Base64. */
 function firstBytes(base64: string, count: number): string {
   const start = base64.slice(0, Math.ceil(count / 3) * 4);
   try {
@@ -76,7 +76,7 @@ function firstBytes(base64: string, count: number): string {
   }
 }
 
-/** The size in pixels, where the first bytes tell it: of most formats very few do, of photos many. */
+/** The size in pixels, if the first bytes contain it: few are needed for most formats, many for photos. */
 function sizeOf({ data }: { data: string }): ImageSize | undefined {
   const read = (count: number) =>
     imageSize(Uint8Array.from(firstBytes(data, count), (byte) => byte.charCodeAt(0)));

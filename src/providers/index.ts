@@ -6,7 +6,7 @@ import { costOf } from "./models.ts";
 import { openaiResponses } from "./openai-responses/index.ts";
 import type { ApiProtocol, Endpoint, Provider } from "./provider.ts";
 
-/** The wires that are spoken over HTTP: the list that a new one joins. */
+/** The API protocols over HTTP. Add new ones here. */
 export const apiProtocols: readonly ApiProtocol[] = [
   anthropicMessages,
   chatCompletions,
@@ -18,23 +18,23 @@ export function findApiProtocol(wire: string): ApiProtocol | undefined {
   return apiProtocols.find((format) => format.wire === wire);
 }
 
-/** Whom a model can be asked of. */
+/** A provider that can be selected. */
 export interface ProviderEntry {
   readonly id: string;
-  /** What a person calls it. */
+  /** Its display name. */
   readonly title: string;
   readonly wire: ApiProtocol["wire"];
-  /** Absent: the person must say it. */
+  /** Absent: it has to be configured. */
   readonly base_url?: string;
-  /** Environment variables that hold the key: the first that is set counts. */
+  /** Environment variables with the key. The first one that is set is used. */
   readonly key_variables: readonly string[];
-  /** Where a key comes from, one sentence. Absent: it works without one. */
+  /** How to get a key, in one sentence. Absent: no key is needed. */
   readonly key_help?: string;
-  /** The model of `known-models.ts` that is asked where nobody names one: current, for general work. */
+  /** The default model, from `known-models.ts`: current and for general use. */
   readonly default_model?: string;
 }
 
-/** The list of providers. The scripted one is no entry: it is asked nothing over HTTP and needs no key. */
+/** The list of providers, without the scripted one, which uses neither HTTP nor a key. */
 export const providers: readonly ProviderEntry[] = [
   {
     id: "anthropic",
@@ -123,12 +123,12 @@ export const providers: readonly ProviderEntry[] = [
 ];
 
 interface ProviderSettings extends Pick<HttpProviderOptions, "silence_ms" | "readImage"> {
-  /** Instead of the entry's own; needed where it has none. */
+  /** Overrides the entry's own. Required if that is absent. */
   base_url?: string;
   api_key?: string;
 }
 
-/** The provider of an entry, ready to be called; `undefined` where its address is not known. */
+/** Creates the provider of an entry; `undefined`: its base URL is not known. */
 export function createProvider(entry: ProviderEntry, settings: ProviderSettings): Provider | undefined {
   const format = findApiProtocol(entry.wire);
   const { base_url = entry.base_url, api_key, silence_ms, readImage } = settings;
@@ -145,7 +145,7 @@ export function createProvider(entry: ProviderEntry, settings: ProviderSettings)
     ...(entry.key_help === undefined ? {} : { key_help: entry.key_help }),
     ...(silence_ms === undefined ? {} : { silence_ms }),
     ...(readImage === undefined ? {} : { readImage }),
-    // Whoever answers at another address has prices of its own.
+    // A server at another URL has its own prices.
     ...(base_url === entry.base_url ? { costOf: (model, usage) => costOf(entry.id, model, usage) } : {}),
   });
 }

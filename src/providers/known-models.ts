@@ -1,4 +1,4 @@
-/** US dollars per million tokens. Absent: the provider does not tell, and `input` counts for it. */
+/** US dollars per million tokens. Absent: not published, and `input` applies. */
 interface Price {
   readonly input: number;
   readonly output: number;
@@ -6,25 +6,25 @@ interface Price {
   readonly cache_write?: number;
 }
 
-/** What is known of a model. */
+/** Facts about a model. */
 export interface KnownModel {
-  /** Without the date that a provider hangs on. */
+  /** Without a version date. */
   readonly id: string;
   /** The id of its provider in `index.ts`. */
   readonly provider: string;
-  /** How many tokens the prompt and the answer may have together. */
+  /** Maximum number of tokens of prompt and answer together. */
   readonly context?: number;
-  /** How many tokens an answer may have. */
+  /** Maximum number of tokens of an answer. */
   readonly max_output?: number;
-  /** How it is asked to think, where its wire has several ways. */
+  /** How thinking is requested, for protocols with several ways. */
   readonly thinking?: "none" | "budget" | "adaptive";
-  /** Absent: no price is known, or it depends on the hour. */
+  /** Absent: the price is unknown or depends on the time of day. */
   readonly price?: Price;
   /** The price of all tokens of a call whose prompt is longer than `above` tokens. */
   readonly long?: { readonly above: number; readonly price: Price };
 }
 
-/** When the list was made. Prices and sizes: the vendors' pages as collected by pydantic/genai-prices 0.1.8 (MIT). */
+/** Date of the list. Prices and sizes are from the vendors' pages, as collected by pydantic/genai-prices 0.1.8 (MIT). */
 export const MODELS_CHECKED = "2026-09-23";
 
 // Generated once and kept by hand from there: one model a line.

@@ -14,33 +14,33 @@ import { offeredToolName } from "./tool-names.ts";
 import { usageOf } from "./usage.ts";
 
 /**
- * A block of the wire in its order among the others, reserved when the wire first names it. What is shown for it, and
- * what its provider must get back beside that, is recorded here.
+ * A block of the response in its order, reserved when the response first mentions it. Records what is shown for it, and what its
+ * provider needs back.
  */
 export interface Place {
   readonly index: number;
   readonly parts: Part[];
 }
 
-/** A text or a thought while it comes. It opens with its first non-empty delta, so that empty blocks leave nothing. */
+/** A text or thought that is being received. It begins with its first non-empty delta, so that empty blocks are omitted. */
 export interface GrowingText {
-  /** All that came. */
+  /** Everything received so far. */
   readonly text: string;
   append(delta: string): void;
-  /** What the wire calls it, where it says so late or says another name at the end. */
+  /** Sets the provider's id of the item, if it comes late or changes at the end. */
   name(id: string): void;
   /**
-   * Ends it. `whole` is what the wire says the text is, where it says so: authoritative. More deltas may come after an end
-   * that another part forced; they revise the part.
+   * Ends it. `whole`: the complete text according to the response, which takes precedence. If another part forced the end, later
+   * deltas revise the part.
    */
   end(whole?: string): void;
 }
 
-/** A thought while it comes, which its provider may sign. */
+/** A thought that is being received, which its provider may sign. */
 export interface GrowingThought extends GrowingText {
   /**
-   * The thought's signature, whole; before or after its end. Without any text the thought is shown as hidden when it ends, for
-   * the reason given.
+   * Sets the complete signature of the thought, before or after its end. A thought without text is then shown as hidden when it
+   * ends, with the given reason.
    */
   sign(proof: Proof): void;
 }
@@ -50,46 +50,46 @@ interface Proof {
   format: string;
   id?: string;
   detail?: unknown;
-  /** Why the thought has no text, should it have none. Absent: `encrypted`. */
+  /** The reason why a thought has no text, if it has none. Absent: `encrypted`. */
   hidden?: "encrypted" | "redacted" | "empty";
 }
 
-/** A call while it comes. Its arguments are text until it is closed, and may be no JSON even then. */
+/** A call that is being received. Its arguments are text until it is closed, and may be invalid JSON even then. */
 export interface GrowingCall {
   readonly call_id: string;
   readonly arguments_json: string;
   append(delta: string): void;
-  /** What the wire calls the call's item, where it says so late. */
+  /** Sets the provider's id of the call's item, if it comes late. */
   name(item_id: string): void;
-  /** The wire closed the call. `whole`: its arguments where the wire says them whole. */
+  /** Closes the call. `whole`: its complete arguments, if the response contains them. */
   close(whole?: string): void;
 }
 
-/** What the wire says of a call when it begins. */
+/** What is known about a call when it begins. */
 interface CallFields {
-  /** Absent or empty: the provider names none, and one is made. */
+  /** Absent or empty: the provider sends no id, and one is generated. */
   call_id?: string | undefined;
   tool_name: string;
   item_id?: string | undefined;
   namespace?: string | undefined;
-  /** The provider's id, where it is not unique in a session and `call_id` is another one. */
+  /** The provider's id, if it is not unique in the session and `call_id` is another one. */
   provider_call_id?: string | undefined;
 }
 
-/** How the wire says that a message ended. */
+/** How a message ended according to the response. */
 export interface Ending {
   stop_reason: StopReason;
   stop_reason_raw?: string;
   stop_details?: unknown;
-  /** With `stop_reason: "error"`: why. */
+  /** The reason, with `stop_reason: "error"`. */
   failure?: Failure;
 }
 
-/** Writes one message from what a wire's state machine reads: frames as it goes, the stored message at the end. */
+/** Writes one message from the events of a decoder: frames while it is received, and the stored message at the end. */
 export interface MessageWriter {
   /**
-   * The message has begun. The first call counts; parts begin it where nobody did. Name the reported model and the response's
-   * id here: history takes them from the frame that this makes.
+   * Begins the message. Only the first call has an effect; parts begin it if it was not called. The reported model and the
+   * response's id must be passed here, because history takes them from the resulting frame.
    */
   begin(facts?: { model?: string | undefined; response_id?: string | undefined }): void;
   readonly begun: boolean;
@@ -97,33 +97,33 @@ export interface MessageWriter {
   place(): Place;
   text(place: Place, fields?: Pick<TextPart, "id" | "phase" | "refusal">): GrowingText;
   thought(place: Place, fields?: Pick<ThinkingTextPart, "id" | "reasoning_field" | "detail">): GrowingThought;
-  /** A call whose name is known. Open text ends before it. */
+  /** Begins a call whose name is known. Open text ends before it. */
   call(place: Place, fields: CallFields): GrowingCall;
   image(place: Place, url: string): void;
-  /** A block that has no part type: shown collapsed, recorded raw in its place. `title`: what it is, in a few words. */
+  /** Adds a block without a part type: shown collapsed and recorded as raw data. `title`: a short description. */
   unknown(place: Place, raw: unknown, title: string): void;
-  /** As `unknown`, of what must not go back to the provider: shown, and not in the message's record. */
+  /** Like `unknown`, for data that must not be sent back to the provider: shown, but not recorded in the message. */
   stray(place: Place, raw: unknown, title: string): void;
-  /** Records a part that is not shown, behind what the place has. */
+  /** Records a part that is not shown, after the place's other parts. */
   keep(place: Place, part: Part): void;
-  /** What was counted; the last call wins. `context_tokens`: how full the context is, where that is not input + output. */
+  /** Sets the usage; the last call counts. `context_tokens`: size of the context, if it is not input + output. */
   usage(reported: ReportedUsage, context_tokens?: number): void;
-  /** Opaque JSON that must go back beside the parts. */
+  /** Sets opaque JSON that must be sent back together with the parts. */
   rawBlocks(blocks: unknown): void;
-  /** The provider reports an error: it ends the message as failed whatever else comes. The first one counts. */
+  /** Records an error of the provider, which makes the message fail. The first one counts. */
   fail(failure: Failure): void;
   readonly failure: Failure | undefined;
   /** Whether there is anything but hidden thoughts. */
   readonly saysSomething: boolean;
-  /** How many calls began. */
+  /** Number of calls that began. */
   readonly calls: number;
-  /** The frames since it was last called. */
+  /** Returns the frames since the last call. */
   take(): Frame[];
-  /** Ends the message. `aborted` leaves it without `message.end`. Called once; nothing follows. */
+  /** Ends the message. `aborted`: without `message.end`. Call it once, at the end. */
   end(ending: Ending): { frames: Frame[]; reply: ModelReply };
 }
 
-/** The id of a call whose provider names none, or none that is unique: the same whenever the stream is read. */
+/** The id of a call for which the provider sends none, or no unique one. The same each time the stream is read. */
 function mintCallId(message_id: string, index: number): string {
   return `call_${partId(message_id, index).replaceAll("-", "")}`;
 }
@@ -144,13 +144,13 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
   const { session_id, message_id } = context;
   let frames: Frame[] = [];
   const places: Place[] = [];
-  /** Where the latest shown part is recorded: what is shown after it stands after it in the record too. */
+  /** The place of the last shown part: what is shown after it is also recorded after it. */
   let shown_at = -1;
   let shown = 0;
   let begun: { at: number; model?: string; response_id?: string } | undefined;
   let open: OpenText | undefined;
   const calls: { part: ToolCallPart; closed: boolean; finish(): void }[] = [];
-  // Some servers count their calls anew in each answer: Kimi's `functions.read:0`.
+  // Some servers restart their call ids in each answer, such as Kimi's `functions.read:0`.
   const call_ids = new Set(context.taken_call_ids);
   const texts: { finish(): void }[] = [];
   let reported: ReportedUsage | undefined;
@@ -177,7 +177,7 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
     places.push(next);
     return next;
   };
-  /** Ends what is open and gives the place and the id of the part that is shown next. */
+  /** Ends open parts and returns the place and id of the next shown part. */
   const show = (wanted: Place): { home: Place; part_id: string } => {
     begin();
     open?.forceEnd();
@@ -188,7 +188,7 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
     return { home, part_id: partId(message_id, shown - 1) };
   };
 
-  /** A thought of which nothing can be read. Behind parts that are shown already it is recorded in its place, not shown. */
+  /** Records a thought without readable text. If later parts are already shown, it is recorded but not shown. */
   const hide = (wanted: Place, proof: Proof, fields: Pick<ThinkingTextPart, "id" | "detail">): void => {
     const { hidden = "encrypted" } = proof;
     const thought: ThinkingTextPart = { ...fields, type: "thinking_text", text: "", hidden };
@@ -218,7 +218,7 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
     let text = "";
     let proof: Proof | undefined;
     let state: "unopened" | "open" | "ended" = "unopened";
-    /** Whether what was sent with the last end is no longer so. */
+    /** Whether the text changed after the last end was sent. */
     let stale = false;
     let part: TextPart | ThinkingTextPart | undefined;
     let home = wanted;
@@ -240,7 +240,7 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
       },
       append(delta) {
         if (delta === "") return;
-        // It was told as hidden: what comes still is a thought of its own.
+        // It was already shown as hidden: further text is a thought of its own.
         if (state === "ended" && part === undefined) {
           state = "unopened";
           proof = undefined;
@@ -395,7 +395,7 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
       frames.push({ ...common, type: "message.image", part_id, message_id, url });
     },
     unknown(wanted, raw, title) {
-      // History has it as an event of its own, in its place: the record's copy is for the provider alone.
+      // History has an event for it. The copy in the record is for the provider only.
       const { home, part_id } = show(wanted);
       home.parts.push({ type: "unknown", raw });
       frames.push({ ...now(), type: "unknown", part_id, raw, title });

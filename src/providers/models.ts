@@ -3,10 +3,10 @@ import { type KnownModel, knownModels } from "./known-models.ts";
 
 const MILLION = 1_000_000;
 const USUAL_OUTPUT = 32_000;
-/** What providers hang on a model's id to name one version of it. */
+/** Suffixes with which providers name a version of a model. */
 const VERSION = /[-@:](?:latest|preview|\d{4}|\d{6,8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{4}|\d{2}-\d{2}|\d{3})$/;
 
-/** What is known of a model; `undefined`: nothing, and it has no price. A version's date does not matter. */
+/** Facts about a model; `undefined`: it is unknown and has no price. A version date is ignored. */
 export function findModel(provider: string, model: string): KnownModel | undefined {
   let id = model.toLowerCase();
   let vendor = provider === "openai-chat" ? "openai" : provider;
@@ -28,7 +28,7 @@ export function findModel(provider: string, model: string): KnownModel | undefin
   }
 }
 
-/** How OpenRouter calls the makers. */
+/** OpenRouter's names of model vendors. */
 const VENDORS = new Map([
   ["google", "gemini"],
   ["moonshotai", "moonshot"],
@@ -36,8 +36,8 @@ const VENDORS = new Map([
 ]);
 
 /**
- * What a call cost in US dollars: what the provider says, or its tokens at the known price; `undefined`: no price. Of
- * OpenRouter's calls only what it says itself counts, for it chooses whom it pays.
+ * The cost of a call in US dollars: as reported by the provider, or computed from the tokens and the known price; `undefined`: no
+ * price. For OpenRouter only the reported cost counts, because it selects the upstream.
  */
 export function costOf(provider: string, model: string, usage: Usage): number | undefined {
   if (usage.cost !== undefined) return usage.cost;
@@ -55,12 +55,15 @@ export function costOf(provider: string, model: string, usage: Usage): number | 
   return Math.max(0, dollars / MILLION);
 }
 
-/** How many tokens to ask an Anthropic model for, where the call does not say. */
+/** The token limit for a request to an Anthropic model, if the call has none. */
 export function outputLimit(model: string): number {
   return Math.min(findModel("anthropic", model)?.max_output ?? USUAL_OUTPUT, USUAL_OUTPUT);
 }
 
-/** How a model of the Anthropic wire is asked to think. Of an unknown one the name tells: newer ones decide themselves. */
+/**
+ * How thinking is requested from a model in the Anthropic protocol. For unknown models it is inferred from the name: newer ones
+ * decide themselves.
+ */
 export function thinkingOf(model: string): NonNullable<KnownModel["thinking"]> {
   return findModel("anthropic", model)?.thinking ?? (/claude/i.test(model) ? "adaptive" : "budget");
 }

@@ -13,38 +13,41 @@ import { imagesThatFit, type SentImage, sentImage } from "./images.ts";
 import { argumentsObject, wellFormedJson } from "./json.ts";
 import type { Wire } from "./provider.ts";
 
-/** Whom the history is for, and what that wire takes. */
+/** The model for which the history is prepared, and what its protocol supports. */
 export interface Target {
   provider: string;
   api: Wire;
-  /** The model's id as it is requested. */
+  /** The requested model id. */
   model: string;
-  /** Absent: the model takes images. */
+  /** Absent: the model accepts images. */
   images?: boolean;
-  /** Thoughts without a signature go back to the model that had them (Chat compatibles). */
+  /** Thoughts without a signature are sent back to the same model (Chat Completions). */
   unsigned_thoughts?: boolean;
-  /** `foreign`: text stands before the calls in other models' messages only. Absent: in all. */
+  /** `foreign`: text is moved before the calls only in other models' messages. Absent: in all. */
   text_before_calls?: "foreign";
-  /** The id that a call has on the wire. Absent: the provider's own for the same model, for others one of `[A-Za-z0-9_-]{1,64}`. */
+  /**
+   * The id of a call in requests. Absent: the provider's own for the same model, and one matching `[A-Za-z0-9_-]{1,64}` for
+   * others.
+   */
   callId?(call: ToolCallPart, place: CallPlace): string;
 }
 
-/** Where a call stands in the history, and whether the model that the history is for made it (`is_same`). */
+/** The position of a call in the history, and whether the target model made it (`is_same`). */
 export interface CallPlace {
   message_id: string;
   is_same: boolean;
-  /** Counted from 0 over the whole history. */
+  /** Zero-based index over the whole history. */
   index: number;
 }
 
-/** A history that every encoder may trust. */
+/** A history that satisfies the invariants on which encoders rely. */
 interface NormalHistory {
   /** All system messages; empty: none. */
   system: string;
   messages: NormalMessage[];
 }
 
-/** No developer messages: they are in the others. The results of a message's calls follow it directly. */
+/** Developer messages are merged into others. The results of a message's calls follow it directly. */
 export type NormalMessage = NormalUser | NormalAssistant | NormalResults;
 
 /** Never empty. */
@@ -54,17 +57,17 @@ export interface NormalUser {
 }
 export type UserContent = { type: "text"; text: string } | { type: "image"; image: SentImage };
 
-/** Never empty, never thoughts alone. Of another model: texts and calls only. */
+/** Never empty, and never thoughts only. Of another model: only texts and calls. */
 export interface NormalAssistant {
   role: "assistant";
-  /** It was made by the model that the history is for: everything goes back as it came. */
+  /** It was made by the target model, so everything is sent back as it was received. */
   is_same: boolean;
   parts: NormalPart[];
   message: AssistantMessage;
 }
 /**
- * `call_id` of a call is the id for the wire, its arguments have no half of a character. A hidden thought stands before its signature. Of the same model, a part of type
- * `unknown` is raw JSON of the wire.
+ * The `call_id` of a call is the id for the request, and its arguments have no lone surrogates. A hidden thought precedes its
+ * signature. For the same model, a part of type `unknown` is a raw JSON block.
  */
 export type NormalPart =
   | TextPart
@@ -74,14 +77,14 @@ export type NormalPart =
   | UnknownPart
   | Extract<Part, { type: "image_url" }>;
 
-/** One result for each call of the message before it, in the order of the calls. */
+/** One result for each call of the preceding message, in the order of the calls. */
 interface NormalResults {
   role: "results";
   results: NormalResult[];
 }
-/** What one call gave; a call that has no result in the history gets one that says so. */
+/** The result of a call. A call without a result in the history gets a placeholder. */
 export interface NormalResult {
-  /** The same as the call's. */
+  /** Equal to the call's. */
   call_id: string;
   tool_name: string;
   status: ToolStatus;
@@ -90,11 +93,11 @@ export interface NormalResult {
   images: SentImage[];
 }
 
-/** The text of a result that has none. Beside images a wire that takes them there may leave it out. */
+/** The text of an empty result. Protocols with images in results may omit it next to images. */
 export const NO_OUTPUT = "(no output)";
 const LEGAL_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** The stored history as the target's model may get it. Equal histories give equal results. */
+/** Prepares a stored history for the target model. Equal histories give equal results. */
 export function normalise(messages: readonly Message[], target: Target): NormalHistory {
   const system = messages
     .filter((message) => message.role === "system")
@@ -106,7 +109,7 @@ export function normalise(messages: readonly Message[], target: Target): NormalH
 
 // --- Developer messages ------------------------------------------------------------------------------------------------
 
-/** What developer messages add to the message that they are attached to. */
+/** The content that developer messages add to the message they are attached to. */
 interface Attachment {
   text: string;
   images: UserContent[];
@@ -124,8 +127,8 @@ function contentOf({ text, images }: Attachment): UserContent[] {
 }
 
 /**
- * Attaches developer messages to the user or tool message before them. What comes first, or right behind an assistant message,
- * waits for the next user or tool message, so that nothing before it changes.
+ * Attaches developer messages to the preceding user or tool message. At the beginning, or directly after an assistant message,
+ * they are attached to the next user or tool message, so that earlier messages do not change.
  */
 function foldDeveloper(messages: readonly Message[]): Item[] {
   const items: Item[] = [];
@@ -161,7 +164,7 @@ function foldDeveloper(messages: readonly Message[]): Item[] {
         items.push({ role: "tool", message, attached: last });
         break;
       case "assistant":
-        // A conversation begins with the user.
+        // A conversation must begin with a user message.
         if (items.length === 0) makeUser();
         last = undefined;
         items.push({ role: "assistant", message });
@@ -183,7 +186,7 @@ function userContent(parts: readonly Part[]): UserContent[] {
       case "image_file":
       case "file":
         return [media(part)];
-      // Nothing that a user says.
+      // Not user content.
       case "thinking_text":
       case "thinking_signature":
       case "tool_call":
@@ -225,7 +228,7 @@ interface Slot {
 
 function pair(items: readonly Item[], target: Target): NormalMessage[] {
   const messages: NormalMessage[] = [];
-  /** The newest call of each id; ids repeat from turn to turn with some providers. */
+  /** The newest call of each id. Some providers reuse ids in later turns. */
   const open = new Map<string, Slot>();
   const dropped = new Set<string>();
   const batches: { results: NormalResults; slots: Slot[] }[] = [];
@@ -252,7 +255,7 @@ function pair(items: readonly Item[], target: Target): NormalMessage[] {
           };
           break;
         }
-        // Of a call that is not sent there is nothing to say; one whose call is gone may still matter.
+        // A result is dropped if its call is not sent. If the call no longer exists, the result may still matter.
         const { tool_name, output_text, parts, call_id } = item.message;
         const isNews = !dropped.has(call_id) && output_text.trim() !== "";
         const content: UserContent[] = [
@@ -311,7 +314,7 @@ function pair(items: readonly Item[], target: Target): NormalMessage[] {
   return messages;
 }
 
-/** The provider's own id for its own model; for others a legal one, the same whenever the history is sent. */
+/** The provider's own id for its own model; for others a valid id that is always the same. */
 export function wireCallId(call: ToolCallPart, { is_same, message_id }: CallPlace): string {
   if (is_same) return call.provider_call_id ?? call.call_id;
   return LEGAL_ID.test(call.call_id)
@@ -341,12 +344,12 @@ function isSameModel(message: AssistantMessage, target: Pick<Target, "provider" 
 
 // --- The parts of an assistant message ---------------------------------------------------------------------------------
 
-/** What makes a message worth sending: thoughts alone are refused by several wires. */
+/** Whether a part makes a message worth sending. Several protocols reject messages with thoughts only. */
 function isContent(part: NormalPart): boolean {
   return part.type !== "thinking_text" && part.type !== "thinking_signature";
 }
 
-/** The parts that go to the target, calls as they are stored. */
+/** The parts that are sent to the target, with calls as stored. */
 function keptParts(
   message: AssistantMessage,
   is_same: boolean,
@@ -373,7 +376,7 @@ function keptParts(
         const isLost = isGoogles(part) && carrier?.type === "tool_call" && isBroken && !isWholeCall(carrier);
         return is_same && !isLost ? [part] : [];
       }
-      // Another wire's blocks mean nothing to this one.
+      // Raw blocks of another protocol have no meaning here.
       case "unknown":
       case "image_url":
         return is_same ? [part] : [];
@@ -384,13 +387,13 @@ function keptParts(
         return part satisfies never;
     }
   });
-  // A thought that led nowhere is refused; only a paused answer is whole without what follows.
+  // A trailing thought is rejected, except in a paused answer.
   const isPaused = message.stop_reason_raw === "pause_turn";
   while (!isPaused && kept.length > 0 && !isContentOrCarried(kept)) kept.pop();
   return target.text_before_calls === "foreign" && is_same ? kept : withTextFirst(kept);
 }
 
-/** Whether the last part is something said or done, or the signature of such a part. */
+/** Whether the last part is content, or the signature of such a part. */
 function isContentOrCarried(parts: readonly NormalPart[]): boolean {
   const last = parts.at(-1);
   if (last === undefined || isContent(last)) return true;
@@ -406,14 +409,14 @@ function isWholeCall(call: ToolCallPart): boolean {
   return call.unfinished !== true && argumentsObject(call.arguments_json) !== undefined;
 }
 
-/** A foreign text without what only its own wire knows. */
+/** A foreign text without fields of its own protocol. */
 function withoutIds({ text }: TextPart): TextPart {
   return { type: "text", text };
 }
 
 /**
- * The texts that stand behind a call moved before the first one, with the thoughts that led to them; all orders but that
- * between calls and texts stay. Some wires refuse the other order.
+ * Moves the texts after a call before the first call, together with their thoughts. The order is otherwise unchanged. Some
+ * protocols reject texts after calls.
  */
 function withTextFirst(parts: readonly NormalPart[]): NormalPart[] {
   const first = parts.findIndex((part) => part.type === "tool_call");
@@ -428,7 +431,7 @@ function withTextFirst(parts: readonly NormalPart[]): NormalPart[] {
   ];
 }
 
-/** The thoughts that a signature proves: the nearest before it that has none yet, and those that share its id. */
+/** The thoughts with a signature: the nearest preceding one without a signature, and those that share its id. */
 function signedThoughts(parts: readonly Part[]): Set<Part> {
   const signed = new Set<Part>();
   const untaken: ThinkingTextPart[] = [];
@@ -462,7 +465,7 @@ function fitImages(messages: readonly NormalMessage[], target: Target): NormalMe
   const left_out = new Set(all.filter((_, at) => fits[at] !== true));
   const placeholder =
     target.images === false
-      ? "[An image was not sent: the model takes none]"
+      ? "[An image was not sent: the model does not accept images]"
       : "[An image was not sent: too large, or too many]";
   return messages.map((message): NormalMessage => {
     if (message.role === "user") {

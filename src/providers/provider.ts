@@ -1,7 +1,7 @@
 import type { Frame } from "../model/frames/frame.ts";
 import type { AssistantMessage, Message, Usage } from "../model/messages/message.ts";
 
-/** The languages that model providers speak over HTTP. */
+/** The API protocols of model providers over HTTP. */
 export type Wire =
   | "anthropic-messages"
   | "chat-completions"
@@ -17,27 +17,24 @@ export interface ToolDefinition {
   input_schema: Readonly<Record<string, unknown>>;
 }
 
-/** One model call: what is asked, whoever is asked. */
+/** One model call, for any provider. */
 export interface ModelCall {
   session_id: string;
-  /** The id of the assistant message that this call makes. */
+  /** The id of the assistant message that this call creates. */
   message_id: string;
-  /** The model's id as the provider is asked for it. */
+  /** The requested model id. */
   model: string;
-  /** As stored; the wire's encoder normalises them for its model. The system prompt is the first message. */
+  /** As stored. The encoder normalises them for its model. The first message is the system prompt. */
   messages: readonly Message[];
   tools: readonly ToolDefinition[];
-  /** Ids of the session's calls, those that are not sent any more among them: a new call gets none of these. */
+  /** Ids of all calls of the session, also of those that are no longer sent. A new call gets a different id. */
   taken_call_ids?: ReadonlySet<string>;
   max_output_tokens?: number;
-  /** How much the model should think; absent: the provider's default. */
+  /** Reasoning effort. Absent: the provider's default. */
   effort?: "none" | "low" | "medium" | "high";
 }
 
-/**
- * What kind of failure it is, whatever the provider calls it: what a person can do and whether it is tried again follow
- * from it.
- */
+/** The kind of a failure, independent of the provider's name for it. Determines the remedy and whether it is retried. */
 export type FailureClass =
   | "overloaded"
   | "rate_limit"
@@ -47,9 +44,9 @@ export type FailureClass =
   | "invalid_request"
   | "not_found"
   | "model_output_invalid"
-  /** Refused for what was asked or answered: safety, policy, a filter. */
+  /** Blocked because of the prompt or the answer: safety, policy, a filter. */
   | "content_blocked"
-  /** The provider's own trouble: 500, 502, 504. */
+  /** A server error: 500, 502, 504. */
   | "server"
   | "network"
   | "timeout"
@@ -59,24 +56,24 @@ export type FailureClass =
 /** Why a model call failed. */
 export interface Failure {
   class: FailureClass;
-  /** What the provider (or the network) said; never a key. */
+  /** The message of the provider or the network. Never contains a key. */
   message: string;
-  /** What the person can do about it, one sentence. */
+  /** What the user can do, in one sentence. */
   remedy?: string;
   can_retry: boolean;
-  /** How long the provider asks to wait, in milliseconds. */
+  /** The delay requested by the provider, in milliseconds. */
   retry_after_ms?: number;
-  /** HTTP status, where there was one. */
+  /** HTTP status, if there was one. */
   status?: number;
-  /** The provider's name for the request, for its support. */
+  /** The provider's request id, for its support. */
   request_id?: string;
   /** The error object as the provider sent it. */
   data?: unknown;
 }
 
 /**
- * Tokens as providers count them: `input_tokens` is the whole prompt, of which `cached_tokens` and `cache_write_tokens` are
- * parts; `output_tokens` contains `reasoning_tokens`.
+ * Tokens as providers count them: `input_tokens` is the whole prompt, including `cached_tokens` and `cache_write_tokens`;
+ * `output_tokens` includes `reasoning_tokens`.
  */
 export interface ReportedUsage {
   input_tokens: number;
@@ -84,101 +81,101 @@ export interface ReportedUsage {
   cache_write_tokens: number;
   output_tokens: number;
   reasoning_tokens: number;
-  /** US dollars, where the provider says so. */
+  /** US dollars, if the provider reports it. */
   cost?: number;
 }
 
-/** What came of a model call. */
+/** The result of a model call. */
 export interface ModelReply {
   /**
-   * The message with all parts so far, whatever happened: `stop_reason` is `error` after a failure and `aborted` after an
-   * abort. Absent: nothing came at all, not even the start of a message, and nothing was emitted.
+   * The message with all parts received. `stop_reason` is `error` after a failure and `aborted` after an abort. Absent: nothing
+   * was received, not even the start of a message, and nothing was emitted.
    */
   message?: AssistantMessage;
-  /** Present when the call failed; absent after an abort. */
+  /** Present if the call failed. Absent after an abort. */
   failure?: Failure;
-  /** Calls of the message that may be executed (closed, terminal event seen, valid JSON object). */
+  /** Calls of the message that can be executed (closed, final event received, valid JSON object). */
   executable_calls: readonly string[];
-  /** Tokens as the provider counts them; `message.usage` is the same in the model's form. */
+  /** Tokens as the provider counts them. `message.usage` has the same in Verbatim's form. */
   usage?: ReportedUsage;
-  /** How full the model's context is after this call, in tokens: not the sum over a provider's own rounds. */
+  /** Size of the model's context after this call, in tokens. Not the sum of a provider's internal rounds. */
   context_tokens?: number;
 }
 
-/** Who listens to a model call, and can abort it. */
+/** Receives the frames of a model call, and can abort it. */
 export interface StreamOptions {
   signal: AbortSignal;
   /**
-   * Takes the frames of the call as they happen: `message.start` with the first sign of a message, parts, tool calls,
-   * `message.record`, then `message.end` (with `stop_reason: "error"` and `error` after a failure). After an abort
-   * `message.record` is the last frame and there is no `message.end`: whoever aborted says why with an `interrupt`.
+   * Called with the frames of the call as they are received: `message.start` first, then parts, tool calls, `message.record`, and
+   * `message.end` (with `stop_reason: "error"` and `error` after a failure). After an abort `message.record` is the last frame,
+   * without `message.end`: the caller emits an `interrupt` with the reason.
    */
   emit(frame: Frame): void;
   now?(): number;
 }
 
-/** A model provider, ready to be called. */
+/** A model provider. */
 export interface Provider {
   readonly id: string;
-  /** What a person calls it. */
+  /** Its display name. */
   readonly title: string;
-  /** One model call, tried once. Never throws and never rejects: a failure is in the reply. */
+  /** Makes one model call without retries. Never throws or rejects: a failure is in the reply. */
   stream(call: ModelCall, options: StreamOptions): Promise<ModelReply>;
 }
 
-/** Ids and clock that a decoder makes its frames with. */
+/** Ids, clock and facts for a decoder. */
 export interface DecoderContext {
   session_id: string;
   message_id: string;
   provider: string;
   wire: Wire;
-  /** The model's id as it was requested. */
+  /** The requested model id. */
   model: string;
-  /** Where the answer comes from: servers of one wire have their own ways. Absent: not known, as with a recording. */
+  /** The URL of the server, whose dialect may differ. Absent: unknown, as for a recording. */
   base_url?: string;
-  /** The tools that were offered: models write their names in other ways. Absent: names stay as they come. */
+  /** The offered tools, to recognize variants of their names. Absent: names are kept. */
   tool_names?: readonly string[];
-  /** Ids that calls of the session have. Absent: none. */
+  /** Ids of the session's calls. Absent: none. */
   taken_call_ids?: ReadonlySet<string>;
-  /** What is asked ends in results of tools: a model that has nothing to add to these may end its turn without a word. */
+  /** Whether the request ends with tool results. A model may then end its turn without text. */
   answers_results?: boolean;
-  /** What the tokens of a call cost in US dollars; `undefined`: nobody knows. Absent: no price is known. */
+  /** The cost of a call in US dollars; `undefined`: unknown. Absent: no prices are known. */
   costOf?(usage: Usage): number | undefined;
   now(): number;
 }
 
-/** How a stream ended: by itself, by us, or because the connection failed. */
+/** How a stream ended: normally, by an abort, or because the connection failed. */
 export type StreamEnd = { type: "end" } | { type: "abort" } | { type: "failure"; failure: Failure };
 
 /**
- * Turns one response into frames and exactly one assistant message: a state machine without I/O, the same for a live
- * connection, a recording and a test.
+ * Decodes one response into frames and exactly one assistant message. A state machine without I/O, the same for live connections,
+ * recordings and tests.
  */
 export interface Decoder {
-  /** One server-sent event (`data` as it came). Never throws: what cannot be read ends the message with an error. */
+  /** Adds one server-sent event (`data` as received). Never throws: invalid data ends the message with an error. */
   push(data: string, event?: string): Frame[];
-  /** `ended`: the terminal event was seen, usage may follow. `broken`: nothing that follows is read. */
+  /** `ended`: the final event was received, and usage may follow. `broken`: the rest is ignored. */
   readonly phase: "open" | "ended" | "broken";
-  /** No event follows. Called once. */
+  /** Ends the input. Call it once. */
   end(how: StreamEnd): { frames: Frame[]; reply: ModelReply };
 }
 
-/** Where and how to call a provider. */
+/** The server and key for calls to a provider. */
 export interface Endpoint {
-  /** Without a trailing slash; may have a path. */
+  /** Without a trailing slash. May have a path. */
   base_url: string;
   api_key?: string;
 }
 
-/** A request as it is sent, by POST; its headers hold the key. */
+/** A request to be sent by POST. Its headers contain the key. */
 export interface EncodedRequest {
   url: string;
   headers: Record<string, string>;
-  /** JSON: equal calls give equal bytes, and appending a message does not change the bytes before it. */
+  /** JSON. Equal calls give equal bytes, and appending a message does not change the bytes before it. */
   body: string;
 }
 
-/** One wire: both halves of it. */
+/** An API protocol: its encoder and its decoder. */
 export interface ApiProtocol {
   readonly wire: Exclude<Wire, "scripted">;
   encode(call: ModelCall, provider: string, endpoint: Endpoint): EncodedRequest;

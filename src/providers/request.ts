@@ -1,27 +1,27 @@
 import type { Endpoint } from "./provider.ts";
 
-/** The address of a path below the endpoint's own, which may have one too. `path` begins with a slash. */
+/** The URL of a path below the endpoint's own, which may have a query. `path` begins with a slash. */
 export function endpointUrl({ base_url }: Endpoint, path: string): string {
   return base_url.replace(/\/+$/, "") + path;
 }
 
-/** The headers of a request for an event stream, with the wire's own. */
+/** The headers of a request for an event stream, including the protocol's own. */
 export function requestHeaders(own: Readonly<Record<string, string>>): Record<string, string> {
   return {
     "content-type": "application/json",
     accept: "text/event-stream",
-    // Some proxies hold a compressed answer back until it is whole.
+    // Some proxies buffer a compressed answer until it is complete.
     "accept-encoding": "identity",
     ...own,
   };
 }
 
-/** `authorization: Bearer`, where there is a key. */
+/** `authorization: Bearer`, if there is a key. */
 export function bearer({ api_key }: Endpoint): Record<string, string> {
   return api_key === undefined || api_key === "" ? {} : { authorization: `Bearer ${api_key}` };
 }
 
-/** A tool's name as every wire takes it. */
+/** A tool name that all protocols accept. */
 export function legalToolName(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unnamed_tool";
 }

@@ -4,25 +4,25 @@ import { parseJson } from "./json.ts";
 import { createMessageWriter, type Ending, type MessageWriter } from "./message-writer.ts";
 import type { Decoder, DecoderContext } from "./provider.ts";
 
-/** The state machine of one wire: what its events mean for the message. */
+/** The protocol-specific part of a decoder, which interprets events. */
 export interface WireReader {
   /**
-   * One event's JSON, whatever it is: an event of the stream, an error object, or the whole answer of a server that does not
-   * stream. May throw, which ends the message as unreadable.
+   * Reads the JSON of an event: an event of the stream, an error object, or the whole answer of a server that does not stream.
+   * May throw, which ends the message as invalid.
    */
   read(value: unknown, event: string | undefined): void;
-  /** `data: [DONE]`, which ends nothing by itself. */
+  /** Called for `data: [DONE]`, which does not end the stream by itself. */
   readDone?(): void;
-  /** Whether the wire's terminal event was seen; looked at again after `finish`. */
+  /** Whether the protocol's final event was received. Checked again after `finish`. */
   readonly ended: boolean;
   /**
-   * No event follows: what is open ends as it is. Gives what the wire said of the end so far; without the terminal event only
-   * its raw words count, for the message was cut.
+   * Ends open parts. Returns what is known about the end. Without the final event only its raw reason is used, because the
+   * message was truncated.
    */
   finish(): Ending | undefined;
 }
 
-/** The rules that all wires share around a wire's own reader: unreadable events, errors, aborts and cuts. */
+/** Adds the rules that all protocols share: invalid events, errors, aborts and truncation. */
 export function createStreamDecoder(
   context: DecoderContext,
   createReader: (writer: MessageWriter) => WireReader,
@@ -48,13 +48,13 @@ export function createStreamDecoder(
         return writer.take();
       }
       const parsed = parseJson(data);
-      if (parsed === undefined) stopReading(`The provider sent an event that is no JSON: ${excerpt(data)}`);
+      if (parsed === undefined) stopReading(`The provider sent an event that is not JSON: ${excerpt(data)}`);
       else {
         const values: unknown[] = Array.isArray(parsed.value) ? parsed.value : [parsed.value];
         try {
           for (const value of values) reader.read(value, event);
         } catch (error) {
-          stopReading(`The provider sent an event that cannot be read (${String(error)}): ${excerpt(data)}`);
+          stopReading(`The provider sent an invalid event (${String(error)}): ${excerpt(data)}`);
         }
       }
       return writer.take();
@@ -68,7 +68,7 @@ export function createStreamDecoder(
         ...(ending?.stop_details === undefined ? {} : { stop_details: ending.stop_details }),
       };
       if (how.type === "abort") return writer.end({ ...said, stop_reason: "aborted" });
-      // Gemini's models owe an answer to results, too: that they stop without one is a mistake of theirs.
+      // Gemini's models must also respond to tool results: an empty answer is an error.
       const isGemini = context.wire === "gemini-generate-content" || /gemini/i.test(context.model);
       const maySayNothing = context.answers_results === true && !isGemini;
       if (isWhole && ending?.stop_reason === "stop" && !maySayNothing && !writer.saysSomething)
@@ -80,7 +80,7 @@ export function createStreamDecoder(
   };
 }
 
-/** How a message ends that ended by itself, given how many calls it has (Chat Completions, Gemini, Responses, scripts). */
+/** The stop reason of a message that ended normally, by its number of calls (Chat Completions, Gemini, Responses, scripts). */
 export const stopWith = (calls: number): StopReason => (calls > 0 ? "tool_use" : "stop");
 
 function excerpt(data: string): string {

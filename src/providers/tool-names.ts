@@ -1,8 +1,8 @@
 import { legalToolName } from "./request.ts";
 
 /**
- * The offered tool that a call means. Models decorate names (`functions.read`, `default_api.read`, `tool_read_x1`), and some names
- * are offered under others because a wire takes fewer characters. A name that is like none of them stays as it is.
+ * The offered tool that a call refers to. Models decorate names (`functions.read`, `default_api.read`, `tool_read_x1`), and some
+ * tools are offered under shortened names. An unknown name is unchanged.
  */
 export function offeredToolName(called: string, offered: readonly string[]): string {
   const bare = called.replace(/^[A-Za-z_]+[.:/]/, "");
@@ -17,6 +17,6 @@ export function offeredToolName(called: string, offered: readonly string[]): str
 
 function isSentAs(name: string, wanted: string): boolean {
   const legal = legalToolName(name);
-  // Gemini takes no digit in front.
+  // Gemini does not allow a leading digit.
   return legal === wanted || `_${legal}`.slice(0, 64) === wanted;
 }

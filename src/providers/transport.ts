@@ -3,15 +3,15 @@ import { createEventReader } from "./event-reader.ts";
 import { networkFailure, responseFailure, timeoutFailure } from "./failures.ts";
 import type { Decoder, EncodedRequest, StreamEnd } from "./provider.ts";
 
-/** How long a provider may say nothing at all, in milliseconds; comments and pings count as life. */
+/** Timeout without any data, in milliseconds. Comments and pings count as data. */
 const SILENCE_MS = 300_000;
-/** Once the answer is complete only figures can follow: a server that leaves the connection open is not waited for. */
+/** Time to wait for the end of the connection after the answer is complete, in milliseconds. Only usage can follow. */
 const WAIT_AFTER_END_MS = 5_000;
 const MAX_ERROR_BODY = 1_000_000;
 
 /**
- * undici, loaded for the first call: a daemon that calls no model starts without it. Without its own limits of 300 s,
- * which end long silent thoughts: the silence is timed here, for each call.
+ * Loads undici for the first call, so that a daemon without model calls does not load it. Its own timeouts of 300 s would end
+ * long thoughts and are disabled: the silence is timed per call here.
  */
 async function loadClient() {
   const { Agent, fetch } = await import("undici");
@@ -22,7 +22,7 @@ let dispatcher: Dispatcher | undefined;
 
 interface Exchange {
   request: EncodedRequest;
-  /** Reads the answer. */
+  /** Parses the answer. */
   decoder: Pick<Decoder, "phase">;
   signal: AbortSignal;
   silence_ms?: number;
@@ -30,8 +30,8 @@ interface Exchange {
 }
 
 /**
- * Sends the request and hands on the events of its answer. Never rejects. An abort wins over the error that it causes; in every
- * case the connection is done with when this resolves.
+ * Sends the request and passes on the events of the answer. Never rejects. An abort takes precedence over the error that it
+ * causes. The connection is closed when this resolves.
  */
 export async function exchange({
   request,
@@ -49,7 +49,7 @@ export async function exchange({
   }, silence_ms);
   let ending: typeof silence | undefined;
   const resetTimer = (): void => {
-    // Some ping for as long as the connection is open: behind the end that is no life.
+    // After the final event, pings do not extend the timeout.
     if (ending) return;
     if (decoder.phase === "ended") {
       clearTimeout(silence);
@@ -66,7 +66,7 @@ export async function exchange({
       body: request.body,
       signal: stop.signal,
       dispatcher,
-      // A key goes to the address that it was given for, nowhere else.
+      // A key must only be sent to its own server.
       redirect: "error",
     });
     resetTimer();
@@ -79,7 +79,7 @@ export async function exchange({
       };
     }
     const events = createEventReader((data, event) => {
-      // Whoever aborts while a frame is emitted gets no more of them.
+      // The abort may happen while a frame is emitted: no more frames after that.
       if (!signal.aborted) onEvent(data, event);
     });
     for await (const chunk of response.body ?? []) {
@@ -109,7 +109,7 @@ export async function exchange({
   }
 }
 
-/** The body as text, its beginning where it is longer than anybody needs. */
+/** The beginning of the body as text, up to a limit. */
 async function readText(body: AsyncIterable<Uint8Array> | null, resetTimer: () => void): Promise<string> {
   const decoder = new TextDecoder("utf-8");
   let text = "";
@@ -120,7 +120,7 @@ async function readText(body: AsyncIterable<Uint8Array> | null, resetTimer: () =
       if (text.length > MAX_ERROR_BODY) break;
     }
   } catch {
-    // What came of it is all there is to say.
+    // Use what was received.
   }
   return text + decoder.decode();
 }

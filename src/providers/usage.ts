@@ -1,7 +1,9 @@
 import type { Usage } from "../model/messages/message.ts";
 import type { ReportedUsage } from "./provider.ts";
 
-/** The model's form of what a provider counted. Gateways report more cached tokens than tokens: never below zero. */
+/**
+ * Converts a provider's counts to Verbatim's form. Never below zero, because some gateways report more cached tokens than tokens.
+ */
 export function usageOf(reported: ReportedUsage): Usage {
   const { input_tokens, cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost } = reported;
   return {

@@ -588,7 +588,7 @@ describe("a provider over HTTP", () => {
     });
     const { reply } = await ask({ endpoint: { base_url: server.url } });
     expect(reply.message?.parts).not.toEqual([]);
-    expect(reply.failure).toMatchObject({ class: "unknown", message: expect.stringContaining("no JSON") });
+    expect(reply.failure).toMatchObject({ class: "unknown", message: expect.stringContaining("not JSON") });
   });
 });
 

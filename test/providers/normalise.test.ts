@@ -256,7 +256,7 @@ describe("texts and images", () => {
 
   it("that the model cannot take, or that are too large, are named instead, the oldest first", () => {
     expect(outline([user("Hi", image())], { images: false })).toEqual([
-      'user: "Hi" "[An image was not sent: the model takes none]"',
+      'user: "Hi" "[An image was not sent: the model does not accept images]"',
     ]);
     const large = image(`data:image/png;base64,${PNG}${"A".repeat(7_000_000)}`);
     const heavy = image(`data:image/png;base64,${PNG}${"A".repeat(5_000_000)}`);

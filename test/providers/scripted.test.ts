@@ -154,7 +154,7 @@ describe("a script", () => {
   it("says that it is over when the loop goes on where it does not", async () => {
     const provider = fast({ title: "Short", steps: [{ parts: [{ tool_call: { name: "todo" } }] }] });
     const replies = await sessionOf(provider, "test").turn("Go");
-    expect(words(replies[1])).toBe("The script is over.");
+    expect(words(replies[1])).toBe("The script has ended.");
   });
 
   it("can be read from a file", async () => {
@@ -319,7 +319,7 @@ describe("a fault of a script", () => {
 describe("a mistake in a script", () => {
   it.each([
     ["no JSON", "{", /mine\.json is not JSON/],
-    ["a field that is not known", '{"title":"T","step":[]}', /mine\.json is no script.*"step"/],
+    ["a field that is not known", '{"title":"T","step":[]}', /mine\.json is not a valid script.*"step"/],
     ["a wrong type", '{"title":"T","steps":[{"parts":[{"text":1}]}]}', /steps\[0\]\.parts\[0\]\.text: /],
     [
       "two kinds in one part",

@@ -12,8 +12,8 @@ import type { Decoder, DecoderContext, ReportedUsage } from "../provider.ts";
 import { createStreamDecoder, type WireReader } from "../stream-decoder.ts";
 
 /**
- * The stream of the Anthropic Messages API, version 2023-06-01: `message_start`, blocks by index (start, deltas, stop),
- * `message_delta` with the stop reason and the usage so far, `message_stop`; `ping` and `error` anywhere.
+ * Decodes the stream of the Anthropic Messages API, version 2023-06-01: `message_start`, blocks by index (start, deltas, stop),
+ * `message_delta` with the stop reason and the usage so far, `message_stop`; `ping` and `error` at any time.
  */
 export function createAnthropicDecoder(context: DecoderContext): Decoder {
   return createStreamDecoder(context, readAnthropic);
@@ -23,9 +23,9 @@ type Block =
   | { type: "text"; text: GrowingText }
   | { type: "thinking"; thought: GrowingThought; signature: string }
   | { type: "tool_use"; call: GrowingCall; input: JsonObject | undefined }
-  /** A block that is not ours to run or to read; deltas are joined into it. */
+  /** A block of unknown type or run by the provider. Its deltas are merged into it. */
   | { type: "raw"; place: Place; raw: Record<string, unknown>; input_json: string }
-  /** Deltas of a block that was never started and that they do not name: a call without its tool, say. */
+  /** Deltas for a block that was never started and whose type is unclear, such as a call without a tool name. */
   | { type: "stray"; place: Place; deltas: JsonObject[] };
 
 function readAnthropic(writer: MessageWriter): WireReader {
@@ -38,7 +38,7 @@ function readAnthropic(writer: MessageWriter): WireReader {
   const countUsage = (counted: unknown): void => {
     const fields = Object.entries(asObject(counted) ?? {}).filter(([, value]) => value !== null);
     if (fields.length === 0) return;
-    // Cumulative: what is said later replaces what was said before, zeros included.
+    // Cumulative: later values replace earlier ones, including zeros.
     usage = { ...usage, ...Object.fromEntries(fields) };
     writer.usage(reportedUsage(usage), contextTokens(usage));
   };
@@ -80,7 +80,7 @@ function readAnthropic(writer: MessageWriter): WireReader {
     }
   };
 
-  /** A block that was never started: its deltas say what it is. */
+  /** Creates a block that was never started, with a type inferred from its delta. */
   const implyBlock = (index: number, delta: JsonObject): Block => {
     const place = writer.place();
     let block: Block;
@@ -141,7 +141,7 @@ function readAnthropic(writer: MessageWriter): WireReader {
         return;
       case "tool_use": {
         const { call, input } = block;
-        // Compatibles say the input at the start and send no delta.
+        // Compatible servers send the input at the start and no deltas.
         const isWhole = call.arguments_json === "" && input !== undefined && Object.keys(input).length > 0;
         call.close(isWhole ? JSON.stringify(input) : undefined);
         return;
@@ -159,7 +159,7 @@ function readAnthropic(writer: MessageWriter): WireReader {
     }
   };
 
-  /** What the wire never closed is not whole: a call stays open, a thought unsigned; of anything else there is what came. */
+  /** Ends a block that was never closed: a call stays open, a thought unsigned, others keep what was received. */
   const abandonBlock = (index: number): void => {
     const block = blocks.get(index);
     blocks.delete(index);
@@ -169,7 +169,7 @@ function readAnthropic(writer: MessageWriter): WireReader {
     else if (block?.type === "stray") endStray(writer, block);
   };
 
-  /** A whole message, from a server that does not stream. */
+  /** Reads a complete message, from a server that does not stream. */
   const readMessage = (message: JsonObject): void => {
     startMessage(message);
     for (const [index, content] of (asList(message.content) ?? []).entries()) {
@@ -224,10 +224,10 @@ function readAnthropic(writer: MessageWriter): WireReader {
         case "ping":
           return;
         default: {
-          // Compatibles send errors without the type, or by the event's name alone.
+          // Compatible servers send errors without a type, or identify them by the event's name only.
           if (data.type !== "error" && event !== "error" && data.error === undefined) return;
           const failure = streamFailure(value);
-          writer.fail(failure ?? protocolFailure(`The provider reports an error: ${JSON.stringify(value)}`));
+          writer.fail(failure ?? protocolFailure(`The provider reported an error: ${JSON.stringify(value)}`));
         }
       }
     },
@@ -238,7 +238,7 @@ function readAnthropic(writer: MessageWriter): WireReader {
   };
 }
 
-/** Whether a delta belongs to such a block: words of another kind begin a block of their own. */
+/** Whether a delta belongs to this block. A delta of another kind begins a new block. */
 function takes(block: Block, delta: JsonObject): boolean {
   if (block.type === "raw") return true;
   switch (delta.type) {
@@ -280,7 +280,7 @@ function endRaw(writer: MessageWriter, { place, raw, input_json }: Extract<Block
   writer.unknown(place, block, title);
 }
 
-/** Shown, and never sent back: it is no block that the provider would know again. */
+/** Adds a stray block for display only. It is never sent back, because it is not a block that the provider would accept. */
 function endStray(writer: MessageWriter, { place, deltas }: Extract<Block, { type: "stray" }>): void {
   const json = deltas.map(({ partial_json }) => asString(partial_json) ?? "").join("");
   const isInput = deltas.every(({ type }) => type === "input_json_delta");
@@ -295,7 +295,7 @@ function endingOf(raw: string | undefined, stop_details: unknown, calls: number)
   switch (raw) {
     case "end_turn":
     case "stop_sequence":
-    // The provider's own tools go on in the next call.
+    // The provider's own tools continue in the next call.
     case "pause_turn":
       return { ...said, stop_reason: "stop" };
     case "tool_use":
@@ -310,7 +310,7 @@ function endingOf(raw: string | undefined, stop_details: unknown, calls: number)
         failure: blockedFailure(asNonEmpty(asObject(stop_details)?.explanation)),
       };
     case undefined:
-      return { stop_reason: "error", failure: protocolFailure("The provider does not say why it stopped") };
+      return { stop_reason: "error", failure: protocolFailure("The provider sent no stop reason") };
     default:
       return { ...said, stop_reason: "error", failure: stopFailure(raw) };
   }
@@ -328,7 +328,7 @@ function reportedUsage(usage: JsonObject): ReportedUsage {
   };
 }
 
-/** After rounds of the provider's own tools the input is a sum: the last round alone says how full the context is. */
+/** With rounds of the provider's own tools, the input is a sum: only the last round shows the size of the context. */
 function contextTokens(usage: JsonObject): number | undefined {
   const rounds = (asList(usage.iterations) ?? []).map((round) => asObject(round) ?? {});
   const last = rounds.findLast(({ type }) => type === undefined || type === "message");

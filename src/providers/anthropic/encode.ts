@@ -21,11 +21,11 @@ interface Sent {
 }
 
 const CACHED = { type: "ephemeral" } as const;
-/** How many tokens a model may think that is told a number. */
+/** Thinking budgets in tokens, for models that need a number. */
 const BUDGETS = { low: 4_096, medium: 12_288, high: 24_576 } as const;
 const SMALLEST_BUDGET = 1_024;
 
-/** A request of the Anthropic Messages API, version 2023-06-01, which compatibles know too. */
+/** Encodes a request of the Anthropic Messages API, version 2023-06-01, which compatible servers support too. */
 export function encodeAnthropic(call: ModelCall, provider: string, endpoint: Endpoint): EncodedRequest {
   const { system, messages } = normalise(call.messages, {
     provider,
@@ -57,7 +57,7 @@ export function encodeAnthropic(call: ModelCall, provider: string, endpoint: End
   };
 }
 
-/** Sorted, so that equal tools give equal bytes. A history with calls needs tools even where none are offered. */
+/** Sorted, so that equal tools give equal bytes. A history with calls needs tools even if none are offered. */
 function toolFields(tools: readonly ToolDefinition[], messages: readonly NormalMessage[]): Block {
   if (tools.length === 0) {
     const names = new Set(
@@ -99,7 +99,7 @@ function thinkingFields(
       return { fields: { thinking: { type: "adaptive" }, output_config: { effort } } };
     case "budget": {
       const budget_tokens = Math.min(BUDGETS[effort], max_tokens - 1);
-      // A tool loop that began without a thought cannot go on with one.
+      // A tool loop that began without a thought cannot continue with one.
       if (budget_tokens < SMALLEST_BUDGET || goesOnWithoutThought(messages)) return { fields: {} };
       const fields = { thinking: { type: "enabled", budget_tokens } };
       return tools.length === 0 ? { fields } : { fields, beta: "interleaved-thinking-2025-05-14" };
@@ -115,7 +115,7 @@ function goesOnWithoutThought(messages: readonly NormalMessage[]): boolean {
   return last?.parts[0]?.type !== "thinking_text";
 }
 
-/** Neighbours of one role become one message: the results of a batch, and what the user says after them, are one. */
+/** Merges consecutive messages of one role: the results of a batch and the following user messages become one. */
 function sentMessages(messages: readonly NormalMessage[]): Sent[] {
   const sent: Sent[] = [];
   const put = (role: Sent["role"], content: Block[]): void => {
@@ -144,7 +144,7 @@ function sentMessages(messages: readonly NormalMessage[]): Sent[] {
     }
   }
   const last = messages.at(-1);
-  // What would be taken for the beginning of the answer is none, unless the provider itself paused in the middle.
+  // A final assistant message would be continued as the beginning of the answer, which is only right if the provider paused it.
   if (last?.role === "assistant" && last.message.stop_reason_raw !== "pause_turn") {
     put("user", [{ type: "text", text: "Continue." }]);
   }
@@ -167,7 +167,7 @@ function imageBlock(image: SentImage): Block {
 
 function resultBlock({ call_id, status, text, images }: NormalResult): Block {
   const isFailure = status !== "success";
-  // With an image in it a failed result is refused: those stand behind the results.
+  // Failed results must not contain images: these follow the results.
   const shown = isFailure ? [] : images.map(imageBlock);
   return {
     type: "tool_result",
@@ -198,7 +198,7 @@ function assistantBlocks(part: NormalPart, at: number, { parts }: NormalAssistan
           : { type: "thinking", thinking: part.text, signature: proof.signature },
       ];
     }
-    // It goes with its thought.
+    // Sent with its thought.
     case "thinking_signature":
       return [];
     case "tool_call":
@@ -211,7 +211,7 @@ function assistantBlocks(part: NormalPart, at: number, { parts }: NormalAssistan
         },
       ];
     case "unknown":
-      // A block as the provider sent it; only objects come in here.
+      // A block as the provider sent it, which is always an object here.
       return [part.raw as Block];
     case "image_url":
       return [];
@@ -220,7 +220,7 @@ function assistantBlocks(part: NormalPart, at: number, { parts }: NormalAssistan
   }
 }
 
-/** Always an object: what is none is wrapped, what does not parse is told by the call's result. */
+/** Always an object: other values are wrapped. Invalid JSON is described in the call's result. */
 function inputOf(arguments_json: string): unknown {
   const parsed = parseJson(arguments_json);
   if (parsed === undefined) return {};
@@ -228,7 +228,7 @@ function inputOf(arguments_json: string): unknown {
   return asObject(value) ?? { value };
 }
 
-/** Two points that move along: the end of the last user message and of the one before it. */
+/** Two cache breakpoints: the end of the last user message and of the one before it. */
 function markForCache(sent: readonly Sent[]): void {
   const users = sent.filter(({ role }) => role === "user");
   for (const { content } of users.slice(-2)) {

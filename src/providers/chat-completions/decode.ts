@@ -9,12 +9,12 @@ import { createTagSplitter } from "./think-tags.ts";
 import { createToolCalls } from "./tool-calls.ts";
 import { chatUsage } from "./usage.ts";
 
-/** Reads `chat.completion.chunk`s, of OpenAI and of all who speak its language. */
+/** Decodes `chat.completion.chunk`s of OpenAI and compatible servers. */
 export function createChatDecoder(context: DecoderContext, profile: ChatProfile): Decoder {
   return createStreamDecoder(context, (writer) => createChatReader(writer, profile));
 }
 
-/** The part that the next delta of its kind goes on with. */
+/** The part to which the next delta of its kind belongs. */
 type Current =
   | { type: "text"; refusal: boolean; growing: GrowingText }
   | { type: "thinking"; source: string | number; growing: GrowingThought };
@@ -27,7 +27,7 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
   let model: string | undefined;
   let finish_reason: string | undefined;
   let stop_details: JsonObject | undefined;
-  /** A sign of the end from a server that never says why it ends. */
+  /** A sign of the end from a server that sends no finish reason. */
   let isDone = false;
   let isOver = false;
   let current: Current | undefined;
@@ -36,7 +36,7 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
   const splitter = profile.think_tags === "none" ? undefined : createTagSplitter(profile.think_tags);
 
   const closeCurrent = (): void => {
-    // A thought without text is told as hidden when it ends: before whatever follows it.
+    // A thought without text is marked as hidden when it ends, so end it before the next part.
     current?.growing.end();
     current = undefined;
   };
@@ -85,7 +85,7 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
     if (change.text !== "") thoughts.set(entry, addThinking(change.text, entry, named));
     const proof = type === "reasoning.encrypted" ? details.contentOf(entry) : asNonEmpty(merged.signature);
     if (proof === undefined || proof === "") return;
-    // It belongs to its entry, wherever the answer is by now.
+    // Belongs to its entry, even if other parts came in between.
     const thought = thoughts.get(entry) ?? addThinking("", entry, named);
     thoughts.set(entry, thought);
     thought.sign({ signature: proof, format: details.formatOf(entry) ?? "unknown", ...named });
@@ -94,7 +94,7 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
   const addReasoning = (delta: JsonObject): void => {
     const fragments = asList(delta.reasoning_details) ?? [];
     for (const fragment of fragments) addDetail(fragment);
-    // The same text is in both: what has details is read from them alone.
+    // The text is in both fields: `reasoning_details` takes precedence.
     if (fragments.length > 0) return;
     for (const field of ["reasoning_content", "reasoning", "reasoning_text"]) {
       const text = asNonEmpty(delta[field]);
@@ -131,7 +131,7 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
   };
 
   const readChoice = (choice: JsonObject): void => {
-    // A server that does not stream gives the whole message in one piece.
+    // A server that does not stream sends the whole message at once.
     const delta = asObject(choice.delta) ?? asObject(choice.message);
     if (delta !== undefined) {
       addReasoning(delta);
@@ -205,7 +205,7 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
   };
 }
 
-/** Mistral's: thinking as items of the content. */
+/** Mistral's form: thinking as items of the content. */
 export const CONTENT_ARRAY = "content[].thinking";
 
 function textOfThinking(thinking: unknown): string {

@@ -17,7 +17,7 @@ import type { ChatProfile } from "./profile.ts";
 
 type Fields = Record<string, unknown>;
 
-/** A request of Chat Completions, as its server takes it. */
+/** Encodes a Chat Completions request for a server's profile. */
 export function encodeChat(
   call: ModelCall,
   provider: string,
@@ -30,7 +30,7 @@ export function encodeChat(
     api: "chat-completions",
     model,
     unsigned_thoughts: profile.replays_thinking,
-    // The wire has no order between text and calls; but where calls stood between texts is told by how those are joined.
+    // The protocol has no order between text and calls. Calls between texts only affect how the texts are joined.
     text_before_calls: "foreign",
     callId: (part, place) => callId(part, place, profile),
   });
@@ -57,7 +57,7 @@ export function encodeChat(
     profile.key_header === "api-key" && endpoint.api_key !== undefined
       ? { "api-key": endpoint.api_key }
       : bearer(endpoint);
-  // Azure's older addresses carry their version behind a question mark.
+  // Azure's older URLs have their version in the query.
   const [base_url = "", query] = endpoint.base_url.split("?");
   const url = endpointUrl({ ...endpoint, base_url }, "/chat/completions");
   return {
@@ -83,7 +83,7 @@ function toolFields(
       tool_choice: "auto",
     };
   }
-  // A proxy before Anthropic wants tools as soon as the history has calls; an empty list is refused by many.
+  // A proxy to Anthropic requires tools if the history has calls; many other servers reject an empty list.
   if (profile.dialect !== "generic") return {};
   const names = new Set(
     messages.flatMap((message) =>
@@ -102,7 +102,7 @@ function toolFields(
   };
 }
 
-/** Servers refuse ids longer than this. */
+/** Servers reject longer ids. */
 const MAX_ID_LENGTH = 40;
 
 function callId(part: Parameters<typeof wireCallId>[0], place: CallPlace, profile: ChatProfile): string {
@@ -121,7 +121,7 @@ function callId(part: Parameters<typeof wireCallId>[0], place: CallPlace, profil
   }
 }
 
-/** 32 letters and digits, the same for the same call. */
+/** 32 letters and digits, derived from the call. */
 function hashed(id: string, place: CallPlace): string {
   return uuidFrom(place.message_id, id).replaceAll("-", "");
 }
@@ -133,7 +133,7 @@ interface Item extends Fields {
 }
 const textItem = (text: string): Item => ({ type: "text", text });
 
-/** A plain string where it can be; a list where a part of it may be marked for the cache. */
+/** A string if possible; a list if a part of it may get a cache breakpoint. */
 function content(items: Item[], isList: boolean): string | Item[] {
   const [only] = items;
   return !isList && items.length === 1 && typeof only?.text === "string" ? only.text : items;
@@ -177,7 +177,7 @@ function userItem(part: NormalUser["content"][number]): Item {
     : { type: "image_url", image_url: { url: imageUrl(part.image) } };
 }
 
-/** The wire has no flag for failures. */
+/** The protocol has no flag for failures. */
 function resultText({ status, text }: NormalResult): string {
   switch (status) {
     case "success":
@@ -191,7 +191,7 @@ function resultText({ status, text }: NormalResult): string {
   }
 }
 
-/** Tools' messages are text only: images follow the whole batch. */
+/** Tool messages can only contain text: images follow the whole batch. */
 function imageItems({ call_id, tool_name, images }: NormalResult): Item[] {
   if (images.length === 0) return [];
   return [
@@ -206,7 +206,7 @@ function assistantMessage(message: NormalAssistant, call: ModelCall, profile: Ch
     (part) => part.type === "thinking_text" && part.reasoning_field === CONTENT_ARRAY,
   );
   const text = joinedText(message);
-  // Pictures that the model made have no place in this wire's history.
+  // The protocol cannot represent images that the model made.
   if (text === "" && calls.length === 0 && !isArray) return [];
   const reasoning = profile.replays_thinking && message.is_same ? reasoningFields(message) : {};
   const isMissing =
@@ -238,15 +238,15 @@ function assistantMessage(message: NormalAssistant, call: ModelCall, profile: Ch
   ];
 }
 
-/** Servers parse them: what is no object is told by the call's result instead. */
+/** Servers parse the arguments. If they are not an object, the call's result describes the problem. */
 function validArguments(arguments_json: string): string {
   if (arguments_json.trim() === "" || argumentsObject(arguments_json) === undefined) return "{}";
   return arguments_json;
 }
 
 /**
- * The texts as one: with nothing between them where thinking stood there, a line break where calls did. In another model's
- * message what stood between them is gone.
+ * The texts joined into one: without a separator if thinking was between them, with a line break if calls were. For another
+ * model's message this is no longer known.
  */
 function joinedText({ parts, is_same }: NormalAssistant): string {
   let joined = "";
@@ -262,7 +262,7 @@ function joinedText({ parts, is_same }: NormalAssistant): string {
   return joined;
 }
 
-/** Mistral's form: thinking and text as items, in their order. */
+/** Mistral's form: thinking and text as items, in order. */
 function contentArray({ parts }: NormalAssistant): Item[] {
   return parts.flatMap((part): Item[] => {
     if (part.type === "text") return [textItem(part.text)];
@@ -271,7 +271,7 @@ function contentArray({ parts }: NormalAssistant): Item[] {
   });
 }
 
-/** The thinking under the field in which it came. */
+/** The thinking in the field in which it was received. */
 function reasoningFields({ parts, message }: NormalAssistant): JsonObject {
   const details = asList(asObject(message.raw_blocks)?.reasoning_details);
   if (details !== undefined) {
@@ -289,7 +289,7 @@ function reasoningFields({ parts, message }: NormalAssistant): JsonObject {
   return fields;
 }
 
-/** Claude's thinking of a message that broke off: without its signature it is refused. */
+/** Claude's thinking in a message that broke off. It is rejected without its signature. */
 function isUnsigned(value: unknown): boolean {
   const detail = asObject(value);
   return (
@@ -299,7 +299,7 @@ function isUnsigned(value: unknown): boolean {
   );
 }
 
-/** Signatures are bound to whoever answered: a tool loop stays with the upstream that began it. */
+/** Signatures are bound to the upstream provider, so a tool loop stays with the one that began it. */
 function upstreamOfLoop(messages: readonly NormalMessage[]): string | undefined {
   if (messages.at(-1)?.role !== "results") return undefined;
   const start = messages.findLastIndex((message) => message.role === "user") + 1;
@@ -312,13 +312,15 @@ function upstreamOfLoop(messages: readonly NormalMessage[]): string | undefined 
   return undefined;
 }
 
-/** Three points of Claude's four: the system prompt, and the ends of the last two messages that are not the model's. */
+/**
+ * Three of Claude's four cache breakpoints: the system prompt, and the ends of the last two messages that are not the model's.
+ */
 function markForCache(sent: readonly Fields[]): void {
   const own = sent.filter(({ role }) => role === "user" || role === "tool");
   const [first] = sent;
   for (const { content: items } of [...(first?.role === "system" ? [first] : []), ...own.slice(-2)]) {
     const last = (asList(items) ?? []).map(asObject).findLast((item) => item?.type === "text");
-    // The items were made here.
+    // The cast is safe: the items were created in this file.
     if (last !== undefined) (last as Fields).cache_control = { type: "ephemeral" };
   }
 }

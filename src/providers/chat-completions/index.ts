@@ -4,8 +4,8 @@ import { encodeChat } from "./encode.ts";
 import { type ChatProfile, chatProfile } from "./profile.ts";
 
 /**
- * OpenAI's Chat Completions and all that speak it: DeepSeek, Kimi, GLM, Qwen, Mistral, Groq, xAI, OpenRouter, local servers.
- * `known`: what is known of a server that its address and id do not tell.
+ * OpenAI's Chat Completions API and compatible servers: DeepSeek, Kimi, GLM, Qwen, Mistral, Groq, xAI, OpenRouter, local servers.
+ * `known`: facts about a server that cannot be inferred from its URL and id.
  */
 export function createChatCompletions(known: Partial<ChatProfile> = {}): ApiProtocol {
   const profileOf = (provider: string, base_url: string | undefined, model: string): ChatProfile => ({
@@ -21,5 +21,5 @@ export function createChatCompletions(known: Partial<ChatProfile> = {}): ApiProt
   };
 }
 
-/** As any server speaks it: its ways are told by its address, its provider's id and the model. */
+/** For any server: its profile is inferred from its URL, its provider id and the model. */
 export const chatCompletions: ApiProtocol = createChatCompletions();

@@ -1,33 +1,33 @@
 import type { ModelCall } from "../provider.ts";
 
-/** How one server (or one model on it) departs from Chat Completions as OpenAI has it. Facts of a server, no code. */
+/** How a server (or a model on it) differs from OpenAI's Chat Completions. Contains only data. */
 export interface ChatProfile {
-  /** Who it is: servers of the same dialect share one. */
+  /** The server's dialect, which several servers can share. */
   dialect: string;
   max_tokens_field: "max_tokens" | "max_completion_tokens";
-  /** `api-key` is Azure's. */
+  /** `api-key`: Azure. */
   key_header: "authorization" | "api-key";
-  /** What asks for more or less thinking; merged into the request. */
+  /** Request fields for a reasoning effort. */
   thinking(effort: ModelCall["effort"], model: string): Readonly<Record<string, unknown>>;
-  /** Thinking goes back to the model that had it, in the form in which it came. */
+  /** Thinking is sent back to the same model in the form in which it was received. */
   replays_thinking: boolean;
-  /** Assistant messages with calls are refused without `reasoning_content`. */
+  /** Assistant messages with calls are rejected without `reasoning_content`. */
   requires_reasoning_on_calls: boolean;
-  /** Takes `stream_options: { include_usage: true }`. */
+  /** Supports `stream_options: { include_usage: true }`. */
   stream_options: boolean;
-  /** Refuses a user message right behind a tool's. */
+  /** Rejects a user message directly after a tool message. */
   assistant_between_tool_and_user: boolean;
-  /** Content of an assistant message that has calls but no text. */
+  /** Content of an assistant message with calls but without text. */
   empty_content: null | "" | " ";
-  /** What ids of calls from other models must look like. `kimi`: `functions.NAME:N`; `nine`: nine letters or digits. */
+  /** Required form of the ids of other models' calls. `kimi`: `functions.NAME:N`; `nine`: nine letters or digits. */
   id_rule: "any" | "kimi" | "nine";
-  /** Takes `cache_control` on content parts. */
+  /** Supports `cache_control` on content parts. */
   cache_control: boolean;
-  /** Never says why it ends: its `[DONE]` or its usage stands for `stop`. */
+  /** Sends no finish reason: `[DONE]` or the usage counts as `stop`. */
   accepts_missing_finish_reason: boolean;
   /**
-   * Thinking in the content, between tags at its beginning: `tagged` where both tags come (any server may run such a model),
-   * `opened` where the server's template has opened it already, `none` where thinking never comes so: a tag is text.
+   * Thinking between tags at the beginning of the content. `tagged`: with both tags (any server may run such a model); `opened`:
+   * the server's template has already opened it; `none`: tags are plain text.
    */
   think_tags: "tagged" | "opened" | "none";
 }
@@ -62,7 +62,7 @@ const reasoningObject: ChatProfile["thinking"] = (effort) => {
 const OPENAI: Partial<ChatProfile> = {
   dialect: "openai",
   max_tokens_field: "max_completion_tokens",
-  // The others refuse the field.
+  // Others reject the field.
   thinking: (effort, model) => {
     if (!/^(o\d|gpt-5|gpt-oss|codex)/.test(model)) return {};
     if (effort !== "none") return reasoningEffort(effort, model);
@@ -73,10 +73,10 @@ const OPENAI: Partial<ChatProfile> = {
   think_tags: "none",
 };
 
-/** Tokens for thinking where a server counts instead of naming a degree. */
+/** Thinking budgets in tokens, for servers that need a number. */
 const BUDGETS = { low: 2_048, medium: 8_192, high: 24_576 } as const;
 
-/** Told by the address first: a provider's id is whatever a person called it. */
+/** Matched by URL first, because a provider's id can be any name. */
 const PROFILES: readonly { base_url: RegExp; id: RegExp; profile: Partial<ChatProfile> }[] = [
   { base_url: /\/\/api\.openai\.com\b/, id: /^openai(-chat)?$/, profile: OPENAI },
   {
@@ -113,7 +113,7 @@ const PROFILES: readonly { base_url: RegExp; id: RegExp; profile: Partial<ChatPr
     id: /^(zai|z-ai|glm|zhipu)/,
     profile: {
       dialect: "glm",
-      // Without clear_thinking: false, what goes back of its thinking is thrown away.
+      // Without clear_thinking: false, thinking that is sent back is dropped.
       thinking: (effort, model) => ({
         thinking: { type: effort === "none" ? "disabled" : "enabled", clear_thinking: false },
         ...(/glm-(4\.[6-9]|[5-9])/i.test(model) ? { tool_stream: true } : {}),
@@ -183,7 +183,7 @@ const PROFILES: readonly { base_url: RegExp; id: RegExp; profile: Partial<ChatPr
     profile: { dialect: "snowflake", accepts_missing_finish_reason: true },
   },
   {
-    // vLLM, SGLang, llama.cpp: what the model's template makes of it.
+    // vLLM, SGLang, llama.cpp: depends on the model's template.
     base_url: /^https?:\/\/(localhost|127\.|\[::1\]|0\.0\.0\.0|10\.|192\.168\.)/,
     id: /^(vllm|sglang|llama)/,
     profile: {
@@ -195,12 +195,15 @@ const PROFILES: readonly { base_url: RegExp; id: RegExp; profile: Partial<ChatPr
   },
 ];
 
-/** The profile of a server; `base_url` where it is known, else by the provider's id. Kimi's models keep their ids anywhere. */
+/**
+ * The profile of a server, by `base_url` if it is known, otherwise by the provider's id. Kimi's models keep their id rule on all
+ * servers.
+ */
 export function chatProfile(provider: string, base_url: string | undefined, model: string): ChatProfile {
   const byAddress = PROFILES.find((known) => base_url !== undefined && known.base_url.test(base_url));
   const byName = PROFILES.find(({ id }) => id.test(provider));
   const isLocal = byAddress?.profile.dialect === "local";
-  // A local address says less than a name does: a replay, a proxy, a tunnel.
+  // For a local address the name is more reliable: it may be a replay, a proxy or a tunnel.
   const found = (isLocal ? (byName ?? byAddress) : (byAddress ?? byName))?.profile;
   const profile = { ...GENERIC, ...found };
   return /kimi-k2/i.test(model) && profile.id_rule === "any" ? { ...profile, id_rule: "kimi" } : profile;

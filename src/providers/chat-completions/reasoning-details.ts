@@ -1,14 +1,14 @@
 import { asNonEmpty, asObject } from "../json.ts";
 
-/** One entry of OpenRouter's `reasoning_details`, merged from its fragments; sent back as it is. */
+/** An entry of OpenRouter's `reasoning_details`, merged from its fragments. Sent back unchanged. */
 type ReasoningDetail = Readonly<Record<string, unknown>> & { readonly type: string };
 
-/** What a fragment did: which entry it belongs to, and what it added to that. */
+/** The effect of a fragment: its entry, and what it added. */
 interface DetailChange {
-  /** Position in the merged list. */
+  /** Index in the merged list. */
   entry: number;
   type: string;
-  /** Readable text that it added; empty for ciphertext. */
+  /** Added readable text; empty for encrypted data. */
   text: string;
   id?: string;
   format?: string;
@@ -16,16 +16,16 @@ interface DetailChange {
 
 /** Merges fragments of reasoning into entries that can be sent back. */
 interface DetailMerger {
-  /** `undefined`: it is none. */
+  /** `undefined`: not a valid fragment. */
   add(fragment: unknown): DetailChange | undefined;
-  /** What an entry has of text or ciphertext so far. */
+  /** The text or encrypted data of an entry so far. */
   contentOf(entry: number): string;
   formatOf(entry: number): string | undefined;
   /** In order of first appearance. */
   merged(): ReasoningDetail[];
 }
 
-/** Where each type has what is joined over its fragments. */
+/** The field of each type whose fragments are concatenated. */
 const CONTENT = new Map([
   ["reasoning.text", "text"],
   ["reasoning.summary", "summary"],
@@ -39,8 +39,8 @@ interface Entry {
 }
 
 /**
- * An entry is known by its index and type. A new one begins when the type changes under one index, when text comes after a
- * signature, and when ciphertext comes with another id. A fragment without index belongs to the last entry of its type.
+ * Entries are identified by index and type. A new one begins when the type changes for an index, when text follows a signature,
+ * and when encrypted data has another id. A fragment without an index belongs to the last entry of its type.
  */
 export function createDetailMerger(): DetailMerger {
   const entries: Entry[] = [];
@@ -50,7 +50,7 @@ export function createDetailMerger(): DetailMerger {
     const { index } = given;
     const isOf = (entry: Entry): boolean => index === undefined || entry.fields.index === index;
     if (content === "" && given.signature !== undefined) {
-      // Claude's signature comes late and without text, perhaps after other entries of its index.
+      // Claude's signature comes late and without text, possibly after other entries with its index.
       const unsigned = entries.findLastIndex(
         (entry) => entry.type === type && isOf(entry) && !hasSignature(entry),
       );
@@ -86,7 +86,7 @@ export function createDetailMerger(): DetailMerger {
       if (known === undefined) entries.push(entry);
       entry.content += added;
       for (const [name, value] of Object.entries(given)) {
-        // Of an entry's index, the first counts: it is what the entry is known by.
+        // The first index counts, because it identifies the entry.
         if (name !== key && !(name === "index" && entry.fields.index !== undefined))
           entry.fields = { ...entry.fields, [name]: value };
       }

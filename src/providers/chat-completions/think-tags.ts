@@ -1,13 +1,13 @@
-/** A stretch of content that is all thinking, or all text. */
+/** A section of content that is either thinking or text. */
 interface TaggedPiece {
   thinking: boolean;
   text: string;
 }
 
-/** Takes the thinking out of content that has it between tags, at its beginning only. */
+/** Separates thinking between tags at the beginning of the content. */
 interface TagSplitter {
   push(content: string): TaggedPiece[];
-  /** Nothing follows: what was held back. */
+  /** Ends the input and returns what was held back. */
   end(): TaggedPiece[];
 }
 
@@ -15,8 +15,8 @@ const OPEN = "<think>";
 const CLOSE = "</think>";
 
 /**
- * `tagged`: thinking begins with `<think>`; without it all is text. `opened`: it has begun already, because the server's
- * template wrote the tag. Tags may be split over deltas: what could become one is held back until it is clear.
+ * `tagged`: thinking begins with `<think>`; otherwise all is text. `opened`: thinking has already begun, because the server's
+ * template wrote the tag. Tags may be split across deltas: a possible beginning of a tag is held back.
  */
 export function createTagSplitter(mode: "tagged" | "opened"): TagSplitter {
   let state: "before" | "thinking" | "behind" | "text" = "before";
@@ -48,7 +48,7 @@ export function createTagSplitter(mode: "tagged" | "opened"): TagSplitter {
       }
     }
     if (state === "behind") {
-      // The line breaks after the closing tag are the template's.
+      // Line breaks after the closing tag come from the template.
       held = held.replace(/^\n+/, "");
       if (held !== "") state = "text";
     }
@@ -67,7 +67,7 @@ export function createTagSplitter(mode: "tagged" | "opened"): TagSplitter {
   };
 }
 
-/** How many characters at the end of the text may be the beginning of the tag. */
+/** Number of characters at the end of the text that may be the beginning of the tag. */
 function partialLength(text: string, tag: string): number {
   for (let length = Math.min(tag.length - 1, text.length); length > 0; length -= 1) {
     if (text.endsWith(tag.slice(0, length))) return length;

@@ -1,13 +1,15 @@
 import { argumentsObject, asList, asNonEmpty, asObject } from "../json.ts";
 import type { GrowingCall, MessageWriter, Place } from "../message-writer.ts";
 
-/** The calls of one answer, put together from fragments that name them in many ways. */
+/** Assembles the calls of an answer from fragments, which servers identify in different ways. */
 interface ToolCallAssembly {
-  /** `delta.tool_calls`. `leave` is called before a call begins: what is open ends there. */
+  /** Adds `delta.tool_calls`. `leave` is called before a call begins, to end open parts. */
   add(fragments: unknown): void;
-  /** Something else follows: what waited for more of its name or its id begins now. */
+  /** Begins a call that was waiting for more of its name or id, because something else follows. */
   finishCall(): void;
-  /** The answer is over: so are its calls. `isCutShort`: at its longest; a call that is no JSON yet was not written to its end. */
+  /**
+   * Ends the calls at the end of the answer. `isCutShort`: the answer was truncated, so a call with invalid JSON is incomplete.
+   */
   close(isCutShort: boolean): void;
 }
 
@@ -15,7 +17,7 @@ interface Call {
   index: number;
   id: string;
   name: string;
-  /** What came before the call began. */
+  /** Arguments received before the call began. */
   buffered: string;
   readonly place: Place;
   growing: GrowingCall | undefined;
@@ -54,7 +56,7 @@ export function createToolCalls(writer: MessageWriter, leave: () => void): ToolC
     const call = byIndex.get(index);
     if (call === undefined) return create(index);
     const isOtherId = given.id !== "" && call.id !== "" && given.id !== call.id;
-    // Servers that give no ids, or one for the first call only: a name and arguments after arguments that were whole.
+    // Some servers send no ids, or only one for the first call: a name and arguments after complete arguments begin a new call.
     const isNextWhole =
       given.id === "" &&
       given.name !== "" &&
@@ -72,7 +74,7 @@ export function createToolCalls(writer: MessageWriter, leave: () => void): ToolC
     if (last !== call) finishCall();
     last = call;
     if (call.growing === undefined) {
-      // The second sign of a call that has no id: none will come.
+      // The second fragment of a call without an id: no id will follow.
       const isLate = call.buffered !== "" && call.name !== "";
       if (call.id === "") call.id = given.id;
       if (call.buffered === "") call.name = joinedName(call.name, given.name);
@@ -126,7 +128,7 @@ function nextFree(calls: ReadonlyMap<number, unknown>): number {
   return calls.size === 0 ? 0 : Math.max(...calls.keys()) + 1;
 }
 
-/** Some servers repeat the name in each fragment, a few send it in pieces. */
+/** Some servers repeat the name in each fragment, others split it. */
 function joinedName(before: string, now: string): string {
   if (now === "" || now === before) return before;
   return now.startsWith(before) ? now : before + now;

@@ -2,8 +2,8 @@ import { asNumber, asObject } from "../json.ts";
 import type { ReportedUsage } from "../provider.ts";
 
 /**
- * The `usage` of a chunk; `undefined`: it counts nothing. Reasoning is part of `completion_tokens`, except where the total
- * proves that it was counted beside them (xAI).
+ * The `usage` of a chunk; `undefined`: it has no counts. Reasoning is included in `completion_tokens`, unless the total shows
+ * that it was counted separately (xAI).
  */
 export function chatUsage(value: unknown): ReportedUsage | undefined {
   const usage = asObject(value);
@@ -33,7 +33,7 @@ export function chatUsage(value: unknown): ReportedUsage | undefined {
   };
 }
 
-/** OpenRouter's credits are US dollars. With the person's own key the upstream's bill comes on top of its fee. */
+/** OpenRouter's credits are US dollars. With the user's own key, the upstream's cost is added to OpenRouter's fee. */
 function costOf(usage: Readonly<Record<string, unknown>>): number | undefined {
   const cost = asNumber(usage.cost);
   if (cost === undefined || usage.is_byok !== true) return cost;

@@ -5,26 +5,26 @@ import type { Decoder, DecoderContext, ReportedUsage } from "../provider.ts";
 import { createStreamDecoder, stopWith, type WireReader } from "../stream-decoder.ts";
 import { createStreamedArguments, type StreamedArguments } from "./partial-args.ts";
 
-/** Reads `GenerateContentResponse`s. */
+/** Decodes `GenerateContentResponse`s. */
 export function createGeminiDecoder(context: DecoderContext): Decoder {
   return createStreamDecoder(context, createGeminiReader);
 }
 
-/** What carried a signature, as its part's `detail` says: on replay it must be on the same kind of part again. */
+/** The part that carried a signature, stored in the part's `detail`. It must be sent back on a part of the same kind. */
 interface SignatureCarrier {
   carrier: string;
 }
 
-/** Of a signature that came on a text part without text. */
+/** For a signature on a text part without text. */
 export const EMPTY_TEXT = "empty text part";
-/** Of one that came on a thought without text. */
+/** For a signature on a thought without text. */
 export const EMPTY_THOUGHT = "empty thinking_text part";
 
 interface OpenCall {
   readonly growing: GrowingCall;
   readonly place: Place;
   readonly arguments: StreamedArguments;
-  /** What came, for a call whose pieces fit nowhere. */
+  /** The received pieces of a call that could not be assembled. */
   readonly pieces: unknown[];
   signed: boolean;
 }
@@ -51,12 +51,12 @@ function createGeminiReader(writer: MessageWriter): WireReader {
 
   const addText = (text: string, thinking: boolean, signature: string | undefined): void => {
     if (signature !== undefined) {
-      // Its carrier is a part of its own: what was said before is not signed, nor what follows.
+      // The carrier is a part of its own: neither the text before nor after it is signed.
       closeCurrent();
       begin();
       const place = writer.place();
       if (text === "") {
-        // Kept as the carrier that it is: the signature must not be taken for that of a thought before it.
+        // Stored as its carrier, so that the signature is not attributed to an earlier thought.
         writer.keep(place, { type: "text", text });
         keepSignature(place, signature, thinking ? EMPTY_THOUGHT : EMPTY_TEXT);
       } else if (thinking) {
@@ -82,7 +82,7 @@ function createGeminiReader(writer: MessageWriter): WireReader {
     current.growing.append(text);
   };
 
-  /** Writes down what has come of the open call; `isWhole`: and that it is all. */
+  /** Writes what was received of the open call. `isWhole`: the call is complete. */
   const finishCall = (isWhole: boolean): void => {
     if (open === undefined) return;
     const { growing, pieces } = open;
@@ -105,7 +105,7 @@ function createGeminiReader(writer: MessageWriter): WireReader {
       const id = asNonEmpty(call.id);
       const growing = writer.call(place, {
         tool_name: name,
-        // Kept apart from the session's own id: an id goes back only where the server gave one.
+        // Stored separately from the session's own id: only ids from the server are sent back.
         ...(id === undefined ? {} : { provider_call_id: id }),
       });
       if (signature !== undefined) keepSignature(place, signature, "tool_call");
@@ -184,14 +184,14 @@ function createGeminiReader(writer: MessageWriter): WireReader {
       finish_message = asNonEmpty(candidate.finishMessage) ?? finish_message;
     },
     finish() {
-      // With any other reason the model was stopped while it wrote.
+      // Any other reason means that the model was stopped while writing.
       finishCall(finish_reason === "STOP");
       closeCurrent();
       if (finish_reason !== undefined) return ending(finish_reason, finish_message, writer.calls);
       if (blocked === undefined) return undefined;
       begin();
       const reason = asNonEmpty(blocked.blockReason) ?? "blocked";
-      const said = asNonEmpty(blocked.blockReasonMessage) ?? `The provider refused this prompt (${reason})`;
+      const said = asNonEmpty(blocked.blockReasonMessage) ?? `The provider blocked this prompt (${reason})`;
       return {
         stop_reason: "error",
         stop_reason_raw: reason,
@@ -217,14 +217,14 @@ function ending(reason: string, said: string | undefined, calls: number): Ending
       return {
         ...raw,
         stop_reason: "error",
-        failure: invalidOutputFailure(said ?? `The model's answer cannot be read (${reason})`),
+        failure: invalidOutputFailure(said ?? `The model's answer is invalid (${reason})`),
       };
     default:
       return { ...raw, stop_reason: "error", failure: stopFailure(reason, said) };
   }
 }
 
-/** The counts of a `usageMetadata`; `undefined`: it has none (some say only which kind of traffic it was). */
+/** The counts in a `usageMetadata`; `undefined`: it has none (some only contain the traffic type). */
 function geminiUsage(value: unknown): ReportedUsage | undefined {
   const usage = asObject(value);
   const prompt = asNumber(usage?.promptTokenCount);
@@ -248,7 +248,7 @@ function imageIn(part: JsonObject): string | undefined {
   return `data:${mime};base64,${bytes}`;
 }
 
-/** `executableCode` as a person reads it. */
+/** A title for `executableCode`. */
 function titleOf(kind: string): string {
   const words = kind.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return words.charAt(0).toUpperCase() + words.slice(1);

@@ -19,17 +19,17 @@ interface Content {
   parts: Fields[];
 }
 
-/** Documented: stands for the signature of a call that another model made. */
+/** Documented placeholder for the signature of another model's call. */
 const FILLER = "skip_thought_signature_validator";
 
-/** A request of `streamGenerateContent`, of the Generative Language API or of Vertex. */
+/** Encodes a request of `streamGenerateContent` for the Generative Language API or Vertex. */
 export function encodeGemini(call: ModelCall, provider: string, endpoint: Endpoint): EncodedRequest {
   const model = call.model.replace(/^models\//, "");
   const { system, messages } = normalise(call.messages, {
     provider,
     api: "gemini-generate-content",
     model: call.model,
-    // Not to be sent, but a signature may have come on one.
+    // Not sent, but needed because a signature may have been on one.
     unsigned_thoughts: true,
     text_before_calls: "foreign",
   });
@@ -47,7 +47,7 @@ export function encodeGemini(call: ModelCall, provider: string, endpoint: Endpoi
   const isVertex = endpoint.base_url.includes("aiplatform.googleapis.com");
   const key: Record<string, string> =
     isVertex || endpoint.api_key === undefined ? bearer(endpoint) : { "x-goog-api-key": endpoint.api_key };
-  // Vertex has its version further in front.
+  // Vertex has the version earlier in the path.
   const version = isVertex || /\/v\d\w*\/*$/.test(endpoint.base_url) ? "" : "/v1beta";
   return {
     url: endpointUrl(
@@ -59,12 +59,12 @@ export function encodeGemini(call: ModelCall, provider: string, endpoint: Endpoi
   };
 }
 
-/** Names without a number ("gemini-flash-latest") mean the newest. */
+/** Names without a number ("gemini-flash-latest") count as the newest generation. */
 function generationOf(model: string): number {
   return Number(/gemini-(\d+(?:\.\d+)?)/.exec(model)?.[1] ?? 3);
 }
 
-/** Tokens for thinking, for the generation that counts them. */
+/** Thinking budgets in tokens, for the generation that uses them. */
 const BUDGETS = { none: 0, low: 2_048, medium: 8_192, high: 24_576 } as const;
 const SMALLEST_PRO_BUDGET = 128;
 
@@ -72,7 +72,7 @@ function thinkingConfig(model: string, effort: ModelCall["effort"]): Fields {
   const generation = generationOf(model);
   if (generation < 2.5 || !model.startsWith("gemini") || /image|tts|live|embedding/.test(model)) return {};
   if (effort === undefined) {
-    // What does not think by itself refuses to show thoughts.
+    // Models that do not think by default reject a request for thoughts.
     return model.includes("lite") ? {} : { thinkingConfig: { includeThoughts: true } };
   }
   const isPro = model.includes("pro");
@@ -102,7 +102,7 @@ function toolFields(tools: readonly ToolDefinition[]): Fields {
   };
 }
 
-/** A name may not begin with a digit here. */
+/** Function names must not begin with a digit. */
 function functionName(name: string): string {
   const legal = legalToolName(name);
   return /^[A-Za-z_]/.test(legal) ? legal : `_${legal}`.slice(0, 64);
@@ -112,7 +112,7 @@ function functionName(name: string): string {
 
 function contentsOf(messages: readonly NormalMessage[], generation: number): Content[] {
   const contents: Content[] = [];
-  /** Ids that the server gave: the others are ours, and do not go back. */
+  /** Ids from the server. Others are our own and are not sent back. */
   let given = new Set<string>();
   for (const message of messages) {
     switch (message.role) {
@@ -142,7 +142,7 @@ function contentsOf(messages: readonly NormalMessage[], generation: number): Con
         message satisfies never;
     }
   }
-  // What the model said last would be taken for the beginning of its answer.
+  // A final model message would be continued as the beginning of the answer.
   if (contents.at(-1)?.role === "model") contents.push({ role: "user", parts: [{ text: "Continue." }] });
   return contents;
 }
@@ -174,7 +174,7 @@ function response(
   };
 }
 
-/** Older generations take no images in a response: they follow it. */
+/** Older generations do not support images in a function response, so images follow it. */
 function imagesBehind({ tool_name, images }: NormalResult): Fields[] {
   if (images.length === 0) return [];
   return [{ text: `Returned by ${functionName(tool_name)}:` }, ...images.map(imagePart)];
@@ -188,7 +188,7 @@ function givenIds({ parts, is_same }: NormalAssistant): Set<string> {
   );
 }
 
-/** The model's own parts as it sent them, each signature on the part that carried it. Thoughts stay here. */
+/** The model's own parts as it sent them, each signature on its original part. Thoughts are omitted. */
 function ownParts(parts: readonly NormalPart[], given: ReadonlySet<string>): Fields[] {
   return parts.flatMap((part, at): Fields[] => {
     const next = parts[at + 1];
@@ -222,7 +222,7 @@ function ownParts(parts: readonly NormalPart[], given: ReadonlySet<string>): Fie
   });
 }
 
-/** Another model's texts and calls. The first call of a step needs a signature from the third generation on. */
+/** Another model's texts and calls. From the third generation on, the first call of a step needs a signature. */
 function foreignParts(parts: readonly NormalPart[], generation: number): Fields[] {
   const first = generation >= 3 ? parts.find((part) => part.type === "tool_call") : undefined;
   return parts.flatMap((part): Fields[] => {
@@ -242,7 +242,7 @@ function functionCall(part: Extract<Part, { type: "tool_call" }>, isIdGiven: boo
   };
 }
 
-/** What carried a signature; `undefined`: the part is none of Google's. */
+/** The kind of part that carried a signature; `undefined`: the part is not Google's. */
 function carrierOf(part: NormalPart | undefined): string | undefined {
   if (part?.type !== "thinking_signature" || part.format !== "google") return undefined;
   const carrier = asObject(part.detail)?.carrier;

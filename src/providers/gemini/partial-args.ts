@@ -1,6 +1,6 @@
 import { asObject } from "../json.ts";
 
-/** One piece of a call's arguments, as Vertex streams them on request. */
+/** A piece of a call's arguments, as streamed by Vertex on request. */
 interface PartialArg {
   /** `$.a[0].b` or `$['a'][0]["b"]`. */
   jsonPath?: unknown;
@@ -8,20 +8,20 @@ interface PartialArg {
   numberValue?: unknown;
   boolValue?: unknown;
   nullValue?: unknown;
-  /** The string at this path goes on in a later piece. */
+  /** The string at this path continues in a later piece. */
   willContinue?: unknown;
 }
 
-/** Arguments that arrive in pieces. */
+/** Assembles arguments that arrive in pieces. */
 export interface StreamedArguments {
   add(piece: PartialArg): void;
-  /** Arguments that come whole after all. */
+  /** Adds arguments that arrive complete. */
   merge(args: unknown): void;
-  /** JSON of what has come so far; `undefined`: some piece had no place to go, and the whole is not to be trusted. */
+  /** JSON of what was received so far; `undefined`: a piece did not fit, so the whole is unreliable. */
   json(): string | undefined;
 }
 
-/** An index further out than this is a mistake, or an attack on memory. */
+/** A larger index is an error or an attack on memory. */
 const MAXIMUM_INDEX = 9_999;
 
 type Container = Record<string, unknown> | unknown[];
@@ -29,7 +29,7 @@ type Container = Record<string, unknown> | unknown[];
 export function createStreamedArguments(initial: unknown): StreamedArguments {
   const root = copyOf(initial);
   let isBroken = false;
-  /** Path of the string whose next piece is to be appended. */
+  /** The path of the string to which the next piece is appended. */
   let growing: string | undefined;
 
   const add = (piece: PartialArg): void => {
@@ -59,7 +59,7 @@ export function createStreamedArguments(initial: unknown): StreamedArguments {
   };
 }
 
-/** Objects without a prototype: a key such as `__proto__` is one like any other. */
+/** Objects without a prototype, so that a key such as `__proto__` is not special. */
 function emptyObject(): Record<string, unknown> {
   return Object.create(null);
 }
@@ -94,7 +94,7 @@ function keysOf(path: string): (string | number)[] | undefined {
   return keys.length === 0 ? undefined : keys;
 }
 
-/** The container of the path's last key, made on the way where it is missing; `undefined`: something else is in the way. */
+/** The container of the path's last key. Missing ones are created; `undefined`: another value is in the way. */
 function reach(
   root: Container,
   path: readonly (string | number)[],
@@ -110,7 +110,7 @@ function reach(
       write(container, key, inner);
     }
     if (typeof inner !== "object" || inner === null) return undefined;
-    // What is an object here was made here, or is plain JSON.
+    // The cast is safe: objects here were created here or are plain JSON.
     container = inner as Container;
   }
   return undefined;

@@ -12,26 +12,26 @@ import type { Decoder, DecoderContext, ReportedUsage } from "../provider.ts";
 import { createStreamDecoder, stopWith, type WireReader } from "../stream-decoder.ts";
 
 /**
- * The stream of the OpenAI Responses API: items by `output_index`, each added, filled by deltas and done; then the whole
+ * Decodes the stream of the OpenAI Responses API: items by `output_index`, each added, filled by deltas and done; then the whole
  * response as completed, incomplete or failed.
  */
 export function createResponsesDecoder(context: DecoderContext): Decoder {
   return createStreamDecoder(context, readResponses);
 }
 
-/** An item while it comes. Found by its index alone: some gateways name it anew in every event. */
+/** An item that is being received. Identified by its index only, because some gateways change its id in every event. */
 interface Item {
   readonly place: Place;
   id: string | undefined;
   phase: string | undefined;
-  /** The texts of a message, the summaries and raw thoughts of a reasoning, by what and which they are. */
+  /** The texts of a message, or the summaries and raw thoughts of a reasoning item, by kind and index. */
   readonly texts: Map<string, GrowingText | GrowingThought>;
-  /** The newest thought: it carries the item's signature. */
+  /** The newest thought, which gets the item's signature. */
   thought: GrowingThought | undefined;
   call: GrowingCall | undefined;
-  /** Arguments that came before the call's name. */
+  /** Arguments received before the call's name. */
   early_input: string;
-  /** The type that it was done with. */
+  /** The type with which it was done. */
   done: string | undefined;
 }
 
@@ -68,7 +68,7 @@ function readResponses(writer: MessageWriter): WireReader {
     if (counted !== undefined) writer.usage(reportedUsage(counted));
   };
 
-  /** A text of a message. Refusals are texts of their own. */
+  /** A text of a message. Refusals are separate texts. */
   const textOf = (item: Item, index: number, refusal: boolean): GrowingText => {
     const key = `text ${index}`;
     const known = item.texts.get(key);
@@ -84,11 +84,11 @@ function readResponses(writer: MessageWriter): WireReader {
   const thoughtOf = (item: Item, kind: "summary" | "raw", index: number): GrowingThought => {
     const key = `${kind} ${index}`;
     const known = item.texts.get(key);
-    // Under these keys there are thoughts alone.
+    // The cast is safe: these keys are only used for thoughts.
     if (known !== undefined) return known as GrowingThought;
     const thought = writer.thought(item.place, {
       ...(item.id === undefined ? {} : { id: item.id }),
-      // What was thought itself, not its summary: it goes back in another field.
+      // The raw thought, not its summary. It is sent back in another field.
       ...(kind === "raw" ? { detail: { type: "reasoning_text" } } : {}),
     });
     item.texts.set(key, thought);
@@ -103,7 +103,7 @@ function readResponses(writer: MessageWriter): WireReader {
     const type = asNonEmpty(given.type);
     if (type === undefined || !CALLS.has(type) || item.call !== undefined) return;
     const tool_name = asNonEmpty(given.name);
-    // Without a name it waits for the item to be done.
+    // A call without a name waits until the item is done.
     if (tool_name === undefined) return;
     item.call = writer.call(item.place, {
       call_id: asNonEmpty(given.call_id),
@@ -119,7 +119,7 @@ function readResponses(writer: MessageWriter): WireReader {
     else item.call.append(delta);
   };
 
-  /** The item as the wire says it whole: it counts, whatever the deltas said. */
+  /** Ends an item with its complete value, which takes precedence over the deltas. */
   const endItem = (index: number, given: JsonObject): void => {
     const item = itemAt(index);
     if (item.done !== undefined) return;
@@ -176,7 +176,7 @@ function readResponses(writer: MessageWriter): WireReader {
     for (const text of texts.values()) text.end();
   };
 
-  /** The response is over. Items that were never done stand in it whole. */
+  /** Ends the response, which contains items that were never done. */
   const endResponse = (status: string, response: JsonObject): void => {
     begin(response);
     last ??= { status, response };
@@ -184,8 +184,8 @@ function readResponses(writer: MessageWriter): WireReader {
     for (const [index, output] of (asList(response.output) ?? []).entries()) {
       const item = asObject(output);
       if (item === undefined) continue;
-      // An item that is not whole may say less than its deltas did. One of a kind that was done before is the same one, for
-      // gateways number and name items anew here.
+      // An incomplete item may have less than its deltas. Gateways assign new indexes and ids here, so an item of a kind that was
+      // already done is the same one.
       const isNew = !items.has(index) && !known.has(asNonEmpty(item.type));
       const isUnfinished = items.has(index) && item.status !== "incomplete";
       if (isNew || isUnfinished) endItem(index, item);
@@ -267,7 +267,7 @@ function readResponses(writer: MessageWriter): WireReader {
       if (data.type !== "error" && event !== "error" && (data.error ?? undefined) === undefined) return;
       writer.fail(
         streamFailure(withoutType(data)) ??
-          protocolFailure(`The provider reports an error: ${JSON.stringify(value)}`),
+          protocolFailure(`The provider reported an error: ${JSON.stringify(value)}`),
       );
     },
     finish() {
@@ -282,7 +282,7 @@ function readResponses(writer: MessageWriter): WireReader {
   };
 }
 
-/** An error event of the older shape has its fields beside the event's own. */
+/** In the older form of an error event, the fields are next to the event's own. */
 function withoutType(data: JsonObject): JsonObject {
   if (data.error !== undefined && data.error !== null) return data;
   const { type: _, sequence_number: __, ...fields } = data;
@@ -305,7 +305,7 @@ function endingOf(status: string, response: JsonObject, calls: number): Ending {
       return {
         stop_reason: "error",
         stop_reason_raw: status,
-        failure: protocolFailure("The provider's response failed, and it does not say why"),
+        failure: protocolFailure("The provider's response failed without a reason"),
       };
     default:
       return { stop_reason: "error", stop_reason_raw: status, failure: stopFailure(status) };

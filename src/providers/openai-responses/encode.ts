@@ -15,8 +15,8 @@ import { bearer, endpointUrl, legalToolName, requestHeaders } from "../request.t
 type Item = Record<string, unknown>;
 
 /**
- * A request of the OpenAI Responses API that keeps nothing on the server: thoughts go back encrypted, and no item has an id,
- * for ids bind items to each other.
+ * Encodes a request of the OpenAI Responses API without server-side storage: thoughts are sent back encrypted, and items have no
+ * ids, because ids bind items to each other.
  */
 export function encodeResponses(call: ModelCall, provider: string, endpoint: Endpoint): EncodedRequest {
   const isOpenai = provider === "openai";
@@ -24,7 +24,7 @@ export function encodeResponses(call: ModelCall, provider: string, endpoint: End
     provider,
     api: "openai-responses",
     model: call.model,
-    // Others think in the open, and refuse a message between the calls of a batch.
+    // Other servers send readable thoughts, and reject a message between the calls of a batch.
     ...(isOpenai ? { text_before_calls: "foreign" as const } : { unsigned_thoughts: true }),
   });
   const tools = call.tools
@@ -34,7 +34,7 @@ export function encodeResponses(call: ModelCall, provider: string, endpoint: End
       name,
       description,
       parameters: input_schema,
-      // The default here is strict, which few schemas satisfy.
+      // The default is strict, which few schemas satisfy.
       strict: false,
     }));
   const body = {
@@ -55,7 +55,7 @@ export function encodeResponses(call: ModelCall, provider: string, endpoint: End
   };
 }
 
-/** Models that do not think refuse to be asked for it. */
+/** Models that do not think reject these fields. */
 function thinkingFields({ model, effort }: ModelCall): Item {
   if (/(^|\/)(gpt-[34]|chatgpt|gpt-5[^/]*-chat)/.test(model)) return {};
   const reasoning = effort === undefined ? {} : { effort: effort === "none" ? leastEffort(model) : effort };
@@ -102,7 +102,7 @@ function resultItems(results: readonly NormalResult[], isOpenai: boolean): Item[
     return { type: "function_call_output", call_id: result.call_id, output };
   });
   if (isOpenai) return outputs;
-  // Others take text alone: the images of the batch stand behind it.
+  // Others only accept text: the images of the batch follow it.
   const shown = results.flatMap((result): UserContent[] => {
     if (result.images.length === 0) return [];
     return [
@@ -117,7 +117,7 @@ function imagesOf({ images }: NormalResult): UserContent[] {
   return images.map((image) => ({ type: "image", image }));
 }
 
-/** There is no flag for a failure: the text says it. */
+/** There is no flag for a failure, so it is in the text. */
 function markedText({ status, text }: NormalResult): string {
   switch (status) {
     case "success":
@@ -145,7 +145,7 @@ function assistantItems({ parts }: NormalAssistant): Item[] {
     items.push(...partItems(part));
     at += 1;
   }
-  // What no item follows is refused.
+  // A reasoning item must be followed by another item.
   while (items.at(-1)?.type === "reasoning") items.pop();
   return items;
 }
@@ -177,7 +177,7 @@ function partItems(part: NormalPart): Item[] {
         },
       ];
     case "unknown": {
-      // An item as the provider sent it, without its id as all others.
+      // An item as the provider sent it, without its id.
       const { id: _, ...item } = part.raw as Item;
       return [item];
     }
@@ -190,7 +190,7 @@ function partItems(part: NormalPart): Item[] {
   }
 }
 
-/** One reasoning item: all thoughts in a row that share an id, and the one signature behind them. */
+/** One reasoning item: consecutive thoughts with the same id, and their signature. */
 function reasoningItem(parts: readonly NormalPart[], from: number): { item: Item; next: number } | undefined {
   const first = parts[from];
   if (first?.type !== "thinking_text") return undefined;

@@ -1,28 +1,28 @@
 import type { Message } from "../../model/messages/message.ts";
 
-/** Where in its script a session stands. */
+/** The position of a session in its script. */
 export interface ScriptPlace {
-  /** The script's name, or `file:` and the absolute path of one. */
+  /** The script's name, or `file:` and an absolute path. */
   name: string;
-  /** How many prompts came before the present one under this script. */
+  /** Number of earlier prompts with this script. */
   turn: number;
-  /** How many model calls of the present turn are done. */
+  /** Number of completed model calls in this turn. */
   step: number;
-  /** How many calls of the present step were begun and failed, as far as history shows it. */
+  /** Number of failed attempts of this step, as far as they are in the history. */
   failed: number;
 }
 
-/** In a prompt, such as a parent gives its sub-agent: which script is to be played from here on. */
+/** In a prompt, for example for a sub-agent: selects the script from here on. */
 const SELECTION = /\[\[script:([^\]\s]+)\]\]/;
 
 /**
- * Derived from the history alone, so that a session which is opened again, or forked, goes on where it stood. The session's
- * model is the script's name where no prompt names one.
+ * Derived from the history only, so that a reopened or forked session continues at its position. The session's model is the
+ * script's name, unless a prompt selects one.
  */
 export function placeInScript(messages: readonly Message[], model: string): ScriptPlace {
   const place: ScriptPlace = { name: model, turn: -1, step: 0, failed: 0 };
   for (const message of messages) {
-    // What is typed while a turn runs is inside that turn.
+    // A prompt typed during a turn belongs to that turn.
     if (message.role === "user" && message.queued !== true) {
       const selected = selectionIn(message);
       if (selected !== undefined) {

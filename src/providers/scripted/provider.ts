@@ -8,16 +8,16 @@ import { parseScript, type Script, ScriptError, type ScriptPart, type ScriptStep
 import { scripts as shipped } from "./scripts/index.ts";
 
 interface ScriptedOptions {
-  /** Beside those that ship; the same name replaces one. */
+  /** Additional scripts, which override built-in ones with the same name. */
   scripts?: Readonly<Record<string, Script>>;
-  /** Reads the file of a model id such as `file:/home/me/script.json`. Absent: there are no such models. */
+  /** Reads the file of a model id such as `file:/home/me/script.json`. Absent: such models are not supported. */
   readFile?(path: string): Promise<string>;
-  /** In place of every script's own; 0: as fast as possible. */
+  /** Overrides the speed of all scripts; 0: as fast as possible. */
   tokens_per_second?: number;
 }
 
 const DEFAULT_RATE = 60;
-/** As fast as possible still leaves everybody else a turn, after so many tokens. */
+/** At maximum speed, yields to other work after this number of tokens. */
 const BURST = 64;
 
 /** Plays scripts: a provider without a model, a network or a key. The session's model is the script's name. */
@@ -25,7 +25,7 @@ export function createScriptedProvider(
   options: ScriptedOptions = {},
 ): Provider & { load(name: string): Promise<Script> } {
   const own = new Map(Object.entries(options.scripts ?? {}));
-  /** How many calls failed at a fault, by session and place: history does not show those of which nothing came. */
+  /** Number of failed attempts by session and position. History does not contain attempts without output. */
   const failures = new Map<string, number>();
 
   const load = async (name: string): Promise<Script> => {
@@ -34,7 +34,9 @@ export function createScriptedProvider(
     const path = name.startsWith("file:") ? name.slice("file:".length) : undefined;
     if (path === undefined || options.readFile === undefined) {
       const names = [...shipped.keys(), ...own.keys()].join(", ");
-      throw new ScriptError(`There is no script "${name}". There are: ${names}. Your own: file:/path.json`);
+      throw new ScriptError(
+        `Unknown script "${name}". Available: ${names}. For your own use file:/path.json`,
+      );
     }
     let text: string;
     try {
@@ -48,7 +50,7 @@ export function createScriptedProvider(
   return {
     id: "scripted",
     title: "Script (no model)",
-    /** Rejects with why it cannot be played. */
+    /** Rejects with the reason if the script cannot be played. */
     load,
     async stream(call, stream) {
       const place = placeInScript(call.messages, call.model);
@@ -85,12 +87,12 @@ interface Performance {
   place: ScriptPlace;
   stream: StreamOptions;
   tokens_per_second: number;
-  /** Whether the fault at this part happens now, given how many times it is to happen. */
+  /** Whether the fault at this part happens now. `times`: how often it is to happen. */
   shouldFail(part: number, times: number): boolean;
 }
 
-/** What a session gets whose loop goes on where its script does not. */
-const OVER: ScriptStep = { parts: [{ text: "The script is over." }] };
+/** Played when a script has no further step. */
+const OVER: ScriptStep = { parts: [{ text: "The script has ended." }] };
 
 async function play({ script, call, place, stream, tokens_per_second, shouldFail }: Performance) {
   const { signal, emit, now = Date.now } = stream;
@@ -145,7 +147,7 @@ async function play({ script, call, place, stream, tokens_per_second, shouldFail
     send();
   };
 
-  /** Plays the parts in order; gives the fault that ended it, if one did. */
+  /** Plays the parts in order. Returns the fault that ended it, if any. */
   const perform = async (): Promise<Failure | undefined> => {
     for (const [position, part] of step.parts.entries()) {
       if (signal.aborted) return undefined;
@@ -184,12 +186,12 @@ async function play({ script, call, place, stream, tokens_per_second, shouldFail
   return finish({ stop_reason, stop_reason_raw: "script" });
 }
 
-/** Words and signs of about the size that models speak in; never half a character. */
+/** Splits a text into tokens of about a model's size, without splitting surrogate pairs. */
 function tokensOf(text: string): string[] {
   return text.match(/\s?[\p{L}\p{M}]{1,6}|\s?\p{N}{1,3}|\s?[^\s\p{L}\p{M}\p{N}]\p{M}*|\s+/gu) ?? [];
 }
 
-/** About how many tokens a call sends, at four characters each. */
+/** Estimated number of tokens in a call, with four characters each. */
 function sizeOf({ messages, tools }: ModelCall): number {
   return Math.ceil((JSON.stringify(messages).length + JSON.stringify(tools).length) / 4);
 }
@@ -216,8 +218,8 @@ function failureOf(fault: NonNullable<ScriptPart["fail"]>): Failure {
 }
 
 /**
- * Waits until the next token is due; `false`: it was stopped. Behind time (a timer has a grain of its own), tokens follow one
- * another without waiting, so that the rate holds on the whole.
+ * Waits until the next token is due; `false`: it was stopped. If it is late because of the timer's resolution, it does not wait,
+ * so that the average rate is right.
  */
 function createMetronome(tokens_per_second: number, signal: AbortSignal): () => Promise<boolean> {
   const began = performance.now();
@@ -236,7 +238,7 @@ function createMetronome(tokens_per_second: number, signal: AbortSignal): () => 
   };
 }
 
-/** Nothing happens for so long, in milliseconds, or until it is stopped. */
+/** Waits for `milliseconds`, or until it is stopped. */
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted || milliseconds <= 0) return Promise.resolve();
   return new Promise((resolve) => {
@@ -245,7 +247,7 @@ function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener("abort", stop);
       resolve();
     };
-    // A longer delay than a timer can hold would end at once.
+    // A timer with a longer delay would fire at once.
     const timer = setTimeout(stop, Math.min(milliseconds, 2 ** 31 - 1));
     signal.addEventListener("abort", stop, { once: true });
   });

@@ -3,8 +3,8 @@ import { messageOf } from "../../model/narrow.ts";
 import type { FailureClass } from "../provider.ts";
 
 /**
- * A script: what a model says, written down, so that a session runs without a model. JSON; every field is checked, and one
- * that is not known is a mistake, so that a slip of the pen does not go unnoticed.
+ * A script with the output of a model, to run sessions without one. JSON with a strict schema: unknown fields are errors, to
+ * detect typos.
  */
 
 const FAILURE_CLASSES = [
@@ -28,9 +28,9 @@ const scriptedCall = z
   .strictObject({
     name: z.string().min(1),
     arguments: z.record(z.string(), z.unknown()).optional(),
-    /** The raw text in place of `arguments`, for what is not valid JSON. */
+    /** The raw text instead of `arguments`, for invalid JSON. */
     arguments_json: z.string().optional(),
-    /** The model never gets to the end of the arguments: the call is not closed, and never runs. */
+    /** The arguments are incomplete: the call is not closed and never runs. */
     unfinished: z.boolean().optional(),
   })
   .refine((call) => call.arguments === undefined || call.arguments_json === undefined, {
@@ -39,15 +39,15 @@ const scriptedCall = z
 
 const fault = z.strictObject({
   class: z.enum(FAILURE_CLASSES),
-  /** What the provider would say. */
+  /** The provider's error message. */
   message: z.string().min(1),
-  /** HTTP status, as a provider that refuses a request would give. */
+  /** HTTP status of the provider's error. */
   status: z.number().int().optional(),
-  /** How long the provider asks to wait. */
+  /** Delay requested by the provider. */
   retry_after_ms: z.number().min(0).optional(),
-  /** Silence before it fails. */
+  /** Delay before it fails. */
   after_ms: z.number().min(0).optional(),
-  /** How many calls of this step fail here; the next one gets past. Absent: 1. */
+  /** Number of calls of this step that fail here, before one succeeds. Absent: 1. */
   times: z.number().int().min(1).optional(),
 });
 
@@ -57,12 +57,12 @@ const scriptPart = z
   .strictObject({
     thinking: z.string().optional(),
     text: z.string().optional(),
-    /** The same thinking or text over and over, as one part: so many times, or until it is stopped. */
+    /** Repeats the thinking or text as one part: a number of times, or until it is stopped. */
     repeat: z.union([z.number().int().min(1), z.literal("endless")]).optional(),
     tool_call: scriptedCall.optional(),
-    /** Nothing comes for this long. */
+    /** Pauses the output. */
     pause_ms: z.number().min(0).optional(),
-    /** The call fails here: as the first part before anything came, later in mid-stream. */
+    /** The call fails here: as the first part before any output, later in mid-stream. */
     fail: fault.optional(),
   })
   .superRefine((part, context) => {
@@ -75,16 +75,16 @@ const scriptPart = z
       context.addIssue({
         code: "custom",
         path: ["repeat"],
-        message: "repeats a text or thinking, nothing else",
+        message: "can only be used with text or thinking",
       });
     }
   });
-/** One thing that the model does; exactly one of its fields is there (and `repeat` beside a text or thinking). */
+/** One action of the model. Has exactly one field, and `repeat` only with text or thinking. */
 export type ScriptPart = z.infer<typeof scriptPart>;
 
 const step = z.strictObject({
   parts: z.array(scriptPart),
-  /** As the model would report it, in the record's own words; absent: counted from what was sent and said. */
+  /** As the model would report it, with the record's field names. Absent: computed from the input and output. */
   usage: z
     .strictObject({
       input: z.number(),
@@ -95,7 +95,7 @@ const step = z.strictObject({
       cost: z.number().optional(),
     })
     .optional(),
-  /** Absent: `tool_use` where there is a call, else `stop`. */
+  /** Absent: `tool_use` if there is a call, otherwise `stop`. */
   stop_reason: z.enum(["stop", "length", "tool_use", "error"]).optional(),
 });
 /** One model call. */
@@ -105,37 +105,37 @@ const script = z
   .strictObject({
     title: z.string().min(1),
     description: z.string().optional(),
-    /** How fast it speaks; 0: as fast as possible. Absent: 60. */
+    /** Speed; 0: as fast as possible. Absent: 60. */
     tokens_per_second: z.number().min(0).optional(),
-    /** The folder that it is about, path to content: for whoever starts it to lay out. The provider itself touches no file. */
+    /** The files for its working folder, path to content. The caller has to write them; the provider does not access files. */
     files: z.record(z.string(), z.string()).optional(),
-    /** The steps of one turn, which every prompt plays from its beginning. */
+    /** The steps of one turn, which is played for every prompt. */
     steps: z.array(step).min(1).optional(),
-    /** The steps of one turn after another, a prompt each; further prompts play the last one again. */
+    /** The steps of several turns, one per prompt. Further prompts repeat the last one. */
     turns: z
       .array(z.strictObject({ steps: z.array(step).min(1) }))
       .min(1)
       .optional(),
   })
   .refine((given) => (given.steps === undefined) !== (given.turns === undefined), {
-    message: "has either steps or turns",
+    message: "must have either steps or turns",
   });
 export type Script = z.infer<typeof script>;
 
-/** What is wrong with a script: names its file (or its name), and each field. */
+/** An invalid script. The message names its file (or name) and each invalid field. */
 export class ScriptError extends Error {
   override readonly name = "ScriptError";
 }
 
-/** The value as a script; throws a `ScriptError`. `name` says which script it is. */
+/** Validates a script. Throws a `ScriptError`. `name`: for error messages. */
 export function validateScript(name: string, value: unknown): Script {
   const parsed = script.safeParse(value);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path, message }) => `${fieldAt(path)}: ${message}`);
-  throw new ScriptError(`${name} is no script. ${problems.join("; ")}`);
+  throw new ScriptError(`${name} is not a valid script. ${problems.join("; ")}`);
 }
 
-/** The text of a file as a script; throws a `ScriptError`. */
+/** Parses the text of a file as a script. Throws a `ScriptError`. */
 export function parseScript(name: string, json: string): Script {
   let value: unknown;
   try {

@@ -271,11 +271,11 @@ describe("a failure of a provider", () => {
   it("says what to do as its next sentence", () => {
     const parts = [
       prompt("Do it"),
-      marker("error", "The key was refused.", { data: { remedy: "Set ANTHROPIC_API_KEY to a valid key." } }),
+      marker("error", "The key was rejected.", { data: { remedy: "Set ANTHROPIC_API_KEY to a valid key." } }),
     ];
     render(<TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index]} host={hostOf()} />);
-    expect(screen.getByText(/^The key was refused\./).textContent).toBe(
-      "The key was refused. Set ANTHROPIC_API_KEY to a valid key.",
+    expect(screen.getByText(/^The key was rejected\./).textContent).toBe(
+      "The key was rejected. Set ANTHROPIC_API_KEY to a valid key.",
     );
   });
 });
