@@ -3,45 +3,44 @@ import type { SessionSummary } from "../model/session.ts";
 import type { StatusReply } from "../protocol.ts";
 import type { KnownFacts } from "../sources/link-runs.ts";
 
-/** What a person should know of the daemon, and perhaps what to do. */
+/** A notice for the user, with a remedy if there is one. */
 export type Notice = StatusReply["notices"][number];
 
-/** What tells one state of a file from another without reading it, and one file from another at the same path. */
+/** Identifies the state of a file without reading all of it, and distinguishes files at the same path. */
 export interface FileIdentity {
   /** `device:inode`. */
   inode: string;
-  /** Bytes. */
+  /** In bytes. */
   size: number;
-  /** Milliseconds, with the fraction that the file system keeps. */
+  /** Milliseconds, with the file system's precision. */
   modified_at: number;
-  /** SHA-256 in hex of the first `head_length` bytes (at most 1,024). */
+  /** Hex SHA-256 of the first `head_length` bytes (at most 1,024). */
   head: string;
   head_length: number;
-  /** The same of the last 256 bytes. */
+  /** Hex SHA-256 of the last 256 bytes. */
   tail: string;
 }
 
 /**
- * A session file as it was when it was last read to its end. When a file is cut or replaced by another one, the new
- * content gets a row of its own, and the old row with its archived bytes stays, unless the new one begins with all of
- * them: nothing is lost.
+ * A session file as it was last read to its end. If a file is truncated or replaced, the new content gets a row of its own. The
+ * old row and its archived bytes are kept, unless the new content begins with all of them.
  */
 export interface StoredFile extends FileIdentity {
   id: number;
   path: string;
-  /** A format's id. */
+  /** A format id. */
   format: string;
   kind: "session" | "run";
   side?: string;
   /** Changes when the side file does. */
   side_stamp?: string;
-  /** Text of the side file, kept because it goes away with the file. */
+  /** Text of the side file, which is deleted together with the file. */
   side_text?: string;
-  /** The agent's file is gone, or holds something else now. */
+  /** The agent's file no longer exists, or has other content. */
   gone: boolean;
 }
 
-/** A row of the list, with what is needed to go on with it when its file grows. */
+/** A row of the list, with the state needed to continue it when its file grows. */
 export interface StoredSession {
   id: string;
   file_id: number;
@@ -58,37 +57,37 @@ export interface StoredChunk {
   compressed: Uint8Array;
 }
 
-/** What is written together. What has an id that is stored already replaces that. */
+/** Changes that are written together. Existing ids are replaced. */
 export interface StoreBatch {
   files?: readonly StoredFile[];
   sessions?: readonly StoredSession[];
   removed_sessions?: readonly string[];
-  /** Their rows and all that is archived of them go. */
+  /** Files to remove, with everything archived of them. */
   removed_files?: readonly number[];
-  /** A chunk with the `start` of a stored one replaces it. */
+  /** A chunk replaces a stored one with the same `start`. */
   chunks?: readonly StoredChunk[];
 }
 
 /**
- * Keeps what the daemon knows about the agents' files, and their bytes. Every call may throw a `StoreError`, after which
- * the store is as it was before the call.
+ * Stores what is known about the agents' files, and their bytes. Every call may throw a `StoreError`. The store is then
+ * unchanged.
  */
 export interface SessionStore {
   load(): { files: StoredFile[]; sessions: StoredSession[] };
-  /** All of the batch or nothing of it; on disk when the call returns. */
+  /** Writes all or nothing. On disk when the call returns. */
   write(batch: StoreBatch): void;
-  /** How far the archive of a file reaches without a gap, in bytes from 0. */
+  /** How far a file is archived without a gap, in bytes. */
   archivedTo(file_id: number): number;
-  /** The last chunk, if it is shorter than `limit` bytes: the next bytes are joined to it. */
+  /** The last chunk, if it is shorter than `limit` bytes, to append to it. */
   shortTail(file_id: number, limit: number): { start: number; bytes: Uint8Array } | undefined;
-  /** At most `[from, to)`, fewer where the archive ends, at least one byte where it does not. */
+  /** Archived bytes from `from` to at most `to`; at least one byte unless the archive ends there. */
   read(file_id: number, from: number, to: number): Uint8Array;
   close(): void;
 }
 
 /**
- * `full`: no room or a failing disk, try again later. `locked`: by another program. `moved`: its files were removed, or stand somewhere else now. `broken`:
- * the store itself is damaged. `refused`: anything else.
+ * `full`: no space or a failing disk, retry later. `locked`: by another program. `moved`: its files were removed or moved.
+ * `broken`: the store is damaged. `refused`: any other error.
  */
 export class StoreError extends Error {
   readonly kind: "full" | "locked" | "moved" | "broken" | "refused";
@@ -99,27 +98,24 @@ export class StoreError extends Error {
   }
 }
 
-/** What a person can do about a store that cannot be written. */
+/** What the user can do about a store that cannot be written. */
 export function remedyOf({ kind }: StoreError): string {
   switch (kind) {
     case "broken":
-      return "Start Verbatim again: it sets the damaged store aside and begins a new one.";
+      return "Restart Verbatim. It moves the damaged store aside and creates a new one.";
     case "locked":
-      return "End what that program does with it; writing goes on by itself.";
+      return "Close the store in the other program. Writing then resumes automatically.";
     case "moved":
-      return "Put it back: writing goes on by itself. Or start Verbatim again: it goes on with what stands there then.";
+      return "Move the store back, and writing resumes automatically. Or restart Verbatim to use what is there now.";
     case "full":
     case "refused":
-      return "Make room on the disk of the data folder; writing goes on by itself.";
+      return "Free some space on the disk of the data folder. Writing then resumes automatically.";
     default:
       return kind satisfies never;
   }
 }
 
-/**
- * A store that was opened, or what a person should know about why there is none or only half of one. `read_only`:
- * another daemon writes to it.
- */
+/** An opened store, or notices about why there is none or only a read-only one. `read_only`: another daemon writes it. */
 export interface OpenedStore {
   store?: SessionStore;
   read_only: boolean;

@@ -3,41 +3,43 @@ import type { PartKindName, PartStatusName, SearchQuery } from "../../model/sear
 import type { TurnStatus } from "../../model/transcript/transcript.ts";
 
 /**
- * The part index: sessions, turns and parts in order, with their text, as one projection of the reducer's transcripts. Everything in
- * it is derived: losing it costs a rebuild and nothing else.
+ * The part index: sessions, turns and parts in order, with their text, projected from transcripts. All of it is derived: if it is
+ * lost, it is rebuilt.
  */
 
-/** Rises when the tables or the projection change: an index of another version is deleted and rebuilt. */
+/** Increase it when the tables or the projection change. An index of another version is deleted and rebuilt. */
 export const INDEX_VERSION = 1;
-/** Longest text of a part that is indexed, in UTF-16 code units; of a longer one its beginning and its end. */
+/** Maximum indexed text of a part, in UTF-16 code units. Of a longer text, the beginning and the end are indexed. */
 export const PART_TEXT_LIMIT = 8 * 1024;
-/** Parts of one session; the index gives each session a range of so many row ids. */
+/** Maximum number of parts per session. Each session has a range of that many row ids. */
 export const MOST_PARTS = 2 ** 22;
 
-/** One part as a row. `text` is present where it is written or asked for. */
+/** A part as a row. `text`: present when it is written or requested. */
 export interface IndexedPart {
-  /** Position in the session, from 0. */
+  /** Zero-based position in the session. */
   seq: number;
   id: string;
   kind: PartKindName;
-  /** Position of its turn, from 0. */
+  /** Zero-based position of its turn. */
   turn: number;
   step?: number;
   tool?: string;
   status?: PartStatusName;
-  /** A person wrote it. */
+  /** Written by a person. */
   mine?: true;
   /** Milliseconds since 1970. */
   started_at?: number;
   ended_at?: number;
-  /** Tokens in and out of the step that it ends. */
+  /** Input and output tokens of the step that it ends. */
   tokens?: number;
-  /** Its record: the line, from 1, and the byte offset in the file; or, in any other store, its place in words (`sourceText`). */
+  /**
+   * The place of its record: the one-based line and the byte offset in the file; for other stores, a description (`sourceText`).
+   */
   line?: number;
   byte?: number;
   record?: string;
   text: string;
-  /** The text was cut: its true length in UTF-16 code units. */
+  /** The text's full length in UTF-16 code units, if it was truncated. */
   full_length?: number;
 }
 
@@ -55,38 +57,38 @@ export interface IndexedTurn {
   model?: string;
 }
 
-/** A session's row: what search filters by and shows. */
+/** The row of a session, for filters and display. */
 export interface IndexedSession {
-  /** The id that its source gives it. */
+  /** The id from its source. */
   id: string;
   agent: string;
   title?: string;
   cwd?: string;
   model?: string;
-  /** A sub-agent's. */
+  /** Whether it is a sub-agent's run. */
   is_run: boolean;
   started_at?: number;
   last_activity_at: number;
 }
 
 export interface SessionUpdate extends IndexedSession {
-  /** Parts in all: rows at and behind this position are removed. */
+  /** Total number of parts. Stored rows at and after this position are removed. */
   part_count: number;
-  /** Those given replace what is stored at their positions; the rest stay. */
+  /** Replace the stored parts at their positions. Others are unchanged. */
   parts: readonly IndexedPart[];
   turns: readonly IndexedTurn[];
 }
 
-/** What was read of one source: a file, or a session that this daemon runs. */
+/** The result of reading a source: a file, or a managed session. */
 export interface SourceUpdate {
   key: string;
-  /** What tells this state of the source from any other. Absent: not all of it was read yet, and it counts as not indexed. */
+  /** Identifies the state of the source. Absent: it was not read completely, and does not count as indexed. */
   stamp?: string;
-  /** Sessions of the source that are not among them are removed, once there is a stamp. */
+  /** With a stamp, other sessions of the source are removed. */
   sessions: readonly SessionUpdate[];
 }
 
-/** What a write changed: rows of parts written anew, and rows that were left as they are. */
+/** The effect of a write: part rows written, and rows left unchanged. */
 export interface WriteReport {
   written: number;
   unchanged: number;
@@ -94,24 +96,24 @@ export interface WriteReport {
 
 export interface IndexedSource {
   key: string;
-  /** Empty: it was not indexed to its end. */
+  /** Empty: not indexed completely. */
   stamp: string;
 }
 
 export interface SearchRequest {
   query: SearchQuery;
-  /** Hits on a page. */
+  /** Maximum number of hits on a page. */
   limit: number;
   sort: "newest" | "rank";
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   cursor?: string;
-  /** Agents whose files are left out, by id; sessions that the daemon runs are not. */
+  /** Ids of agents whose files are skipped. Managed sessions are not skipped. */
   skipped_agents?: readonly string[];
-  /** A page ends early after so many milliseconds, with what was found until then; one without a hit after ten times as many. */
+  /** Milliseconds after which a page ends early with the hits so far; ten times as many if there are none. */
   budget: number;
 }
 
-/** A part in which a query was found. */
+/** A part that matches a query. */
 export interface SearchHit {
   source: string;
   session: IndexedSession;
@@ -122,29 +124,29 @@ export interface SearchHit {
 
 export interface SearchPage {
   hits: SearchHit[];
-  /** Absent: there is no more. */
+  /** Absent: there are no more. */
   next?: string;
-  /** Sessions that are indexed, and those of them that were looked at or ruled out for this page and the ones before. */
+  /** Number of indexed sessions, and of those that were searched or excluded for this page and the previous ones. */
   sessions: number;
   searched: number;
-  /** Parts of which only the beginning and end are indexed, in all sessions. */
+  /** Number of parts in all sessions of which only the beginning and end are indexed. */
   cut_parts: number;
 }
 
-/** Errors other than a damaged index are thrown as they come; a damaged one as a `StoreError` of kind `broken`. */
+/** The part index. A damaged index throws a `StoreError` of kind `broken`; other errors are thrown unchanged. */
 export interface PartIndex {
   sources(): Promise<IndexedSource[]>;
   /**
-   * All of the updates or none. Many sources in one write cost far less than one by one: each write leaves the text index another
-   * segment to merge.
+   * Writes all updates or none. Several sources in one write cost far less than one by one, because each write adds a segment to
+   * the text index, which has to be merged.
    */
   write(updates: readonly SourceUpdate[]): Promise<WriteReport>;
   remove(keys: readonly string[]): Promise<void>;
   search(request: SearchRequest): Promise<SearchPage>;
-  /** Sessions, the one that was active last first. */
+  /** Sessions, most recently active first. */
   sessions(): Promise<(IndexedSession & { source: string; part_count: number })[]>;
   turns(source: string, session_id: string): Promise<IndexedTurn[]>;
-  /** Parts at `[from, to)`, with their text. */
+  /** The parts `[from, to)` with their text. */
   parts(source: string, session_id: string, from: number, to: number): Promise<IndexedPart[]>;
   close(): Promise<void>;
 }

@@ -17,7 +17,7 @@ interface MemorySession {
   turns: IndexedTurn[];
 }
 
-/** A part index that lives as long as its process. */
+/** A part index in memory. */
 export function createMemoryIndex(): PartIndex {
   const stamps = new Map<string, string>();
   let sessions: MemorySession[] = [];

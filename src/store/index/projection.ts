@@ -6,10 +6,10 @@ import type { Source, TranscriptPart } from "../../model/transcript/transcript.t
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
 import { type IndexedPart, type IndexedSession, type IndexedTurn, PART_TEXT_LIMIT } from "./contract.ts";
 
-/** Of a text that is cut, so much of the limit is its end: what went wrong is told there. */
+/** Share of the limit that is used for the end of a truncated text, where errors usually are. */
 const END_SHARE = 1 / 4;
 
-/** Where a transcript stands in its session, if it is a piece of it: parts and turns before it. */
+/** The offset of a segment's transcript in its session: parts and turns before it. */
 export interface ProjectionOffset {
   parts: number;
   turns: number;
@@ -48,7 +48,7 @@ export function projectTranscript(
   return { parts, turns };
 }
 
-/** The row of one part. */
+/** The row of a part. */
 export function projectPart(
   part: TranscriptPart,
   seq: number,
@@ -81,7 +81,7 @@ function placeIn(row: IndexedPart, source: Source): void {
   row.record = sourceText(source);
 }
 
-/** What a session's row says of it. */
+/** The row of a session. */
 export function projectSession(row: SessionSummary): IndexedSession {
   const title = row.title ?? row.first_prompt ?? row.run?.task ?? row.run?.name;
   return {
@@ -96,7 +96,7 @@ export function projectSession(row: SessionSummary): IndexedSession {
   };
 }
 
-/** A text as far as it is indexed: its beginning and its end, joined by a line, where it is longer than the limit. */
+/** The indexed text: for a long text, its beginning and end joined by a line. */
 function indexedText(text: string): { text: string; full_length?: number } {
   if (text.length <= PART_TEXT_LIMIT) return { text };
   const end = Math.floor(PART_TEXT_LIMIT * END_SHARE);
@@ -104,7 +104,7 @@ function indexedText(text: string): { text: string; full_length?: number } {
   return { text: cut, full_length: text.length };
 }
 
-/** A sub-agent's prompts are its parent's words: whoever asks for what a person wrote leaves runs out. */
+/** The prompts of a sub-agent are written by its parent. Filters for a person's text therefore exclude runs. */
 function isMine(part: TranscriptPart): boolean {
   return (
     (part.type === "prompt" && part.origin === undefined) ||

@@ -2,28 +2,26 @@ import { createMatcher, snippetOf, trigramsOf } from "../../model/search/match.t
 import type { SearchFilter, SearchQuery } from "../../model/search/query.ts";
 import type { IndexedPart, IndexedSession, SearchHit, SearchPage, SearchRequest } from "./contract.ts";
 
-/** Hits that are ranked: of more, the newest. */
+/** Maximum number of ranked hits: the newest ones. */
 const MOST_RANKED = 300;
 
-/** A page without a hit takes so many times its budget. */
+/** A page without a hit may take this many times its budget. */
 const EMPTY_BUDGETS = 10;
 
-/** One indexed session, as a search sees it. `ref`: its number in the index. */
+/** An indexed session as seen by a search. `ref`: its number in the index. */
 export interface SessionEntry {
   readonly ref: number;
   readonly source: string;
   readonly session: IndexedSession;
 }
 
-/** What an implementation of the index gives to a search. */
+/** The tables of an index, as needed by a search. */
 export interface SearchTables {
-  /** The session that was active last first; of equal ones the higher number. */
+  /** Most recently active first; for equal times the higher number first. */
   sessions(): readonly SessionEntry[];
-  /**
-   * By session, the positions of parts that hold all of the trigrams, last first.
-   */
+  /** Positions of parts that contain all trigrams, by session, in descending order. */
   candidates(trigrams: readonly string[]): Map<number, readonly number[]>;
-  /** Positions of a session's parts, last first; those before `below`. For queries of which no trigram is known. */
+  /** Positions of a session's parts in descending order, below `below`. For queries without trigrams. */
   positions(ref: number, filter: PartFilter): Iterable<number>;
   row(ref: number, seq: number): Omit<IndexedPart, "text"> | undefined;
   text(ref: number, seq: number): string;
@@ -37,19 +35,19 @@ export const isOfAgents = (
   agents: ReadonlySet<string>,
 ): boolean => source.startsWith("file:") && agents.has(session.agent);
 
-/** What of a query is told by a part's row alone. */
+/** The conditions of a query that only need a part's row. */
 export type PartFilter = (part: Omit<IndexedPart, "text">) => boolean;
 
 interface Cursor {
   last_activity_at: number;
   ref: number;
-  /** Parts before this position come next. */
+  /** Continue with parts before this position. */
   below: number;
-  /** Hits that were given, where they are ranked. */
+  /** Number of hits returned so far, for ranked results. */
   given: number;
 }
 
-/** Runs one page of a search over the tables of an index. */
+/** Runs one page of a search on the tables of an index. */
 export function searchTables(tables: SearchTables, request: SearchRequest): SearchPage {
   const { query, limit, sort, budget } = request;
   const deadline = performance.now() + budget;
@@ -126,7 +124,7 @@ const comesBefore = ({ ref, session }: SessionEntry, cursor: Cursor): boolean =>
   session.last_activity_at > cursor.last_activity_at ||
   (session.last_activity_at === cursor.last_activity_at && ref > cursor.ref);
 
-/** What people and models said counts more than what tools printed, and a session's first mention more than its tenth. */
+/** Text of people and models counts more than tool output, and a session's first matches more than later ones. */
 const WEIGHTS: Readonly<Record<IndexedPart["kind"], number>> = {
   prompt: 4,
   text: 3,
@@ -156,7 +154,7 @@ function rank<Hit extends SearchHit & { ref: number }>(hits: readonly Hit[]): Hi
 
 const contains = (text: string | undefined, value: string) => text?.toLowerCase().includes(value) === true;
 
-/** Fields of which two values mean either, by name; an excluded value rules out by itself. */
+/** Combines filters by field name: several values match either, and excluded values rule out. */
 function allowed(
   filters: readonly SearchFilter[],
   field: SearchFilter["field"],

@@ -20,8 +20,9 @@ import {
 import { type SearchTables, type SessionEntry, searchTables } from "./search.ts";
 
 /**
- * `part.id` is `session.ref × MOST_PARTS + seq`, and the row id of the part's text in `part_text`: a session's parts are one range.
- * `text_block.id` is the id of the first of `BLOCK` parts, whose texts it holds. See docs/decisions/0023-part-index.md.
+ * `part.id` is `session.ref × MOST_PARTS + seq`, and also the row id of the part's text in `part_text`, so that a session's parts
+ * are one range. `text_block.id` is the id of the first of `BLOCK` parts whose texts it contains. See
+ * docs/decisions/0023-part-index.md.
  */
 const SCHEMA = `
   CREATE TABLE source (key TEXT PRIMARY KEY, stamp TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -78,18 +79,18 @@ const SCHEMA = `
   );
 `;
 
-/** Parts whose texts are compressed together: about 60 KB. */
+/** Number of parts whose texts are compressed together: about 60 KB. */
 const BLOCK = 64;
 const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 3 } };
-/** Blocks that a search keeps decompressed. */
+/** Number of decompressed blocks that are cached. */
 const MOST_BLOCKS = 8;
-/** So long a write waits for the other thread's, in milliseconds. */
+/** Time that a write waits for another thread's write, in milliseconds. */
 const BUSY_MS = 120_000;
 const CACHE_KB = 8_192;
 
 /**
- * Makes the index of a data folder ready to be opened: one that is damaged or of another version is deleted, and an empty one made.
- * `rebuilt`: there was one, and it is gone. Throws a `StoreError` where the disk refuses.
+ * Prepares the index of a data folder for opening: deletes a damaged one or one of another version, and creates an empty one.
+ * `rebuilt`: an existing one was deleted. Throws a `StoreError` on disk errors.
  */
 export function prepareIndex(path: string): { rebuilt: boolean } {
   const existed = existsSync(path);
@@ -127,11 +128,11 @@ function isUsable(path: string): boolean {
   }
 }
 
-/** Opens an index that `prepareIndex` has made ready. `read_only`: to search it. */
+/** Opens an index prepared by `prepareIndex`. `read_only`: for searching. */
 export function openSqliteIndex(path: string, { read_only = false } = {}): PartIndex {
   return guarded(() => {
     const database = new DatabaseSync(path, { timeout: BUSY_MS, readOnly: read_only });
-    // What a power failure takes is rebuilt: no write has to wait for the disk.
+    // Data lost in a power failure is rebuilt, so writes need not wait for the disk.
     database.exec(`PRAGMA synchronous = ${read_only ? "NORMAL" : "OFF"}; PRAGMA cache_size = -${CACHE_KB};`);
     const reader = createReader(database);
     const write = read_only ? undefined : createWriter(database);
@@ -144,7 +145,7 @@ export function openSqliteIndex(path: string, { read_only = false } = {}): PartI
             .map(({ key, stamp }) => ({ key: String(key), stamp: String(stamp) })),
         ),
       async write(updates) {
-        if (!write) throw new StoreError("refused", "the index was opened to be read");
+        if (!write) throw new StoreError("refused", "the index was opened read-only");
         return write.write(updates);
       },
       remove: async (keys) => write?.remove(keys),
@@ -266,7 +267,7 @@ function createWriter(database: DatabaseSync) {
         known.set(part.seq, part);
       }
     }
-    /** Of the block that is being compared or changed. */
+    /** The block that is being compared or changed. */
     let block = -1;
     let texts: string[] = [];
     let is_changed = false;
@@ -320,7 +321,7 @@ function createWriter(database: DatabaseSync) {
     );
   }
 
-  /** Texts of their last block stay: they belong to no row, and the next part there takes their place. */
+  /** Texts in the last block stay: no row refers to them, and the next part at their position replaces them. */
   function removePartsFrom(ref: number, seq: number): void {
     const from = ref * MOST_PARTS + seq;
     const end = (ref + 1) * MOST_PARTS;
@@ -374,7 +375,7 @@ function pack(texts: readonly (string | undefined)[]): Uint8Array {
 
 function unpack(block: Uint8Array): string[] {
   const texts: unknown = JSON.parse(zstdDecompressSync(block).toString("utf8"));
-  if (!Array.isArray(texts)) throw new StoreError("broken", "a block of texts holds none");
+  if (!Array.isArray(texts)) throw new StoreError("broken", "a block of texts is invalid");
   return texts.map(String);
 }
 
@@ -396,13 +397,13 @@ function createReader(database: DatabaseSync) {
     positions: database.prepare("SELECT * FROM part WHERE id >= ? AND id < ? ORDER BY id DESC"),
     block: database.prepare("SELECT texts FROM text_block WHERE id = ?"),
     cut: database.prepare("SELECT count(*) AS n FROM part WHERE full_length IS NOT NULL"),
-    /** One row a session: reading each candidate as a row of its own would cost more than finding it. */
+    /** One row per session: a row per candidate would cost more than the lookup. */
     candidates: database.prepare(
       `SELECT rowid / ${MOST_PARTS} AS ref, group_concat(rowid % ${MOST_PARTS}) AS seqs
        FROM part_text WHERE part_text MATCH ? GROUP BY 1`,
     ),
   };
-  /** Until another connection writes. */
+  /** Valid until another connection writes. */
   let cached: { version: number; sessions?: SessionRow[]; cut?: number } = { version: -1 };
   const blocks = new Map<number, string[]>();
 
@@ -499,7 +500,7 @@ function createReader(database: DatabaseSync) {
   };
 }
 
-/** `detail = none` knows no phrases: each trigram is a word of its own. */
+/** `detail = none` does not support phrases: each trigram is a separate term. */
 const matchOf = (trigrams: readonly string[]): string =>
   trigrams.map((trigram) => `"${trigram.replaceAll('"', '""')}"`).join(" AND ");
 
@@ -522,7 +523,7 @@ function turnOf(row: Record<string, SQLOutputValue>): IndexedTurn {
     index: Number(row.position),
     id: String(row.id),
     first_seq: Number(row.first_seq),
-    // This module alone wrote it.
+    // The cast is safe: only this module writes the column.
     status: String(row.status) as TurnStatus,
     steps: Number(row.steps),
     tool_calls: Number(row.tool_calls),
@@ -538,7 +539,7 @@ function turnOf(row: Record<string, SQLOutputValue>): IndexedTurn {
 function rowOf(row: Record<string, SQLOutputValue>): Omit<IndexedPart, "text"> {
   const kind = PART_KINDS[Number(row.kind)];
   if (kind === undefined || !(row.part_id instanceof Uint8Array))
-    throw new StoreError("broken", "a part's row cannot be read");
+    throw new StoreError("broken", "a part's row is invalid");
   const part: Omit<IndexedPart, "text"> = {
     seq: Number(row.id) % MOST_PARTS,
     id: uuidOf(row.part_id),

@@ -3,7 +3,7 @@ import { type ReadState, readState } from "../../model/read-state.ts";
 import { type Notice, StoreError } from "../contract.ts";
 import { guarded, inTransaction, number, openDatabase } from "../sqlite/database.ts";
 
-/** Each entry brings a store from the version of its index to the next. Entries are never changed, only added. */
+/** Migrations: entry n upgrades a store from version n. Entries are only added, never changed. */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE read_state (
      session_id TEXT PRIMARY KEY,
@@ -16,9 +16,9 @@ const MIGRATIONS: readonly string[] = [
    INSERT INTO origin (since) VALUES (CAST(unixepoch('subsec') * 1000 AS INTEGER));`,
 ];
 
-/** Keeps read states. Every call may throw a `StoreError`, after which the store is as it was before the call. */
+/** Stores read states. Every call may throw a `StoreError`. The store is then unchanged. */
 export interface ReadStateStore {
-  /** When the store was made, in milliseconds since 1970: what ended before that is taken as seen. */
+  /** Creation time of the store, in milliseconds since 1970. Sessions that ended before it count as read. */
   readonly since: number;
   load(): ReadState[];
   /** On disk when the call returns. */
@@ -27,8 +27,8 @@ export interface ReadStateStore {
 }
 
 /**
- * Opens `read-state.db` of a data folder: see `openDatabase`. It cannot be rebuilt from agents' files, so it is neither part of
- * the archive's tables nor of the index, which is deleted without asking.
+ * Opens `read-state.db` in a data folder. See `openDatabase`. It cannot be rebuilt from agents' files, and does not belong to the
+ * archive, so it is a file of its own.
  */
 export function openReadStateStore(options: { folder: string; now: () => number; read_only: boolean }): {
   store?: ReadStateStore;
@@ -42,15 +42,15 @@ export function openReadStateStore(options: { folder: string; now: () => number;
     migrations: MIGRATIONS,
     create(database) {
       const store = createReadStateStore(database);
-      // Rows that cannot be read are found now, while there is still a way out.
+      // Read all rows now, while a damaged store can still be replaced.
       store.load();
       return store;
     },
     words: {
-      untouched: "what you have read is not kept now",
-      reads: "What is read here is not kept.",
-      replacement: "a new one was begun, in which all sessions count as read",
-      aside: "Pins and read marks are only in the one set aside.",
+      untouched: "read marks are not stored",
+      reads: "Read marks set here are not stored.",
+      replacement: "a new one was created, in which all sessions count as read",
+      aside: "Earlier pins and read marks are only in the quarantined file.",
     },
   });
   const { store, read_only, notices } = opened;
@@ -88,5 +88,5 @@ function createReadStateStore(database: DatabaseSync): ReadStateStore {
 function stateOf(row: Record<string, unknown>): ReadState {
   const parsed = readState.safeParse({ ...row, unread: row.unread === 1, pinned: row.pinned === 1 });
   if (parsed.success) return parsed.data;
-  throw new StoreError("broken", "a read state cannot be read");
+  throw new StoreError("broken", "a read state is invalid");
 }

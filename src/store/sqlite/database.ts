@@ -18,28 +18,28 @@ import { type Notice, StoreError } from "../contract.ts";
 
 /** See `check_limit`. */
 const CHECK_LIMIT = 64 * 1024 * 1024;
-/** So long all else waits where another program has locked a store, in milliseconds: what failed is tried again later. */
+/** Time that other work waits for a store locked by another program, in milliseconds. Failed writes are retried later. */
 const LOCK_MS = 20;
-/** Ends the name of a file beside a store that a write found damaged: the next start checks the whole of it, whatever its size. */
+/** Suffix of a marker file next to a store in which a write found damage: the next start checks all of it, whatever its size. */
 const SUSPECT = ".suspect";
 
-/** One SQLite store of the data folder, and what a person is told about it. */
+/** A SQLite store in the data folder, and the texts about it. */
 interface DatabaseOptions<Store> {
-  /** The data folder; made if it is missing. */
+  /** The data folder. Created if missing. */
   folder: string;
-  /** Of the store, and of the small database that is its lock. */
+  /** The names of the store and of the small database used as its lock. */
   file: string;
   lock: string;
   now: () => number;
-  /** Up to so many bytes the whole store is checked when it is opened; a bigger one shows its damage when it is read. */
+  /** Up to this size, the whole store is checked when it is opened. In a larger one damage is found when it is read. */
   check_limit?: number;
-  /** Another daemon has the data folder: it is only read, though its own lock may be free yet. */
+  /** Another daemon uses the data folder: open read-only, even if the lock of this store is free. */
   read_only?: boolean;
-  /** Each entry brings a store from the version of its index to the next. */
+  /** Migrations: entry n upgrades a store from version n. */
   migrations: readonly string[];
-  /** Reads rows that must be readable; throws a `StoreError` of kind `broken` where they are not. */
+  /** Reads rows that must be valid. Throws a `StoreError` of kind `broken` if they are not. */
   create(database: DatabaseSync, writable: boolean): Store;
-  /** What is lost while there is no store, or only half of one: ends of sentences. */
+  /** Ends of sentences about the effect of a missing, read-only or damaged store. */
   words: {
     /** "nothing is archived now" */
     untouched: string;
@@ -47,27 +47,30 @@ interface DatabaseOptions<Store> {
     reads: string;
     /** "a new one is being built from the agents' files" */
     replacement: string;
-    /** What the person can do about the damaged one. */
+    /** What the user can do about the damaged one. */
     aside: string;
   };
 }
 
-/** A store that was opened; `read_only`: another daemon writes to it. Closing it is the caller's. */
+/** An opened store. `read_only`: another daemon writes it. The caller closes it. */
 interface OpenedDatabase<Store> {
   store?: Store;
   read_only: boolean;
   /** Another daemon has its lock. */
   taken?: true;
   notices: Notice[];
-  /** Frees the lock; the store is closed before. */
+  /** Releases the lock. Close the store first. */
   unlock(): void;
-  /** Present where the disk or another daemon kept it from being written: whether it can be by now. Opens nothing that stays. */
+  /**
+   * Present if the store could not be written because of the disk or another daemon. Returns whether it could be written now,
+   * without opening anything permanently.
+   */
   retry?(): boolean;
 }
 
 /**
- * Opens a store of a data folder. Never throws: a store that is damaged is set aside and begun anew, one that a newer
- * version wrote is left alone, and one that another daemon writes to is only read. Each of these is told in `notices`.
+ * Opens a store of a data folder. Never throws: a damaged store is quarantined and replaced, one written by a newer version is
+ * left alone, and one written by another daemon is opened read-only. Each case adds a notice.
  */
 export function openDatabase<Store extends { close(): void }>(
   options: DatabaseOptions<Store>,
@@ -77,8 +80,8 @@ export function openDatabase<Store extends { close(): void }>(
     mkdirSync(options.folder, { recursive: true, mode: 0o700 });
   } catch (error) {
     return without(
-      `The data folder ${options.folder} cannot be made: ${messageOf(error)}.`,
-      "Name a folder that you may write to with --data-dir.",
+      `The data folder ${options.folder} cannot be created: ${messageOf(error)}.`,
+      "Use --data-dir to choose a folder that you can write to.",
     );
   }
   if (options.read_only) return openReadOnly(options, path);
@@ -88,7 +91,7 @@ export function openDatabase<Store extends { close(): void }>(
   } catch (error) {
     const text = `The data folder ${options.folder} cannot be used: ${messageOf(error)}.`;
     const remedy =
-      "Make room on its disk, or check its permissions: it is tried again by itself. Or name another folder with --data-dir.";
+      "Free some disk space, or check its permissions. Verbatim retries automatically. Or choose another folder with --data-dir.";
     return { ...without(text, remedy), retry: () => canBeOpened(options, path) };
   }
   if (!lock) return openReadOnly(options, path);
@@ -101,8 +104,8 @@ export function openDatabase<Store extends { close(): void }>(
     if (error instanceof NewerStore) {
       lock.close();
       return without(
-        `The store ${path} was written by a newer Verbatim (version ${error.found} of the store, this one knows ${error.known}). It was not touched; ${options.words.untouched}.`,
-        "Start the newer Verbatim, or name another folder with --data-dir.",
+        `The store ${path} was written by a newer Verbatim (store version ${error.found}, supported up to ${error.known}). It was not changed; ${options.words.untouched}.`,
+        "Start the newer Verbatim, or choose another folder with --data-dir.",
       );
     }
     const cause = asStoreError(error);
@@ -111,15 +114,15 @@ export function openDatabase<Store extends { close(): void }>(
       const text = `The store ${path} cannot be opened: ${cause.message}.`;
       const remedy =
         cause.kind === "locked"
-          ? "End what that program does with it: it is tried again by itself."
-          : "Make room on the disk or check the permissions: it is tried again by itself.";
+          ? "Close the store in the other program. Verbatim retries automatically."
+          : "Free some disk space or check the permissions. Verbatim retries automatically.";
       return { ...without(text, remedy), retry: () => canBeOpened(options, path) };
     }
     return startFresh(options, path, lock, cause);
   }
 }
 
-/** Whether opening the store would give one to write to. A damaged one stays where it is: who opens it then tells of it. */
+/** Whether the store could be opened for writing. A damaged one is left in place, and reported when it is opened. */
 function canBeOpened<Store extends { close(): void }>(
   options: DatabaseOptions<Store>,
   path: string,
@@ -136,7 +139,7 @@ function canBeOpened<Store extends { close(): void }>(
   }
 }
 
-/** Moves a damaged store out of the way and begins a new one in its place. */
+/** Quarantines a damaged store and creates a new one. */
 function startFresh<Store>(
   options: DatabaseOptions<Store>,
   path: string,
@@ -153,7 +156,7 @@ function startFresh<Store>(
       notices: [
         {
           level: "warning",
-          text: `The store was damaged (${cause.message}). It was set aside as ${aside}, and ${options.words.replacement}.`,
+          text: `The store was damaged (${cause.message}). It was moved to ${aside}, and ${options.words.replacement}.`,
           remedy: options.words.aside,
         },
       ],
@@ -162,8 +165,8 @@ function startFresh<Store>(
   } catch (error) {
     lock.close();
     return without(
-      `The store ${path} is damaged (${cause.message}) and could not be set aside: ${messageOf(error)}.`,
-      `Move ${path} away by hand, then start again.`,
+      `The store ${path} is damaged (${cause.message}) and could not be moved: ${messageOf(error)}.`,
+      `Move ${path} away manually, then restart Verbatim.`,
     );
   }
 }
@@ -187,7 +190,7 @@ function without(text: string, remedy: string) {
 }
 
 /**
- * One daemon writes. The lock is an exclusive transaction on a small database of its own, so that the system frees it
+ * Acquires the lock of the writing daemon: an exclusive transaction on a small separate database, which the system releases
  * however the daemon ends. `undefined`: another daemon has it.
  */
 function takeLock(folder: string, name: string): DatabaseSync | undefined {
@@ -199,7 +202,7 @@ function takeLock(folder: string, name: string): DatabaseSync | undefined {
     const cause = asStoreError(error);
     if (codeOf(error) === BUSY) return undefined;
     if (cause.kind !== "broken") throw cause;
-    // It holds nothing, so a damaged one is simply made again.
+    // It contains no data, so a damaged one is recreated.
     rmSync(path);
     database = openLocked(path);
   }
@@ -230,7 +233,7 @@ function holderOf(folder: string): string {
       return `Another Verbatim (process ${found.pid})`;
     }
   } catch {
-    // The file only makes the notice friendlier.
+    // The file only improves the notice.
   }
   return "Another Verbatim";
 }
@@ -243,7 +246,7 @@ function openReadOnly<Store extends { close(): void }>(
     level: "warning",
     text: `${holderOf(options.folder)} already uses the data folder ${options.folder}. ${options.words.reads}`,
     remedy:
-      "Use the one that runs, or give this one a folder of its own with --data-dir. When that one ends, this one takes over by itself.",
+      "Use the running one, or choose another folder for this one with --data-dir. When the other one ends, this one takes over automatically.",
   };
   const retry = () => canBeOpened(options, path);
   const nothing: OpenedDatabase<Store> = {
@@ -260,7 +263,7 @@ function openReadOnly<Store extends { close(): void }>(
       return { ...nothing, store: options.create(database, false) };
     }
   } catch (error) {
-    // The other one may be making it just now.
+    // The other daemon may be creating it.
     if (existsSync(path)) nothing.notices.push(unreadable(path, asStoreError(error)));
   }
   database?.close();
@@ -270,9 +273,9 @@ function openReadOnly<Store extends { close(): void }>(
 function unreadable(path: string, { kind, message }: StoreError): Notice {
   return {
     level: "error",
-    text: `The store ${path} cannot be read: ${message}. What is only in it is not shown here.`,
+    text: `The store ${path} cannot be read: ${message}. Data that is only in it is not shown.`,
     ...(kind === "broken" && {
-      remedy: "End the one that runs and start it again: it sets the damaged store aside.",
+      remedy: "Restart the other Verbatim. It moves the damaged store aside.",
     }),
   };
 }
@@ -318,12 +321,12 @@ function openWritable<Store>(options: DatabaseOptions<Store>, path: string): Sto
 }
 
 /**
- * Makes an empty store under another name, and gives it its own once it is whole: what ends on the way, or finds the disk
- * full, leaves no store that looks like a damaged one.
+ * Creates an empty store under a temporary name and renames it when it is complete, so that an interruption or a full disk leaves
+ * no store that looks damaged.
  */
 function begin(path: string, migrations: readonly string[]): void {
   const temporary = `${path}.new`;
-  // Of an earlier try; and a log without its store belongs to nothing.
+  // Files of an earlier attempt, and logs without a store.
   for (const left of [temporary, `${temporary}-journal`, `${path}-wal`, `${path}-shm`])
     rmSync(left, { force: true });
   guarded(() => {
@@ -345,21 +348,21 @@ function migrate(database: DatabaseSync, migrations: readonly string[], from: nu
 }
 
 /**
- * What SQLite does not notice of a file's damage while it opens it: an empty or very short file is a new database to it, and
- * of a page that is cut it reads what is left. The header as in https://www.sqlite.org/fileformat2.html, section 1.3.
+ * Damage that SQLite does not detect when it opens a file: it treats an empty or very short file as a new database, and ignores a
+ * truncated page. Header: https://www.sqlite.org/fileformat2.html, section 1.3.
  */
 function damageOf(path: string): string | undefined {
   const bytes = Buffer.alloc(100);
   const file = openSync(path, "r");
   try {
     if (readSync(file, bytes) < 16 || bytes.toString("latin1", 0, 16) !== "SQLite format 3\0")
-      return "it is no SQLite file";
-    // What a file lacks whose daemon was killed may stand in its log.
+      return "it is not a SQLite file";
+    // After a kill, missing data may be in the log.
     if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return undefined;
     const page = bytes.readUInt16BE(16);
     const bytes_wanted = bytes.readUInt32BE(28) * (page === 1 ? 65_536 : page);
     const isCounted = bytes.readUInt32BE(24) === bytes.readUInt32BE(92);
-    return isCounted && fstatSync(file).size < bytes_wanted ? "it was cut short" : undefined;
+    return isCounted && fstatSync(file).size < bytes_wanted ? "it is truncated" : undefined;
   } finally {
     closeSync(file);
   }
@@ -370,14 +373,14 @@ function pragma(database: DatabaseSync, name: string): number {
 }
 const versionOf = (database: DatabaseSync) => pragma(database, "user_version");
 
-/** A path, and which file stands there. */
+/** A path and the identity of the file there. */
 interface Place {
   path: string;
-  /** `device:inode`; `undefined`: none. */
+  /** `device:inode`; `undefined`: no file. */
   inode: string | undefined;
 }
 
-/** Where the files of stores stood that were opened to be written. */
+/** The files of stores that were opened for writing. */
 const places = new WeakMap<DatabaseSync, readonly Place[]>();
 
 function placeOf(path: string): Place {
@@ -385,14 +388,14 @@ function placeOf(path: string): Place {
   return { path, inode: state && `${state.dev}:${state.ino}` };
 }
 
-/** SQLite goes on writing to a file that was moved or removed, where no next start finds it. */
+/** SQLite keeps writing to a file that was moved or removed, where the next start would not find it. */
 function checkPlaces(database: DatabaseSync): void {
   for (const { path, inode } of places.get(database) ?? []) {
-    if (placeOf(path).inode !== inode) throw new StoreError("moved", `${path} is not at its place any more`);
+    if (placeOf(path).inode !== inode) throw new StoreError("moved", `${path} was moved or removed`);
   }
 }
 
-/** Does all of `work` or nothing of it; what it did is on disk when the call returns. Throws a `StoreError`. */
+/** Runs `work` in a transaction, which is on disk when the call returns. Throws a `StoreError`. */
 export function inTransaction(database: DatabaseSync, work: () => void): void {
   guarded(() => {
     checkPlaces(database);
@@ -414,11 +417,11 @@ function suspect(database: DatabaseSync): void {
   try {
     if (path !== null) writeFileSync(path + SUSPECT, "");
   } catch {
-    // A store that is small enough is checked anyway.
+    // A store below the size limit is checked anyway.
   }
 }
 
-/** A column that holds a number or a text; throws a `StoreError` of kind `broken` where it holds something else. */
+/** Reads a column of the given type. Throws a `StoreError` of kind `broken` for another type. */
 export function number(value: SQLOutputValue | undefined): number {
   if (typeof value !== "number") throw new StoreError("broken", "a number is missing");
   return value;
@@ -433,7 +436,7 @@ const LOCKED = 6;
 
 function codeOf(error: unknown): number | undefined {
   if (typeof error !== "object" || error === null || !("errcode" in error)) return undefined;
-  // The low byte is the code, the rest says more about it.
+  // The low byte is the primary result code.
   return typeof error.errcode === "number" ? error.errcode & 0xff : undefined;
 }
 
@@ -443,15 +446,14 @@ export function asStoreError(error: unknown, what = "it"): StoreError {
   if (code === BUSY || code === LOCKED) {
     return new StoreError("locked", `another program has locked ${what}`, { cause: error });
   }
-  // CORRUPT and NOTADB; a schema that lost its tables shows as a plain ERROR while statements are prepared.
+  // CORRUPT and NOTADB. A schema without its tables causes a plain ERROR when statements are prepared.
   const broken =
     code === 11 || code === 26 || (code === 1 && /no such (table|column)|malformed/.test(messageOf(error)));
-  // IOERR and FULL
   const full = code === 10 || code === 13;
   return new StoreError(broken ? "broken" : full ? "full" : "refused", messageOf(error), { cause: error });
 }
 
-/** What SQLite throws as a `StoreError`; `what`: the store, where the words around the error do not name it. */
+/** Converts SQLite errors to `StoreError`s. `what`: names the store, if the context of the error does not. */
 export function guarded<Value>(work: () => Value, what?: string): Value {
   try {
     return work();

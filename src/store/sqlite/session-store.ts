@@ -14,7 +14,7 @@ import {
 } from "../contract.ts";
 import { guarded, inTransaction, number, openDatabase, text } from "./database.ts";
 
-/** Each entry brings a store from the version of its index to the next. Entries are never changed, only added. */
+/** Migrations: entry n upgrades a store from version n. Entries are only added, never changed. */
 export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE file (
      id INTEGER PRIMARY KEY,
@@ -49,17 +49,17 @@ export const MIGRATIONS: readonly string[] = [
 ];
 
 interface StoreOptions {
-  /** The data folder; made if it is missing. */
+  /** The data folder. Created if missing. */
   folder: string;
   now: () => number;
-  /** For tests of the migration itself. */
+  /** For tests of migrations. */
   migrations?: readonly string[];
   /** See `DatabaseOptions`. */
   check_limit?: number;
   read_only?: boolean;
 }
 
-/** Opens the archive of a data folder: see `openDatabase`. */
+/** Opens the archive of a data folder. See `openDatabase`. */
 export function openStore(options: StoreOptions): OpenedStore {
   const { unlock, ...opened } = openDatabase<SessionStore>({
     folder: options.folder,
@@ -71,11 +71,11 @@ export function openStore(options: StoreOptions): OpenedStore {
     migrations: options.migrations ?? MIGRATIONS,
     create: (database, writable) => (writable ? createLoaded(database) : createStore(database)),
     words: {
-      untouched: "nothing is archived now",
-      reads: "This one shows everything, but archives nothing.",
+      untouched: "nothing is archived",
+      reads: "This daemon shows everything, but archives nothing.",
       replacement: "a new one is being built from the agents' files",
       aside:
-        "Sessions whose files the agents have deleted are only in the one set aside: keep it if you need them.",
+        "Sessions whose files the agents have deleted are only in the quarantined file. Keep it if you need them.",
     },
   });
   const { store } = opened;
@@ -93,11 +93,11 @@ export function openStore(options: StoreOptions): OpenedStore {
 }
 
 function createLoaded(database: DatabaseSync): SessionStore {
-  // A daemon that ended while it read a file for the first time left bytes of it behind. The file is read again, and its
-  // number given to whichever comes first: that one's archive must not begin with another's bytes.
+  // A daemon that ended while it read a file for the first time left bytes of it behind. The file is read again, and its id is
+  // given to the next file, whose archive must not begin with these bytes.
   database.exec("DELETE FROM chunk WHERE file_id NOT IN (SELECT id FROM file)");
   const store = createStore(database);
-  // Rows that cannot be read are found now, while there is still a way out.
+  // Read all rows now, while a damaged store can still be replaced.
   let loaded: ReturnType<SessionStore["load"]> | undefined = store.load();
   return {
     ...store,
@@ -214,7 +214,7 @@ function createStore(database: DatabaseSync): SessionStore {
 }
 
 function unpack(row: Record<string, SQLOutputValue>): Uint8Array {
-  if (!(row.compressed instanceof Uint8Array)) throw new StoreError("broken", "a chunk holds no bytes");
+  if (!(row.compressed instanceof Uint8Array)) throw new StoreError("broken", "a chunk has no bytes");
   const length = number(row.length);
   let bytes: Uint8Array;
   try {
@@ -224,7 +224,7 @@ function unpack(row: Record<string, SQLOutputValue>): Uint8Array {
       cause: error,
     });
   }
-  if (bytes.length !== length) throw new StoreError("broken", "a chunk of the archive has another length");
+  if (bytes.length !== length) throw new StoreError("broken", "a chunk of the archive has a wrong length");
   return bytes;
 }
 
@@ -253,11 +253,11 @@ function sessionOf(row: Record<string, SQLOutputValue>): StoredSession {
       id: text(row.id),
       file_id: number(row.file_id),
       summary: sessionSummary.parse(JSON.parse(text(row.summary))),
-      // Both were written by this module only, and a flipped bit breaks the JSON or the page, not the shape.
+      // The casts are safe: only this module writes them, and a flipped bit breaks the JSON or the page, not the shape.
       open_calls: JSON.parse(text(row.open_calls)) as OpenCalls,
       ...(typeof row.facts === "string" && { facts: JSON.parse(row.facts) as KnownFacts }),
     };
   } catch (error) {
-    throw new StoreError("broken", `a row of the list cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new StoreError("broken", `a row of the list is invalid: ${messageOf(error)}`, { cause: error });
   }
 }
