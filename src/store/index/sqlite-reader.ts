@@ -1,0 +1,127 @@
+import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
+import { type IndexedPart, type IndexedTurn, MOST_PARTS } from "./contract.ts";
+import type { SearchTables } from "./search.ts";
+import { BLOCK, rowOf, type SessionRow, sessionOf, turnOf, unpack } from "./sqlite-rows.ts";
+
+/** Number of decompressed blocks that are cached. */
+const MOST_BLOCKS = 8;
+
+/** Reads the index over a connection. */
+export function createReader(database: DatabaseSync) {
+  const statements = {
+    version: database.prepare("PRAGMA data_version"),
+    sessions: database.prepare("SELECT * FROM session ORDER BY last_activity_at DESC, ref DESC"),
+    session: database.prepare("SELECT ref FROM session WHERE source = ? AND id = ?"),
+    turns: database.prepare("SELECT * FROM turn WHERE session_ref = ? ORDER BY position"),
+    turnTitle: database.prepare("SELECT title FROM turn WHERE session_ref = ? AND position = ?"),
+    part: database.prepare("SELECT * FROM part WHERE id = ?"),
+    parts: database.prepare("SELECT * FROM part WHERE id >= ? AND id < ? ORDER BY id"),
+    positions: database.prepare("SELECT * FROM part WHERE id >= ? AND id < ? ORDER BY id DESC"),
+    block: database.prepare("SELECT texts FROM text_block WHERE id = ?"),
+    cut: database.prepare("SELECT count(*) AS n FROM part WHERE full_length IS NOT NULL"),
+    /** One row per session: a row per candidate would cost more than the lookup. */
+    candidates: database.prepare(
+      `SELECT rowid / ${MOST_PARTS} AS ref, group_concat(rowid % ${MOST_PARTS}) AS seqs
+       FROM part_text WHERE part_text MATCH ? GROUP BY 1`,
+    ),
+  };
+  /** Valid until another connection writes. */
+  let cached: { version: number; sessions?: SessionRow[]; cut?: number } = { version: -1 };
+  const blocks = new Map<number, string[]>();
+
+  function current() {
+    const version = Number(Object.values(statements.version.get() ?? {})[0]);
+    if (version !== cached.version) {
+      cached = { version };
+      blocks.clear();
+    }
+    return cached;
+  }
+
+  function sessions(): SessionRow[] {
+    const cache = current();
+    cache.sessions ??= statements.sessions.all().map(sessionOf);
+    return cache.sessions;
+  }
+
+  function textOf(id: number): string {
+    const block = id - (id % BLOCK);
+    let texts = blocks.get(block);
+    if (texts === undefined) {
+      const row = statements.block.get(block);
+      texts = row?.texts instanceof Uint8Array ? unpack(row.texts) : [];
+      blocks.set(block, texts);
+      if (blocks.size > MOST_BLOCKS)
+        for (const oldest of blocks.keys()) return drop(oldest, texts[id - block]);
+    }
+    return texts[id - block] ?? "";
+  }
+
+  function drop(block: number, text: string | undefined): string {
+    blocks.delete(block);
+    return text ?? "";
+  }
+
+  const partOf = (row: Record<string, SQLOutputValue>): IndexedPart => ({
+    ...rowOf(row),
+    text: textOf(Number(row.id)),
+  });
+
+  const tables: SearchTables = {
+    sessions,
+    candidates(trigrams) {
+      const found = new Map<number, readonly number[]>();
+      for (const { ref, seqs } of statements.candidates.iterate(matchOf(trigrams))) {
+        const positions = String(seqs).split(",").map(Number);
+        found.set(
+          Number(ref),
+          positions.sort((one, other) => other - one),
+        );
+      }
+      return found;
+    },
+    *positions(ref, filter) {
+      const base = ref * MOST_PARTS;
+      for (const row of statements.positions.iterate(base, base + MOST_PARTS))
+        if (filter(rowOf(row))) yield Number(row.id) - base;
+    },
+    row(ref, seq) {
+      const row = statements.part.get(ref * MOST_PARTS + seq);
+      return row && rowOf(row);
+    },
+    text: (ref, seq) => textOf(ref * MOST_PARTS + seq),
+    turnTitle(ref, turn) {
+      const title = statements.turnTitle.get(ref, turn)?.title;
+      return typeof title === "string" ? title : undefined;
+    },
+    cutParts() {
+      const cache = current();
+      cache.cut ??= Number(statements.cut.get()?.n);
+      return cache.cut;
+    },
+  };
+
+  const refOf = (source: string, id: string) => {
+    const ref = statements.session.get(source, id)?.ref;
+    return ref === undefined ? undefined : Number(ref);
+  };
+
+  return {
+    tables,
+    sessions,
+    turns(source: string, id: string): IndexedTurn[] {
+      const ref = refOf(source, id);
+      return ref === undefined ? [] : statements.turns.all(ref).map(turnOf);
+    },
+    parts(source: string, id: string, from: number, to: number): IndexedPart[] {
+      const ref = refOf(source, id);
+      if (ref === undefined) return [];
+      const base = ref * MOST_PARTS;
+      return statements.parts.all(base + from, base + Math.min(to, MOST_PARTS)).map(partOf);
+    },
+  };
+}
+
+/** `detail = none` does not support phrases: each trigram is a separate term. */
+const matchOf = (trigrams: readonly string[]): string =>
+  trigrams.map((trigram) => `"${trigram.replaceAll('"', '""')}"`).join(" AND ");
