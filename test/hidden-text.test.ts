@@ -395,9 +395,9 @@ describe("letters that look like others", () => {
   it("are marked in a name that mixes scripts, each with its number", () => {
     expect(findHidden("sudо bаsh", "name")).toEqual([
       { text: "sud" },
-      { hidden: "о", label: "о⟨U+043E⟩", title: "looks Latin and is not: U+043E" },
+      { hidden: "о", label: "о⟨U+043E⟩", title: "looks Latin but is not: U+043E" },
       { text: " b" },
-      { hidden: "а", label: "а⟨U+0430⟩", title: "looks Latin and is not: U+0430" },
+      { hidden: "а", label: "а⟨U+0430⟩", title: "looks Latin but is not: U+0430" },
       { text: "sh" },
     ]);
     for (const legal of ["Привет bash", "Ελλάδα_1", "bash", "日本bash", "ударbash".slice(0, 4)]) {

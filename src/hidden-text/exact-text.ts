@@ -13,17 +13,17 @@ import {
 import { LOOK_ALIKES } from "./look-alikes.ts";
 
 const UNSEEN = /[\p{C}\p{Z}]/u;
-/** Scripts that cannot be written without marks above, below and between their letters. */
+/** Scripts that need combining marks. */
 const MARKED_SCRIPT =
   /[\p{scx=Arab}\p{scx=Hebr}\p{scx=Syrc}\p{scx=Thaa}\p{scx=Deva}\p{scx=Beng}\p{scx=Guru}\p{scx=Gujr}\p{scx=Orya}\p{scx=Taml}\p{scx=Telu}\p{scx=Knda}\p{scx=Mlym}\p{scx=Sinh}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}\p{scx=Tibt}\p{scx=Hira}\p{scx=Kana}]/u;
 
-/** Whether a character is nothing to see, or only changes how others look: what is shown by its code point. */
+/** Whether a character is invisible, or only changes others. It is shown as its code point. */
 function isUnseen(characters: readonly string[], index: number): boolean {
   const character = characters[index] ?? "";
   if (character === " " || character === "\n" || character === "\t") return false;
   if (UNSEEN.test(character) || SUSPECT.test(character)) return true;
   if (!MARK.test(character)) return false;
-  // One mark on a letter of its own script is spelling; piled up, marks hide what stands around them.
+  // A single mark on a letter of its own script is normal spelling. Stacked marks can hide other text.
   let base = index - 1;
   while (index - base <= 3 && MARK.test(characters[base] ?? "")) base -= 1;
   return index - base > 3 || !MARKED_SCRIPT.test(characters[base] ?? "") || !MARKED_SCRIPT.test(character);
@@ -31,32 +31,32 @@ function isUnseen(characters: readonly string[], index: number): boolean {
 
 const NOT_ASCII = /\P{ASCII}/u;
 const LETTER = /[\p{L}\p{N}]/u;
-/** Of no script, as letters and digits are that are full-width, raised or mathematical: of no word's script either. */
+/** Characters without a script, such as full-width, superscript or mathematical letters and digits. */
 const COMMON = /\p{Script_Extensions=Common}/u;
 const MARK = /\p{M}/u;
-/** Latin letters of phonetic and historic writing, many of them small capitals; not those that languages are written with. */
+/** Latin letters of phonetic and historic writing, including many small capitals, but not those of living languages. */
 const ODD_LATIN =
   /(?![ɓɔɖɗəɛɠɨɲʃʉʊʒ])\p{Script=Latin}(?<=[\u0250-\u02af\u1d00-\u1dbf\u2c60-\u2c7f\ua720-\ua7ff\uab30-\uab6f\u{10780}-\u{107bf}\u{1df00}-\u{1dfff}])/u;
-/** Letters and digits of scripts that are not taken for Latin as a whole, and often stand beside it without a space. */
+/** Letters and digits of scripts that do not resemble Latin as a whole and are often written next to it without a space. */
 const OWN_SHAPES =
   /[\p{Script_Extensions=Han}\p{Script_Extensions=Hiragana}\p{Script_Extensions=Katakana}\p{Script_Extensions=Hangul}\p{Script_Extensions=Bopomofo}\p{Script_Extensions=Thai}\p{Script_Extensions=Lao}\p{Script_Extensions=Khmer}\p{Script_Extensions=Myanmar}\p{Script_Extensions=Tibetan}\p{Script_Extensions=Arabic}\p{Script_Extensions=Hebrew}\p{Script_Extensions=Syriac}\p{Script_Extensions=Thaana}\p{Script_Extensions=Devanagari}\p{Script_Extensions=Bengali}\p{Script_Extensions=Gurmukhi}\p{Script_Extensions=Gujarati}\p{Script_Extensions=Oriya}\p{Script_Extensions=Tamil}\p{Script_Extensions=Telugu}\p{Script_Extensions=Kannada}\p{Script_Extensions=Malayalam}\p{Script_Extensions=Sinhala}\p{Script_Extensions=Ethiopic}\p{Script_Extensions=Georgian}\p{Script_Extensions=Mongolian}\p{Script_Extensions=Adlam}]/u;
 
-/** Whether a character could be read as one of ASCII. */
+/** Whether a character can be mistaken for an ASCII one. */
 function looksLikeAscii(character: string): boolean {
   const plain = character.normalize("NFKC");
   return (
     LOOK_ALIKES.has(character) ||
     LOOK_ALIKES.has(plain) ||
     ODD_LATIN.test(character) ||
-    // Letters beyond the first plane are of scripts that hardly anybody writes, and Han.
+    // Letters outside the basic plane belong to rare scripts, or are Han.
     (character.length > 1 && LETTER.test(character) && !OWN_SHAPES.test(character)) ||
     (plain !== character && /[\x21-\x7e]/.test(plain))
   );
 }
 
 /**
- * Offsets of what only looks like ASCII. A letter or digit of another script is left alone where those that stand with it
- * show that it is of that script: in the whole word, or in what stands together of a script with shapes of its own.
+ * Offsets of characters that only look like ASCII. A letter or digit of another script does not count if its neighbours show that
+ * it belongs to that script: in the whole word, or in a sequence of a script with distinct shapes.
  */
 function lookAlikes(text: string): Set<number> {
   const offsets = new Set<number>();
@@ -92,8 +92,8 @@ function lookAlikes(text: string): Set<number> {
 }
 
 /**
- * For what a person is about to allow: the text cut at everything invisible in it, even where a script needs it, and at every
- * character that looks like one of ASCII. `[{ text }]` where there is nothing of the kind.
+ * Splits the subject of an approval at everything invisible, even if a script needs it, and at every character that looks like an
+ * ASCII one. `[{ text }]` if there is none.
  */
 export function findInexact(text: string): TextPiece[] {
   if (!NOT_ASCII.test(text) && !SUSPECT.test(text)) return [{ text }];
@@ -107,7 +107,7 @@ export function findInexact(text: string): TextPiece[] {
     const hidden = hiddenAt(characters, index, alike.has(offset));
     const length = hidden?.hidden.length ?? character.length;
     offset += length;
-    // A piece holds one character, maybe many times.
+    // A piece contains one character, possibly repeated.
     index += length / character.length;
     if (hidden === undefined) {
       clean += character;
@@ -135,5 +135,5 @@ function hiddenAt(characters: readonly string[], index: number, isAlike: boolean
   };
 }
 
-/** The text with everything that `findInexact` finds written as its code point. */
+/** The text with everything that `findInexact` finds replaced by code points. */
 export const exactText = (text: string): string => spelled(findInexact(text));

@@ -1,15 +1,12 @@
 /**
- * Where a text stands decides what in it is suspicious: `code` marks odd spaces (a no-break space in a command is
- * no accident), `prose` lets typography be, `name` (tool names, hosts, commands) also marks letters that only look Latin.
+ * Determines which characters are suspicious. `code`: marks unusual spaces (a no-break space in a command is no accident);
+ * `prose`: allows typography; `name` (tool names, hosts, commands): also marks letters that only look Latin.
  */
 export type TextKind = "prose" | "code" | "name";
 
-/** A stretch of a text: `hidden` ones cannot be seen, change direction, or control a terminal. */
+/** A section of a text. `hidden`: invisible characters, or ones that change direction or control a terminal. */
 export type TextPiece = { text: string } | HiddenPiece;
-/**
- * `hidden`: as it stands in the text. `label` is short and stands in its place (`U+200B`), `title` says in words what
- * it is.
- */
+/** `hidden`: the original characters. `label`: a short replacement (`U+200B`). `title`: a description. */
 export type HiddenPiece = { hidden: string; label: string; title: string };
 
 const NAMES: Record<number, string> = {
@@ -39,48 +36,51 @@ const NAMES: Record<number, string> = {
   65279: "byte order mark",
 };
 
-/** What no text needs, or only some scripts do; some are blank that Unicode does not count among what is. */
+/** Characters that no text needs, or only some scripts. Includes some blank ones that Unicode does not classify as such. */
 export const SUSPECT =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control bytes are what it looks for.
   /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u2800\u3000\ufff9-\ufffc\u{13430}-\u{1343f}\u{13441}\u{13442}\u{16fe4}\u{1d159}\p{Cs}\p{Default_Ignorable_Code_Point}]/u;
 const ODD_SPACE = /\p{Zs}/u;
-/** `10 km`, `1 000`, `« mot »`, `Bonjour !`, `p. 12`, `z. B.`, `3 × 4`, `v Praze`, and suffixes of Mongolian. */
+/**
+ * Legitimate unusual spaces: `10 km`, `1 000`, `« mot »`, `Bonjour !`, `p. 12`, `z. B.`, `3 × 4`, `v Praze`, and suffixes of
+ * Mongolian.
+ */
 const TYPOGRAPHY =
   /^[«„“—–]|[»!?:;%€$£°—–]$|^[\p{N}.§№×÷±−].[\p{L}\p{N}×÷±−]$|^[\p{L}\p{M}](?:.\p{N}|\xa0\p{L})$|\u202f\p{sc=Mong}/u;
-/** So many blanks in a row are still layout, and so many of the cells that pictures and graphs of Braille are made of. */
+/** Maximum number of consecutive blanks that count as layout, and of blank Braille cells, which are used in graphics. */
 const MAX_BLANKS = 8;
 const MAX_CELLS = 80;
 const BOX_DRAWING = /[─-╿]/;
 const BRAILLE = /\p{sc=Brai}/u;
-/** What wide blanks stand behind; nothing, where they indent a paragraph. */
+/** What may precede wide blanks: nothing, if they indent a paragraph. */
 const WIDE = /^$|[\n\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{N}\p{P}]/u;
-/** Scripts whose spelling needs joiners inside words, by their codes: the page's first script has them. */
+/** Scripts whose spelling needs joiners inside words, as code ranges, to keep the page's first script small. */
 const JOINING =
   /[\p{scx=Arab}\p{scx=Syrc}\p{scx=Nkoo}\p{scx=Mong}\p{scx=Deva}\p{scx=Beng}\p{scx=Guru}\p{scx=Gujr}\p{scx=Orya}\p{scx=Taml}\p{scx=Telu}\p{scx=Knda}\p{scx=Mlym}\p{scx=Sinh}\p{scx=Khmr}\p{scx=Mymr}\p{scx=Tibt}\p{scx=Java}\p{scx=Bali}\p{scx=Sund}]/u;
-/** Scripts that write no spaces between words, but may say where one ends. */
+/** Scripts without spaces between words, which may mark word boundaries. */
 const UNSPACED = /[\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Tibt}]/u;
 const NO_WORD = /[^\p{L}\p{M}\p{N}\p{P}]/u;
 const PICTOGRAPH = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\u20e3|\ufe0f/u;
-/** What has variants, each with the selectors that there are for it; and the joiner that parts points of Hebrew. */
+/** Characters with variants and their valid selectors; and the joiner that separates Hebrew points. */
 const VARIANT =
   /^(?:(?!\p{ASCII})\p{Emoji}[\ufe0e\ufe0f]|[\d#*][\ufe0e\ufe0f]\u20e3|\p{sc=Hani}[\ufe00-\ufe02\u{e0100}-\u{e01ef}]|[、。，．！：；？‘’“”][\ufe00\ufe01]|(?!\p{ASCII})[\p{Sm}\p{sc=Mymr}\p{sc=Phag}]\ufe00|\p{sc=Hebr}\u034f|\p{sc=Mong}(?:[\u180b-\u180d\u180f]|\u180e\p{sc=Mong}))/u;
-/** A letter of Hangul beside the filler of one that its old syllable lacks. */
+/** A Hangul letter next to the filler for a missing one of an old syllable. */
 const FILLED = /^[\u1100-\u115e\ua960-\ua97c]\u1160|\u115f[\u1161-\u11a7\ud7b0-\ud7c6]$/u;
 /** The flags of England, Scotland and Wales: black flag, tag letters, cancel tag. There are no others. */
 const TAG_SEQUENCE =
   /^\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/u;
-/** Runs of letters and digits. */
+/** Sequences of letters and digits. */
 export const WORD = /[\p{L}\p{M}\p{N}_]+/gu;
-/** Letters of scripts some of which look like Latin ones. */
+/** Letters of scripts with letters that look Latin. */
 const FOREIGN = /[\p{sc=Cyrl}\p{sc=Grek}\p{sc=Armn}\p{sc=Cher}]/u;
-/** A letter of the Latin script. */
+/** A Latin letter. */
 export const LATIN = /\p{sc=Latn}/u;
 
 /** `U+200B` */
 export const codePointName = (code: number): string =>
   `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
 
-/** What a character is that cannot be seen, in words. */
+/** A description of an invisible character. */
 export function nameOf(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   const name =
@@ -89,7 +89,7 @@ export function nameOf(character: string): string {
   return `${name}, ${codePointName(code)}`;
 }
 
-/** A character that cannot be seen, or several of the same in a row. */
+/** An invisible character, or several equal ones in a row. */
 export function unseen(character: string, count: number): HiddenPiece {
   const label = codePointName(character.codePointAt(0) ?? 0);
   const title = nameOf(character);
@@ -98,25 +98,25 @@ export function unseen(character: string, count: number): HiddenPiece {
   return { hidden: character.repeat(count), label: `${label} × ${times}`, title: `${times} × ${title}` };
 }
 
-/** How many of the same character stand in a row. */
+/** The number of equal characters in a row. */
 export function runAt(characters: readonly string[], start: number): number {
   let end = start + 1;
   while (characters[end] === characters[start]) end++;
   return end - start;
 }
 
-/** What half a pair of code units is that says no character alone, in words. */
+/** A description of a lone surrogate. */
 export const halfPair = (code: number): string => `half of a surrogate pair, ${codePointName(code)}`;
 
 const isTag = (code: number): boolean => code >= 0xe0000 && code <= 0xe007f;
 
-/** Whether so many of a character belong where they stand: most are odd where there are two. */
+/** Whether `count` of a character are legitimate at this place. Most are suspicious if repeated. */
 function isLegal(characters: readonly string[], index: number, count: number, kind: TextKind): boolean {
   const character = characters[index] ?? "";
   const before = characters[index - 1] ?? "";
   const after = characters[index + count] ?? "";
   const code = character.codePointAt(0) ?? 0;
-  // As `tree` draws, and as wide letters are set.
+  // As output by `tree`, and as used between wide letters.
   const led = kind === "code" ? code === 0xa0 && BOX_DRAWING : kind === "prose" && code === 0x3000 && WIDE;
   if (led && count <= MAX_BLANKS && led.test(before)) return true;
   if (code === 0x2800 && count <= (kind === "name" ? 1 : MAX_CELLS)) return BRAILLE.test(before + after);
@@ -126,7 +126,7 @@ function isLegal(characters: readonly string[], index: number, count: number, ki
   if (code === 0x200c || code === 0x200d) {
     if (JOINING.test(before))
       return JOINING.test(after) || !/\S/u.test(kind === "prose" ? after.replace(/\p{P}/u, "") : after);
-    // A suffix of a word in Latin letters, or of one with marks of Markdown around it.
+    // A suffix of a word in Latin letters, or of one with Markdown marks around it.
     return kind === "prose" && code === 0x200c && JOINING.test(after) && !NO_WORD.test(before);
   }
   if (code === 0x200b)
@@ -135,7 +135,7 @@ function isLegal(characters: readonly string[], index: number, count: number, ki
   return kind === "prose" && ODD_SPACE.test(character) && TYPOGRAPHY.test(before + character + after);
 }
 
-/** The text cut at everything in it that a reader could not see. `[{ text }]` where there is nothing of the kind. */
+/** Splits a text at everything invisible in it. `[{ text }]` if there is nothing. */
 export function findHidden(text: string, kind: TextKind): TextPiece[] {
   if (!SUSPECT.test(text) && (kind !== "name" || !FOREIGN.test(text))) return [{ text }];
   const pieces: TextPiece[] = [];
@@ -162,7 +162,7 @@ export function findHidden(text: string, kind: TextKind): TextPiece[] {
       if (flag) {
         clean += flag;
         offset += flag.length - character.length;
-        // Each of its characters is two units.
+        // Each of its characters has two code units.
         index += flag.length / 2 - 1;
         continue;
       }
@@ -194,7 +194,7 @@ export function findHidden(text: string, kind: TextKind): TextPiece[] {
       add({
         hidden: character,
         label: `${character}⟨${label}⟩`,
-        title: `looks Latin and is not: ${label}`,
+        title: `looks Latin but is not: ${label}`,
       });
       continue;
     }
@@ -212,7 +212,7 @@ export function findHidden(text: string, kind: TextKind): TextPiece[] {
   return pieces;
 }
 
-/** Offsets of letters of another script inside words that also have Latin ones. */
+/** Offsets of letters of another script in words that also have Latin ones. */
 function mixedLetters(text: string): Set<number> {
   const offsets = new Set<number>();
   for (const word of text.matchAll(WORD)) {
@@ -226,9 +226,9 @@ function mixedLetters(text: string): Set<number> {
   return offsets;
 }
 
-/** The text with what is hidden in it written as code points: for attributes, which cannot hold a mark. */
+/** The text with hidden characters as code points, for attributes, which cannot contain markup. */
 export const visibleText = (text: string, kind: TextKind): string => spelled(findHidden(text, kind));
 
-/** A text whose hidden stretches are written out between brackets. */
+/** Joins pieces, with the labels of hidden ones in brackets. */
 export const spelled = (pieces: readonly TextPiece[]): string =>
   pieces.map((piece) => ("text" in piece ? piece.text : `⟨${piece.label}⟩`)).join("");

@@ -1,7 +1,7 @@
 /**
- * What Unicode says could be taken for one character of ASCII (confusables.txt of UTS #39, version 10), without what
- * compatibility decomposition shows to be one, marks, letters beyond the first plane, and б and σ, of which many a word of
- * Russian and Greek would be marked that nobody takes for another.
+ * Characters that Unicode lists as confusable with one ASCII character (confusables.txt of UTS #39, version 10). Excluded are
+ * those with a compatibility decomposition, marks, letters outside the basic plane, and б and σ, which would mark many Russian
+ * and Greek words that nobody confuses.
  */
 const CONFUSABLE =
   "´¸×ƄƍƦƧƷƼƽȜȢȣɁɣɯʋʔʾˊ˛˴ͺͿ΄ϜϨϲϹϺЗѡѴѵҽӀӠՕ՚՝ագռք։\u05d5\u05d8\u05d9\u05df\u05e1\u05f3\u060d\u0627\u0647\u0661" +
@@ -10,7 +10,7 @@ const CONFUSABLE =
   "ⵔⵕⵝ⹀〇〳゠ノ㇓㇔丶丿ꓐꓑꓒꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴꓹꓽ꓿꘎ꙄꙇꛟꛫꛯꜱꝚꝪꝮꝸꞘꞙꞟꞫꞲꞳꞴꬲꬵꬽꭇꭈꭎꭒꭚꭵꮁꮃꮓꮩꮪꮯ﴾﴿￨\u{10a50}\u{1d114}\u{1d206}" +
   "\u{1d20d}\u{1d20f}\u{1d212}\u{1d213}\u{1d216}\u{1d22a}\u{1d236}\u{1d237}\u{1d23a}\u{1d23b}\u{1f74c}\u{1f768}";
 
-/** What looks like it beside those: small capitals of other scripts, dashes, quotes, brackets, and strokes of wide letters. */
+/** Further look-alikes: small capitals of other scripts, dashes, quotes, brackets, and strokes of wide letters. */
 const ALSO =
   "аАВеЕСсԁɡһНіІϳјЈКӏМоОрРԛѕЅТԜԝуУхХҮүԌԍԚвкмнтгпьЬ" +
   "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαγεικνορτυχωη" +
@@ -20,5 +20,8 @@ const ALSO =
   "‐‑‒–—―−‘’‚‛“”„‟′″‵‶‹›⁃⁄∕∖∗∙·•∣∶∼≀⁎⁏⁑⧵⧸⧹❨❩❲❳❴❵｡。、〃〈〉《》「」『』【】〔〕〖〗ꓸ꞉ꞌꓺߺ٭۔܁܂׃׀،؛٪।੦০୦௦๐໐၀٠۰" +
   "ǁ០߀ᱹㅡㅣㅇ一ーゝ⠂⠄⠠꞊﹘❘‗‖‧⸜⸳⸺";
 
-/** Letters, digits and signs that look like one of ASCII; right-to-left ones by their number, which leaves the lines in order. */
+/**
+ * Letters, digits and signs that look like an ASCII character. Right-to-left ones are written as escapes, to keep the source
+ * readable.
+ */
 export const LOOK_ALIKES: ReadonlySet<string> = new Set(CONFUSABLE + ALSO);

@@ -1,11 +1,11 @@
-/** Identifies a transcript: of a session, or with `subpath` of one of its sub-agents. As the Claude Agent SDK defines it. */
+/** Identifies the transcript of a session or, with `subpath`, of one of its sub-agents. As defined by the Claude Agent SDK. */
 export interface SessionKey {
   projectKey: string;
   sessionId: string;
   subpath?: string;
 }
 
-/** One line of a transcript. As the Claude Agent SDK defines it. */
+/** One line of a transcript. As defined by the Claude Agent SDK. */
 export interface SessionStoreEntry {
   type: string;
   uuid?: string;
@@ -14,7 +14,7 @@ export interface SessionStoreEntry {
 }
 
 export interface VerbatimSessionStoreOptions {
-  /** The daemon's address: `http://127.0.0.1:4747`, or that of a proxy in front of it. */
+  /** The daemon's URL: `http://127.0.0.1:4747`, or that of a proxy in front of it. */
   url: string;
   /** The token that `verbatim token` prints. */
   token: string;
@@ -25,9 +25,9 @@ export interface VerbatimSessionStoreOptions {
 const AGENT = "claude-code";
 
 /**
- * A `SessionStore` of the Claude Agent SDK (`query({ options: { sessionStore } })`) that keeps transcripts in a Verbatim
- * daemon, where they are shown live. Every method rejects with an error that names the request and the daemon's reason; the
- * SDK retries a rejected `append`, and the daemon skips entries whose `uuid` it has.
+ * A `SessionStore` of the Claude Agent SDK (`query({ options: { sessionStore } })`) that stores transcripts in a Verbatim daemon,
+ * which shows them live. All methods reject with an error that names the request and the daemon's reason. The SDK retries a
+ * rejected `append`, and the daemon skips entries whose `uuid` it has.
  */
 export class VerbatimSessionStore {
   private readonly options: VerbatimSessionStoreOptions;
@@ -43,7 +43,7 @@ export class VerbatimSessionStore {
     await this.request({ path: pathOf(key) }, { method: "POST", body });
   }
 
-  /** All entries of a transcript in the order in which they were appended; `null`: nothing was appended. */
+  /** All entries of a transcript in order; `null`: nothing was appended. */
   async load(key: SessionKey): Promise<SessionStoreEntry[] | null> {
     const response = await this.request({ path: pathOf(key) }, {}, [404]);
     if (response.status === 404) return null;
@@ -61,7 +61,7 @@ export class VerbatimSessionStore {
     });
   }
 
-  /** The `subpath` of each sub-agent's transcript of a session. */
+  /** The `subpath` of each sub-agent's transcript in a session. */
   async listSubkeys({ projectKey, sessionId }: Omit<SessionKey, "subpath">): Promise<string[]> {
     const folder = `${encode(projectKey)}/${encode(sessionId)}`;
     return (await this.list(folder)).map(({ path }) =>
@@ -100,12 +100,12 @@ const EXTENSION = ".jsonl";
 
 /** Claude Code's own layout: `<project>/<session>.jsonl`, `<project>/<session>/<subpath>.jsonl`. */
 function pathOf({ projectKey, sessionId, subpath }: SessionKey): string {
-  if (subpath === "") throw new Error("SessionKey.subpath is empty: leave it out for the main transcript.");
+  if (subpath === "") throw new Error("SessionKey.subpath is empty. Omit it for the main transcript.");
   const segments = [encode(projectKey), encode(sessionId), ...(subpath?.split("/").map(encode) ?? [])];
   return `${segments.join("/")}${EXTENSION}`;
 }
 
-/** A name that every file system takes. A leading dot and `..` would be refused, so dots are encoded too. */
+/** A name that every file system accepts. Dots are encoded too, because a leading dot and `..` are rejected. */
 const encode = (name: string): string =>
   encodeURIComponent(name).replace(
     /[.!'()*~]/g,
