@@ -4,9 +4,9 @@ import { emptyTranscript, type Transcript } from "../src/model/transcript/transc
 import { partId } from "../src/model/uuid.ts";
 
 /**
- * What one delta costs in transcripts of 10, 1,000 and 100,000 parts: `node bench/accumulate.bench.ts`. Prints a table on
- * standard error and one line of JSON on standard output. Only the ratios within a run mean something; the sizes take
- * turns, so that a machine that slows down slows them all.
+ * The cost of one delta in transcripts of 10, 1,000 and 100,000 parts: `node bench/accumulate.bench.ts`. Prints a table on
+ * standard error and one line of JSON on standard output. Only the ratios within a run are meaningful. The sizes alternate, so
+ * that a slow machine affects all of them.
  */
 const SIZES = [10, 1_000, 100_000] as const;
 const DELTAS = 2_000;
@@ -66,7 +66,7 @@ const times = SIZES.map((parts) => ({ parts, samples: [] as number[] }));
 const transcripts = SIZES.map(transcriptOf);
 for (let round = 0; round < ROUNDS; round += 1) {
   for (const [index, transcript] of transcripts.entries()) {
-    // An older version pays once for finding its positions: outside of what is measured.
+    // Folding onto an older version computes its positions once, which is not measured.
     const next = accumulate(transcript, {
       session_id,
       at: 0,

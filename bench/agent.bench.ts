@@ -9,10 +9,10 @@ import { createEventReader } from "../src/providers/event-reader.ts";
 import type { Provider } from "../src/providers/provider.ts";
 
 /**
- * What one delta of a model costs the agent loop, from the provider's bytes to the encoded frame: `node bench/agent.bench.ts`.
- * The floor is `JSON.parse` of the same events, which nobody can do without. The bytes are in memory: no network, no disk.
- * Each row does what the one before does, and more. Prints a table on standard error and one line of JSON on standard
- * output. Only the ratios within a run mean something; the stages take turns, so that a machine that slows down slows all.
+ * The cost of one model delta in the agent loop, from the provider's bytes to the encoded frame: `node bench/agent.bench.ts`. The
+ * baseline is `JSON.parse` of the same events. The bytes are in memory: no network, no disk. Each row includes the work of the
+ * previous one. Prints a table on standard error and one line of JSON on standard output. Only the ratios within a run are
+ * meaningful. The stages alternate, so that a slow machine affects all of them.
  */
 const DELTAS = 10_000;
 const ROUNDS = 25;
@@ -20,7 +20,7 @@ const CHUNK_BYTES = 1_400;
 
 const session_id = "00000001-0000-4000-8000-000000000001";
 
-/** An answer as Anthropic's servers send it: a thought, then text, in deltas of a few words. */
+/** An answer as Anthropic's servers send it: a thought and a text in deltas of a few words. */
 function answer(): { datas: string[]; chunks: Uint8Array[] } {
   const datas: string[] = [];
   const say = (value: object) => datas.push(JSON.stringify(value));
@@ -76,7 +76,7 @@ const provider: Provider = {
   },
 };
 
-/** One turn of the loop; `take` gets each frame. */
+/** Runs one turn of the loop. `take`: called with each frame. */
 async function turn(take: (frame: Frame) => void): Promise<void> {
   const host: AgentHost = {
     session_id,
@@ -98,7 +98,7 @@ async function turn(take: (frame: Frame) => void): Promise<void> {
   if (outcome !== "completed") throw new Error(`The turn ${outcome}`);
 }
 
-/** Counted, so that no engine may leave the work out. */
+/** Prevents engines from optimizing the work away. */
 let counted = 0;
 
 const stages: { name: string; run: () => Promise<void> }[] = [

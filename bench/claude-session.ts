@@ -3,12 +3,13 @@ import { seeded } from "../test/seeded.ts";
 import { uuidOf } from "../test/uuid-of.ts";
 
 /**
- * The text of a session in the shape that Claude Code 2.1 writes, of about so many bytes; the same options give the same bytes.
+ * Generates the text of a session in the format of Claude Code 2.1, of about the given size. The same options give the same
+ * bytes.
  *
- * Shaped as 43 real sessions are (4,646 lines, 17 MB): how often each kind of line comes, and how long it is (median and the
- * longest tenth; log-normal between them). A result stands there twice, as the model got it and as the program keeps it, an edit
- * with the whole file before it: 62 % of all bytes are lines of results, three quarters are lines of more than 4 KB, and a line
- * has 3.6 KB on average, its median 1.1 KB.
+ * Modelled on 43 real sessions (4,646 lines, 17 MB): frequency of each kind of line, and its length (median and 90th percentile;
+ * log-normal). A result is contained twice, for the model and for the program, and an edit includes the whole previous file: 62 %
+ * of all bytes are lines of results, three quarters are lines of more than 4 KB, and a line has 3.6 KB on average, with a median
+ * of 1.1 KB.
  */
 export function generateClaudeText(options: { id: string; bytes: number; seed: number }): string {
   const next = seeded(options.seed);
@@ -60,7 +61,7 @@ export function generateClaudeText(options: { id: string; bytes: number; seed: n
       },
       requestId: `req_${options.seed}_${step}`,
     });
-  /** Of a log-normal distribution, by its median and what a tenth of all exceed; never more than four times that. */
+  /** A sample of a log-normal distribution, given by its median and 90th percentile; at most four times the latter. */
   const size = (median: number, tenth: number) => {
     const normal = Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
     const sigma = Math.log(tenth / median) / 1.2816;
@@ -115,7 +116,7 @@ export function generateClaudeText(options: { id: string; bytes: number; seed: n
 
 interface Tool {
   name: string;
-  /** Of all calls, this one's and those before it. */
+  /** Cumulative share of this call among all calls. */
   share: number;
   make(
     size: (median: number, tenth: number) => number,
@@ -235,7 +236,7 @@ const CODE = [
   "}",
 ];
 
-/** Lines of code, with the quotes, tabs and backslashes that JSON has to escape. */
+/** Lines of code with quotes, tabs and backslashes, which JSON has to escape. */
 function source(next: () => number, length: number): string {
   const lines: string[] = [];
   for (let made = 0; made < length; ) {

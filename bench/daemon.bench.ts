@@ -23,16 +23,17 @@ import { parseByTwoThreads } from "./index-floor.ts";
 import { openChromium, type Row } from "./measure.ts";
 
 /**
- * What the daemon costs, measured from outside: the real process, its routes and its socket, over generated sessions of
- * Claude Code. `node bench/daemon.bench.ts [--full] [--only many,append,large,burst]`. Prints a table on standard error and
- * one line of JSON on standard output. Times are of this machine; `relative_speed` and `bytes_ratio` mean something anywhere.
+ * The performance of the daemon, measured from outside: the real process, its routes and its socket, with generated sessions of
+ * Claude Code. `node bench/daemon.bench.ts [--full] [--only many,append,large,burst]`. Prints a table on standard error and one
+ * line of JSON on standard output. Times depend on the machine; `relative_speed` and `bytes_ratio` do not.
  *
- * - `many`: a folder of sessions (200 in 100 MB; `--full` 1,000 in 1 GB): first list, indexing against bare JSON.parse of the same
- *   lines, until all is archived, memory after indexing and while every session grows; again with requests all the while: how long they waited.
- * - `append`: a line added to an open session of 43 KB and of 7 MB: until a page in Chromium has painted it, until its frame is
- *   here, and the bytes that came for it.
- * - `large`: one file (200 MB; `--full` 1.2 GB): its row, its last page, memory, the longest wait.
- * - `burst`: files made at once while the daemon runs (2,000; `--full` 20,000): until all are listed.
+ * - `many`: a folder of sessions (200 in 100 MB; `--full` 1,000 in 1 GB): first list, indexing compared to JSON.parse of the same
+ * lines, time until everything is archived, memory after indexing and while all sessions grow; again under constant requests,
+ * with their latency.
+ * - `append`: a line appended to an open session of 43 KB and of 7 MB: time until a page in Chromium has painted it, time until
+ * its frame is received, and the bytes sent for it.
+ * - `large`: one file (200 MB; `--full` 1.2 GB): its row, its last page, memory, maximum latency.
+ * - `burst`: files created at once while the daemon runs (2,000; `--full` 20,000): time until all are listed.
  */
 const { values: flags } = parseArgs({
   options: {
@@ -53,7 +54,7 @@ const SIZES = {
   burst: size(flags.burst, 2_000, 20_000),
 };
 const MB = 1024 * 1024;
-/** Of one session beside the mean: most are short, few are long. */
+/** Session sizes relative to the mean: most are short, few are long. */
 const SPREAD = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.6, 4];
 
 const folder = mkdtempSync(join(tmpdir(), "verbatim-bench-"));
@@ -64,7 +65,7 @@ const running = new Set<ChildProcess>();
 const templates = new Map<number, string>();
 const TEMPLATE_ID = "11111111-0000-4000-8000-000000000000";
 
-/** The text of a session of about so many bytes; some are alike but for their ids. */
+/** The text of a session of about `bytes` bytes. Some have the same content except for their ids. */
 function sessionText(bytes: number, n: number): { id: string; text: string } {
   let template = templates.get(bytes);
   if (template === undefined) {
@@ -160,7 +161,7 @@ async function startDaemon(home: Home): Promise<Daemon> {
   };
 }
 
-/** Resident memory now and at its highest, in MB. */
+/** Current and peak resident memory, in MB. */
 function memory({ process: { pid } }: Daemon): { now: number; highest: number } {
   try {
     const text = readFileSync(`/proc/${pid}/status`, "utf8");
@@ -182,7 +183,7 @@ async function until(check: () => Promise<boolean>, pause_ms = 20): Promise<numb
   }
 }
 
-/** Asks for something small over and over; the end tells the longest wait, in milliseconds. */
+/** Sends small requests continuously. The result returns the maximum latency, in milliseconds. */
 function watchWaits(daemon: Daemon): () => Promise<{ longest: number; p99: number }> {
   let ended = false;
   const waits: number[] = [];
@@ -263,7 +264,7 @@ async function many() {
   const restart_all = await until(async () => (await listOf(again)).length === files.length, 5);
   const restarted = memory(again);
   await again.stop();
-  // All of it once more, for a page that asks for something every 5 ms.
+  // Repeat everything with a page that sends a request every 5 ms.
   rmSync(join(home.path, "share"), { recursive: true });
   const asked = await startDaemon(home);
   const begun = performance.now();
@@ -298,7 +299,7 @@ async function many() {
   };
 }
 
-/** Bytes of session files that the daemon's store has. */
+/** Number of session bytes in the daemon's store. */
 function archivedBytes(home: Home): number {
   const store = new DatabaseSync(join(home.path, "share/verbatim/verbatim.db"), { readOnly: true });
   try {
@@ -308,7 +309,7 @@ function archivedBytes(home: Home): number {
   }
 }
 
-/** MB per second of nothing but JSON.parse over the lines. */
+/** Speed of JSON.parse over the lines, in MB per second. */
 function parseSpeed(paths: readonly string[]): number {
   let bytes = 0;
   let time = 0;
@@ -344,7 +345,7 @@ async function append() {
     let received = 0;
     socket.on("message", (data) => {
       const text = data.toString();
-      // The socket's own text: its schema is tested elsewhere.
+      // The cast is safe: the daemon's own message, whose schema is tested elsewhere.
       const message = JSON.parse(text) as ServerMessage;
       if (message.type === "synced") subscribed();
       if (message.type !== "frames") return;
@@ -384,7 +385,7 @@ async function append() {
   return results;
 }
 
-/** Milliseconds from writing a line until the page that shows the session has painted it within its window, for each of 40. */
+/** Milliseconds from writing a line until the session's page has painted it in view, for each of 40 lines. */
 async function paintedAfter(daemon: Daemon, { id, path }: { id: string; path: string }): Promise<number[]> {
   const browser = await openChromium();
   try {
@@ -406,7 +407,7 @@ async function paintedAfter(daemon: Daemon, { id, path }: { id: string; path: st
               const { top = Number.NaN, bottom = 0 } = row?.getBoundingClientRect() ?? {};
               if (!(top < innerHeight && bottom > 0)) return;
               observer.disconnect();
-              // After the frame that shows it: in the task behind its animation callbacks.
+              // The task after the animation callbacks of the frame that shows it.
               requestAnimationFrame(() => {
                 const { port1, port2 } = new MessageChannel();
                 port1.onmessage = () => resolve(performance.timeOrigin + performance.now());
@@ -436,7 +437,7 @@ async function large() {
   const path = join(home.project, `${id}.jsonl`);
   const file = openSync(path, "w");
   let bytes = 0;
-  // Lines, messages and calls of each copy are their own.
+  // Each copy has its own ids of lines, messages and calls.
   for (let n = 0; bytes < SIZES.large * MB; n++) {
     const copy = text
       .replaceAll('"id":"msg_', `"id":"msg_${n}_`)
@@ -524,7 +525,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** The figures that a table shows, of the scenarios that were measured. */
+/** The figures of the scenarios that were measured, as rows of the table. */
 function* rows(): Generator<Row> {
   const figure = (scenario: string, name: string, unit: string): string | undefined => {
     const value = results[scenario]?.[name];

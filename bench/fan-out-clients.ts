@@ -1,7 +1,7 @@
 import { WebSocket } from "ws";
 import type { ServerMessage } from "../src/protocol.ts";
 
-/** The viewers of fan-out.bench.ts, in a process of their own. */
+/** The viewers of fan-out.bench.ts, in a separate process. */
 const [port, cookie = "", origin = "", channel = "", count] = process.argv.slice(2);
 let delivered = 0;
 let received = 0;
@@ -19,7 +19,7 @@ const connect = (n: number): Promise<void> =>
       const text = data.toString();
       if (text.startsWith('{"type":"synced"')) resolve();
       if (!text.startsWith('{"type":"frames"')) return;
-      // Counting is enough; a few are read, for their time.
+      // Only counts frames, and reads a few for their time.
       delivered += text.split('"message.delta"').length - 1;
       messages += 1;
       received += 1;

@@ -2,8 +2,8 @@ import { fork } from "node:child_process";
 import { connect, createServer, type Socket } from "node:net";
 
 /**
- * The floor of fan-out.bench.ts: the same bytes, as often, to as many bare sockets. Run by itself it is their other ends.
- * Resolves with the share of a core that writing took.
+ * The baseline of fan-out.bench.ts: the same bytes, at the same rate, to the same number of bare sockets. Run directly, this file
+ * is the receiving process. Resolves with the share of a core used for writing.
  */
 export async function bareSockets(
   viewers: number,

@@ -7,8 +7,8 @@ import { bareSockets } from "./fan-out-floor.ts";
 import { load, report, round } from "./measure.ts";
 
 /**
- * One session at 300 frames a second, watched by 1,000 clients: the daemon's own live channel on real sockets, the clients in
- * one other process. `node bench/fan-out.bench.ts [viewers] [seconds]`
+ * One session at 300 frames per second with 1,000 clients: the daemon's own live channel on real sockets, with all clients in one
+ * other process. `node bench/fan-out.bench.ts [viewers] [seconds]`
  */
 const VIEWERS = Number(process.argv[2] ?? 1_000);
 const SECONDS = Number(process.argv[3] ?? 5);

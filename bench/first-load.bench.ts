@@ -6,14 +6,14 @@ import config from "../vite.config.ts";
 import { report, round } from "./measure.ts";
 
 /**
- * The script that the page needs before it shows something: what its first document names, and with what a session's screen
- * adds; beside a page of nothing but React and zustand. `node bench/first-load.bench.ts`, after `npm run build`.
+ * The size of the script for the page's first paint, and for a session's screen, compared to a page of only React and zustand.
+ * `node bench/first-load.bench.ts`, after `npm run build`.
  */
 const root = join(import.meta.dirname, "..");
 const assets = join(root, "dist/web/assets");
 const kilobytes = (code: string | Uint8Array): number => brotliCompressSync(code).length / 1024;
 
-/** The files that a script imports, itself first; `lazy`: only what it imports when it is asked to. */
+/** A script and the files that it imports. `lazy`: only dynamic imports. */
 function imports(file: string, seen = new Set<string>()): Set<string> {
   if (seen.has(file)) return seen;
   seen.add(file);
@@ -36,7 +36,10 @@ const withMarkdown = new Set(first);
 if (screen !== undefined) for (const file of imports(screen)) withMarkdown.add(file);
 
 const ENTRY = "virtual:page";
-/** Of a page of nothing but React, zustand and what one line imports: the script, in KB. Shiki's languages come later, by themselves. */
+/**
+ * The script size in KB of a page with only React, zustand and the imports of one line. Shiki's languages are loaded later and
+ * not included.
+ */
 async function weighPage(line = 'const Text = "p";'): Promise<number> {
   const built = await build({
     root: import.meta.dirname,

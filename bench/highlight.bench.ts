@@ -2,8 +2,8 @@ import type { Times } from "./browser/highlight.ts";
 import { median, openChromium, report, round, servePages } from "./measure.ts";
 
 /**
- * Highlighting a block that grows, against the same block in one go, in the product's own worker: what a message costs is in
- * it. `node bench/highlight.bench.ts [rounds]`
+ * Highlighting a growing block compared to highlighting it at once, in the product's own worker, including messages. `node
+ * bench/highlight.bench.ts [rounds]`
  */
 const ROUNDS = Number(process.argv[2] ?? 7);
 const pages = await servePages();
@@ -16,7 +16,7 @@ try {
     await page.goto(`${pages.origin}/highlight.html`);
     await page.waitForFunction("window.__ready");
     await page.evaluate("window.__warm()");
-    // What `run` of highlight.ts returns.
+    // The cast is safe: this is the result of `run` in highlight.ts.
     for (const lines of [100, 800])
       samples[lines]?.push((await page.evaluate(`window.__run(${lines})`)) as Times);
     await context.close();

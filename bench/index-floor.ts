@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 
 /**
- * The floor of indexing: two threads, as the daemon has, that read the files, cut their bytes into lines, decode and parse each, and
- * make nothing of them. Run by itself it is one of the threads. Resolves with the seconds that it took from the threads' start.
+ * The baseline of indexing: two threads, as in the daemon, that read the files, split them into lines, and decode and parse each
+ * line without further processing. Run directly, this file is one of the threads. Resolves with the seconds since the threads
+ * started.
  */
 export async function parseByTwoThreads(paths: readonly string[]): Promise<number> {
   const began = performance.now();
@@ -21,7 +22,7 @@ export async function parseByTwoThreads(paths: readonly string[]): Promise<numbe
   return (performance.now() - began) / 1_000;
 }
 
-/** Lines cut out of bytes, decoded and parsed, and nothing made of them. */
+/** Splits bytes into lines, and decodes and parses them. */
 export function decodeAndParse(bytes: Buffer): void {
   for (let from = 0; from < bytes.length; ) {
     const newline = bytes.indexOf("\n", from);
@@ -35,12 +36,12 @@ export function parse(line: string): void {
   try {
     JSON.parse(line);
   } catch {
-    // Blank, or two records on a line: what is torn costs as much.
+    // Blank, or two records on a line: invalid lines cost as much.
   }
 }
 
 if (!isMainThread) {
-  // What `parseByTwoThreads` gave it.
+  // The cast is safe: the data comes from `parseByTwoThreads`.
   for (const path of workerData as string[]) decodeAndParse(readFileSync(path));
   parentPort?.postMessage("done");
 }

@@ -7,7 +7,7 @@ import { type Browser, type CDPSession, chromium, type Page } from "playwright-c
 import { build } from "vite";
 import { findChromium } from "../test/browser/chromium.mjs";
 
-/** How all browser benchmarks measure: production builds, a fresh context for each run, main-thread CPU, turns taken. */
+/** Shared by all browser benchmarks: production builds, a fresh context per run, main-thread CPU, alternating subjects. */
 
 const TYPES: Record<string, string> = {
   ".html": "text/html",
@@ -58,7 +58,7 @@ export interface Metrics {
   heap_mb: number;
 }
 
-/** Reads the main thread's own clock, which other processes do not move. */
+/** Reads the CPU clock of the main thread, which other processes do not affect. */
 export async function meter(page: Page): Promise<{ read(): Promise<Metrics>; collect(): Promise<void> }> {
   const protocol: CDPSession = await page.context().newCDPSession(page);
   await protocol.send("Performance.enable", { timeDomain: "threadTicks" });
@@ -75,8 +75,8 @@ export async function meter(page: Page): Promise<{ read(): Promise<Metrics>; col
 }
 
 /**
- * Records the main thread's tasks until the returned function is called, which gives the longest one's own CPU, in
- * milliseconds: a task that the system interrupts is not longer for it, as the browser's own long tasks are.
+ * Records the main thread's tasks until the returned function is called, which returns the CPU time of the longest one in
+ * milliseconds. In contrast to the browser's long tasks, interruptions by the system do not count.
  */
 export async function watchTasks(page: Page): Promise<() => Promise<number>> {
   const protocol: CDPSession = await page.context().newCDPSession(page);
@@ -89,7 +89,7 @@ export async function watchTasks(page: Page): Promise<() => Promise<number>> {
     args?: { name?: string };
   }
   const events: TraceEvent[] = [];
-  // The protocol's own type of an event is an object of anything.
+  // The cast is needed because the protocol's event type is an arbitrary object.
   protocol.on("Tracing.dataCollected", ({ value }) => events.push(...(value as unknown as TraceEvent[])));
   const complete = new Promise<void>((resolve) => {
     protocol.once("Tracing.tracingComplete", () => resolve());
@@ -121,7 +121,7 @@ export function median(values: readonly number[]): number {
     : ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2;
 }
 
-/** The load of the machine over the last minute: beside every run. */
+/** The load average of the last minute, shown with every run. */
 export function load(): number {
   try {
     return Number(readFileSync("/proc/loadavg", "utf8").split(" ")[0]);
@@ -130,15 +130,15 @@ export function load(): number {
   }
 }
 
-/** One row of a table of results. */
+/** A row of a table of results. */
 export interface Row {
   row: string;
-  /** Each subject with its figure, the first being ours. */
+  /** The figure of each subject. The first one is Verbatim's. */
   figures: Record<string, number | string>;
   goal?: string;
 }
 
-/** A benchmark's last word: a line of JSON on standard output, which `run.ts` collects; the table is on standard error. */
+/** Prints a benchmark's result: a line of JSON on standard output, which `run.ts` collects, and a table on standard error. */
 export function report(bench: string, rows: readonly Row[], details: unknown): void {
   for (const { row, figures, goal } of rows) {
     console.error(`${row}${goal === undefined ? "" : ` (goal ${goal})`}`);

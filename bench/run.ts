@@ -7,8 +7,8 @@ import { findChromium } from "../test/browser/chromium.mjs";
 import type { Row } from "./measure.ts";
 
 /**
- * `npm run bench [names…] [--rounds N] [--full]`: installs what the benchmarks compare with, builds the page, runs every `*.bench.ts` (or the named
- * ones) after each other, and writes what they say to `bench/results/<date>.json` and `.md`.
+ * `npm run bench [names…] [--rounds N] [--full]`: installs the peers to compare with, builds the page, runs every `*.bench.ts`
+ * (or the named ones) in sequence, and writes the results to `bench/results/<date>.json` and `.md`.
  */
 const here = import.meta.dirname;
 const root = join(here, "..");
@@ -31,9 +31,9 @@ const { positionals: wanted, values: flags } = (() => {
     return told(`${error instanceof Error ? error.message : String(error)}\nUsage: ${USAGE}`);
   }
 })();
-/** Those that take turns, and can take fewer. */
+/** Benchmarks with rounds, whose number can be reduced. */
 const IN_ROUNDS = ["stream.bench.ts", "transcript.bench.ts"];
-/** Those that are smaller than what they are to show, unless all of it is asked for. */
+/** Benchmarks with reduced sizes, unless `--full` is given. */
 const SHORTENED = ["daemon.bench.ts"];
 const known = readdirSync(here)
   .filter((name) => name.endsWith(".bench.ts"))
@@ -41,7 +41,7 @@ const known = readdirSync(here)
   .toSorted();
 if (flags.help) told(`${USAGE}\nThe benchmarks: ${known.join(", ")}.`);
 const unknown = wanted.filter((name) => !known.includes(name));
-if (unknown.length > 0) told(`There is no benchmark ${unknown.join(", ")}. There are ${known.join(", ")}.`);
+if (unknown.length > 0) told(`Unknown benchmark ${unknown.join(", ")}. Available: ${known.join(", ")}.`);
 const benches = known
   .filter((name) => wanted.length === 0 || wanted.includes(name))
   .map((name) => `${name}.bench.ts`);
@@ -53,7 +53,7 @@ function step(cwd: string, command: string, ...options: string[]): void {
 const installed = join(here, "node_modules/.package-lock.json");
 if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(join(here, "package-lock.json")).mtimeMs)
   step(here, "npm", "ci", "--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts");
-// Where the product's own scripts run: its build writes beside itself.
+// The working folder of the product's own scripts, since the build writes next to itself.
 step(
   root,
   process.execPath,
@@ -91,7 +91,7 @@ for (const name of benches) {
     },
   );
   const last = stdout?.trim().split("\n").at(-1) ?? "";
-  // A benchmark's last line is its result; its own code wrote it.
+  // A benchmark's last line is its result.
   if (status === 0 && last.startsWith("{")) results.push(JSON.parse(last) as Result);
   else failed.push(name);
 }
@@ -114,7 +114,7 @@ for (const { bench, rows, results: figures } of results) {
 if (failed.length > 0) lines.push("", `Failed: ${failed.join(", ")}.`);
 const folder = join(here, "results");
 mkdirSync(folder, { recursive: true });
-// To the second: two short ones within a minute must not write over each other.
+// With seconds, so that two short runs within a minute do not overwrite each other.
 const base = join(folder, date.slice(0, 19).replaceAll(":", ""));
 writeFileSync(`${base}.json`, `${JSON.stringify({ date, machine, failed, results }, null, 1)}\n`);
 writeFileSync(`${base}.md`, `${lines.join("\n")}\n`);

@@ -12,8 +12,8 @@ import {
 } from "./measure.ts";
 
 /**
- * What a streamed answer costs the page: 10 KB in deltas of 24 bytes, five in a frame, after nothing and after 190 KB; and
- * one list or table that grows to 45 KB. `node bench/stream.bench.ts [--rounds 5] [--only text,giant] [--before 0,190]`
+ * The cost of rendering a streamed answer: 10 KB in deltas of 24 bytes, five per frame, after nothing and after 190 KB; and a
+ * list or table that grows to 45 KB. `node bench/stream.bench.ts [--rounds 5] [--only text,giant] [--before 0,190]`
  */
 const { values: flags } = parseArgs({
   options: {
@@ -28,7 +28,7 @@ interface Case {
   name: string;
   consumer: string;
   query: Record<string, string>;
-  /** Runs of it, where fewer are enough. */
+  /** Number of runs, if fewer are sufficient. */
   rounds?: number;
 }
 
@@ -69,9 +69,9 @@ const cases = [
 interface Sample {
   cpu_ms: number;
   per_delta_us: number;
-  /** Of a list or table its CPU; of a text as the browser tells it, which other processes lengthen. */
+  /** The longest task: CPU time for a list or table; for a text as reported by the browser, which other processes affect. */
   longest_ms: number;
-  /** For what is made up for when the text has ended. */
+  /** CPU time of deferred work after the end of the text. */
   end_cpu_ms: number;
   elements: number;
   heap_mb: number;
@@ -97,7 +97,7 @@ try {
       await collect();
       const longest = query.kind === undefined ? undefined : await watchTasks(page);
       const before = await read();
-      // What `run` of stream.ts returns.
+      // The cast is safe: this is the result of `run` in stream.ts.
       const ran = (await page.evaluate("window.__run()")) as {
         deltas: number;
         of: number;
@@ -131,7 +131,7 @@ try {
   pages.close();
 }
 
-/** The median of the ratios of two cases, taken within each round. */
+/** The median of the ratios of two cases, computed within each round. */
 const ratio = (one: string, other: string): number => {
   const [above = [], below = []] = [samples.get(one), samples.get(other)];
   const pairs = above.flatMap((sample, index) => {

@@ -6,15 +6,15 @@ import { generateClaudeSession } from "../test/generate-session.ts";
 import { load, median, meter, openChromium, type Row, report, round, servePages } from "./measure.ts";
 
 /**
- * A session of 20,000 parts beside one of 200: opening it, following it while it grows, flinging and jumping through it. The
- * built page and the real daemon: `npm run build` first. Beside it the lists that others use, each with the same bare rows, on a
- * page of their own: they are compared by how their cost grows. `node bench/transcript.bench.ts [--rounds 5] [--peers 2]`
+ * A session of 20,000 parts compared to one of 200: opening, following while it grows, flinging and jumping. Uses the built page
+ * and the real daemon: run `npm run build` first. Also measures the virtual lists of peers, with the same bare rows on pages of
+ * their own; only the growth of their cost is compared. `node bench/transcript.bench.ts [--rounds 5] [--peers 2]`
  */
 const { values: flags } = parseArgs({
   options: { rounds: { type: "string", default: "5" }, peers: { type: "string", default: "2" } },
 });
 const SIZES = [200, 20_000] as const;
-/** Of the product alone: the list of turns beside it fills its pane once, with some thirty, and is that long from 2,400 parts on. */
+/** Sizes for Verbatim only. The list of turns next to it reaches its full height at 2,400 parts. */
 const OWN_SIZES = [200, 4_000, 20_000] as const;
 const LINES = 40;
 
@@ -30,7 +30,7 @@ const sessions = OWN_SIZES.map((parts) => {
 const daemon = await startDaemon(home, ["--no-samples"]);
 const browser = await openChromium();
 
-/** In the page: what share of five probes in the view met no row, in each frame of a fling, and after jumps. */
+/** Runs in the page: the share of five probes in the view without a row, in each frame of a fling and after jumps. */
 async function blanks(): Promise<{ fling: number; jumps: number; frames_ms: number[] }> {
   const region = document.querySelector('[role="region"][aria-label="Transcript"]');
   if (!(region instanceof HTMLElement)) throw new Error("no transcript");
@@ -38,7 +38,7 @@ async function blanks(): Promise<{ fling: number; jumps: number; frames_ms: numb
   const probe = (): number => {
     const box = region.getBoundingClientRect();
     const bare = [0.05, 0.3, 0.5, 0.7, 0.95].filter((share) => {
-      // What lies over a row, as the button to the end does, does not make it blank.
+      // Elements that cover a row, such as the button to the end, do not make it blank.
       const found = document.elementsFromPoint(box.left + box.width / 2, box.top + box.height * share);
       return !found.some((element) => element.closest("article, .turn-heading, .part-row, .turn"));
     });
@@ -72,7 +72,7 @@ interface Sample {
   heap_mb: number;
   load: number;
 }
-/** Of the product, which scrolls by its own probes. */
+/** A sample of Verbatim, which scrolls with its own probes. */
 interface ScrolledSample extends Sample {
   fling: number;
   jumps: number;
@@ -99,7 +99,7 @@ async function measurePeer(list: string, parts: number): Promise<Sample> {
   const opened = await read();
   await page.waitForTimeout(1_000);
   const quiet = await read();
-  // Where each costs a tenth of a second, fewer tell as much.
+  // If each one takes a tenth of a second, fewer are sufficient.
   const lines = list === "everything-mounted" ? 5 : LINES;
   for (let line = 0; line < lines; line++) await page.evaluate("window.__append()");
   const grown = await read();
@@ -122,7 +122,7 @@ try {
       const { page } = await enter(context, { ...daemon, launch: await launchLink() });
       const { read, collect } = await meter(page);
       await page.getByRole("main").waitFor();
-      // The script of a session's screen is there already: what is measured is the session.
+      // The script of the session screen is loaded already, so that only the session is measured.
       await page.waitForTimeout(500);
       await collect();
       const before = await read();
@@ -184,7 +184,7 @@ try {
   await home.remove();
 }
 
-/** The launch link that the daemon printed works once; a local program gets more of them. */
+/** Requests further launch links with the token, because the printed one works only once. */
 async function launchLink(): Promise<string> {
   const { readAccess } = await import("../src/server/auth/guard.ts");
   const access = readAccess(join(home.data, "access.json"));
@@ -204,7 +204,7 @@ async function launchLink(): Promise<string> {
 
 const of = (parts: number, figure: (sample: ScrolledSample) => number): number =>
   median((samples.get(parts) ?? []).map(figure));
-/** Of 20,000 parts to those of a smaller session, within each round, then the median. */
+/** The ratio of 20,000 parts to a smaller session within each round, then the median. */
 const ratio = (
   figure: (sample: Sample) => number,
   from: ReadonlyMap<number, Sample[]> = samples,

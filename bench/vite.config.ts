@@ -4,7 +4,7 @@ import { defineConfig } from "vite";
 
 const page = (name: string): string => fileURLToPath(new URL(`browser/${name}.html`, import.meta.url));
 
-/** Production builds of the benchmarks' pages: the product's own components and the peers', with one React. */
+/** Production builds of the benchmarks' pages: Verbatim's components and the peers', with one copy of React. */
 export default defineConfig({
   root: fileURLToPath(new URL("browser", import.meta.url)),
   plugins: [react()],

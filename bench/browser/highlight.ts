@@ -3,7 +3,7 @@ import type { HighlightReply, HighlightRequest } from "../../src/web/code/highli
 import workerUrl from "../../src/web/code/highlight-worker.ts?worker&url";
 import { code } from "./input.ts";
 
-/** The product's own highlighter, asked as the page asks it. */
+/** The product's own highlighter, used as in the page. */
 const worker = new Worker(workerUrl, { type: "module" });
 let awaited = 0;
 let done: () => void = () => undefined;
@@ -15,8 +15,8 @@ worker.onmessage = (event: MessageEvent<HighlightReply>) => {
 
 let session = 1;
 /**
- * Milliseconds for some lines, sent `at` a time; `again`: each time with all that came before. The worker is never idle: what
- * is measured is its work and its messages, not how long the system takes to wake a thread.
+ * Milliseconds for highlighting lines, sent `at` a time. `again`: with all previous lines each time. The worker is never idle, so
+ * that its work and messages are measured, not the time to wake a thread.
  */
 async function highlight(
   language: string,
@@ -41,14 +41,14 @@ async function highlight(
 
 export interface Times {
   whole: number;
-  /** A page of lines in each message, as the product sends them of code that grows. */
+  /** A page of lines per message, as the product sends growing code. */
   paged: number;
-  /** One line in each message. */
+  /** One line per message. */
   streamed: number;
   again: number;
 }
 
-/** One block of code of each language: in one go, as it grows with the state kept, and all of it again at each line. */
+/** Highlights one block of code of each language: at once, growing with kept state, and all of it again at each line. */
 async function run(count: number): Promise<Times> {
   const total = { whole: 0, paged: 0, streamed: 0, again: 0 };
   for (const language of ["typescript", "python", "json"]) {

@@ -1,4 +1,4 @@
-/** Texts from seeds: the same seed gives the same bytes, in Node and in a browser. */
+/** Texts from seeds. The same seed gives the same bytes in Node and in a browser. */
 import { seeded } from "../../test/seeded.ts";
 
 const WORDS =
@@ -58,7 +58,7 @@ export function code(language: string, lines: number, seed: number): string {
   return out.slice(0, lines).join("\n");
 }
 
-/** An answer of so many characters: headings, paragraphs, lists, tables, quotes, and eight blocks of code in 10 KB. */
+/** An answer of `length` characters: headings, paragraphs, lists, tables, quotes, and eight code blocks per 10 KB. */
 export function answer(length: number, seed = 1): string {
   const next = seeded(seed);
   const w = writer(next);
@@ -99,7 +99,7 @@ export function answer(length: number, seed = 1): string {
   return out.join("\n\n").slice(0, length);
 }
 
-/** One list or table of so many characters. */
+/** A list or table of `length` characters. */
 export function giant(kind: "list" | "table", length: number, seed = 5): string {
   const w = writer(seeded(seed));
   let text = kind === "table" ? "| a | b | c |\n| --- | --- | --- |\n" : "";
@@ -109,7 +109,7 @@ export function giant(kind: "list" | "table", length: number, seed = 5): string 
   return text.slice(0, length);
 }
 
-/** A text in pieces of 16 to 32 characters. */
+/** Splits a text into pieces of 16 to 32 characters. */
 export function deltas(text: string, seed = 7): string[] {
   const next = seeded(seed);
   const out: string[] = [];

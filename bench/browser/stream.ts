@@ -1,6 +1,6 @@
 import { answer, deltas, giant } from "./input.ts";
 
-/** Something that shows a text which grows. */
+/** Renders a growing text. */
 export interface Consumer {
   push(delta: string): void;
   end(): void;
@@ -28,7 +28,7 @@ const root = document.getElementById("root");
 const channel = new MessageChannel();
 let resume: () => void = () => undefined;
 channel.port1.onmessage = () => resume();
-/** The next task, after all microtasks of this one. */
+/** Waits for the next task, after all microtasks of this one. */
 const task = (): Promise<void> =>
   new Promise((resolve) => {
     resume = resolve;
@@ -40,14 +40,14 @@ let consumer: Consumer;
 
 async function prepare(): Promise<void> {
   const load = CONSUMERS[query.get("consumer") ?? ""];
-  if (!load || !root) throw new Error("no such consumer");
+  if (!load || !root) throw new Error("unknown consumer");
   consumer = await (await load()).mount(root);
   await frame();
   if (before > 0) consumer.push(text.slice(0, before));
   await settle();
 }
 
-/** Until nothing has changed for a while: highlighters load their languages, and work through what is there. */
+/** Waits until nothing has changed for a while: highlighters load languages and process the text. */
 async function settle(): Promise<void> {
   let changed = performance.now();
   const observer = new MutationObserver(() => {
@@ -67,7 +67,7 @@ interface Run {
   characters: number;
 }
 
-/** Five deltas in each frame, each a task of its own, as from a socket; the view follows the end. */
+/** Sends five deltas per frame, each in a task of its own, as from a socket. The view follows the end. */
 async function run(): Promise<Run> {
   let longest_ms = 0;
   new PerformanceObserver((list) => {
@@ -95,7 +95,7 @@ async function run(): Promise<Run> {
   };
 }
 
-/** The end of the text, and whatever is made up for then: the longest task of it. */
+/** Ends the text, including deferred work. Returns the longest task. */
 async function end(): Promise<number> {
   let longest_ms = 0;
   new PerformanceObserver((list) => {

@@ -2,7 +2,7 @@ import { createElement, type ReactNode } from "react";
 import { createRoot } from "react-dom/client";
 import { type ListProps, type Part, partsOf } from "./lists/row.tsx";
 
-/** The lists that others would show a long transcript in, with rows of one and the same kind. */
+/** The virtual lists of peers, with the same rows. */
 const LISTS: Record<string, () => Promise<{ List: (props: ListProps) => ReactNode }>> = {
   "everything-mounted": () => import("./lists/everything-mounted.tsx"),
   virtua: () => import("./lists/virtua.tsx"),
@@ -12,13 +12,13 @@ const query = new URLSearchParams(location.search);
 let parts: readonly Part[] = partsOf(Number(query.get("parts")));
 const element = document.getElementById("root");
 const load = LISTS[query.get("list") ?? ""];
-if (!element || !load) throw new Error("no such list");
+if (!element || !load) throw new Error("unknown list");
 const root = createRoot(element);
 const { List } = await load();
 
 const frame = (): Promise<number> => new Promise((resolve) => requestAnimationFrame(resolve));
 
-/** Until the last part is in the view. */
+/** Waits until the last part is in view. */
 async function show(): Promise<void> {
   root.render(createElement(List, { parts }));
   const last = parts.at(-1)?.text.slice(-12) ?? "";

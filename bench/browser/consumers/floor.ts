@@ -1,9 +1,9 @@
 import type { Mount } from "../stream.ts";
 
-/** Lines in one box that is laid out only where it is seen. */
+/** Number of lines in a box that is only laid out when visible. */
 const BOX = 16;
 
-/** What no renderer goes below: plain text, an element for each line, the last one growing. */
+/** The baseline of all renderers: plain text, one element per line, with the last one growing. */
 export const mount: Mount = (root) => {
   root.style.whiteSpace = "pre-wrap";
   let last = document.createTextNode("");

@@ -1,6 +1,6 @@
 import type { Consumer } from "../stream.ts";
 
-/** Joins deltas and shows the text once in each frame. */
+/** Joins deltas and renders the text once per frame. */
 export function growing(show: (text: string, open: boolean) => void): Consumer {
   let text = "";
   let request = 0;

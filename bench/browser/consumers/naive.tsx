@@ -6,7 +6,7 @@ import { growing } from "./growing.ts";
 
 const plugins = [remarkGfm];
 
-/** The whole text through react-markdown at each change, without highlighting. */
+/** Renders the whole text with react-markdown at each change, without highlighting. */
 export const mount: Mount = (root) => {
   const app = createRoot(root);
   return growing((text) => app.render(<ReactMarkdown remarkPlugins={plugins}>{text}</ReactMarkdown>));

@@ -6,7 +6,7 @@ import { growing } from "./growing.ts";
 
 const plugins = { code: createCodePlugin({ themes: ["github-dark", "github-dark"] }) };
 
-/** The best peer that highlights. */
+/** The best peer with highlighting. */
 export const mount: Mount = (root) => {
   const app = createRoot(root);
   return growing((text, open) =>

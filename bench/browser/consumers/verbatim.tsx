@@ -6,7 +6,7 @@ import { Markdown } from "../../../src/web/markdown/Markdown.tsx";
 import type { Mount } from "../stream.ts";
 import { growing } from "./growing.ts";
 
-/** The product's own component, as its transcript uses it: it is told how the text grew, by the same notes. */
+/** The product's own component, with the same information about growth as in its transcript. */
 export const mount: Mount = (root) => {
   const app = createRoot(root);
   let part = {};

@@ -1,7 +1,7 @@
 import { type ReactNode, useLayoutEffect, useRef } from "react";
 import { type ListProps, Row } from "./row.tsx";
 
-/** Every row is in the document; what is out of view is not laid out. */
+/** All rows are in the document. Rows out of view are not laid out. */
 export function List({ parts }: ListProps): ReactNode {
   const scroller = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {

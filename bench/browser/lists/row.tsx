@@ -3,7 +3,7 @@ import ReactMarkdown from "react-markdown";
 import remarkGfm from "remark-gfm";
 import { answer, code } from "../input.ts";
 
-/** One part of a transcript: 35 in 100 are tool calls, 25 thinking, 40 Markdown. */
+/** A part of a transcript: 35 % are tool calls, 25 % thinking, 40 % Markdown. */
 export interface Part {
   readonly kind: "tool" | "thinking" | "text";
   readonly text: string;
@@ -20,7 +20,7 @@ export function partsOf(count: number): Part[] {
 
 const plugins = [remarkGfm];
 
-/** The same row for every list: what is compared is how many of them there are. */
+/** The same row for all lists, because only their number is compared. */
 export const Row = memo(function Row({ part }: { part: Part }): ReactNode {
   return (
     <article data-row style={{ display: "flow-root", paddingBlockEnd: 12 }}>
