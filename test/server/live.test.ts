@@ -18,7 +18,7 @@ import { accumulate, restoreTranscript } from "../../src/model/transcript/accumu
 import type { Transcript } from "../../src/model/transcript/transcript-state.ts";
 import { outputChannel, type ServerMessage, serverMessage } from "../../src/protocol.ts";
 import { createSessions } from "../../src/server/import/catalog.ts";
-import { MAX_MISSED } from "../../src/server/live/live.ts";
+import { MAX_MISSED } from "../../src/server/live/channels.ts";
 import { truncatePart } from "../../src/server/sessions/pages.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { formats } from "../../src/sources/index.ts";
@@ -173,7 +173,7 @@ const text = (n: number): Frame => ({
 const many = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => text(from + n));
 
 describe("the live socket", { timeout: 60_000 }, () => {
-  it("keeps a client's parts equal to the daemon's over a hundred cuts at random", async () => {
+  it("keeps a client's parts equal to the daemon's over a hundred random disconnects", async () => {
     const sessions = createMemorySessions();
     const work = createWork(session_id, 11, 0.03);
     sessions.add(session_id, work.take(50));
@@ -205,7 +205,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     expectSame(undisturbed, sessions);
   });
 
-  it("follows a file that an agent writes, over cuts at random, to what the file says when it is read at once", async () => {
+  it("follows a growing file over random disconnects to the same result as reading it at once", async () => {
     const folder = mkdtempSync(join(tmpdir(), "verbatim-live-"));
     closing.push(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
     const generated = generateClaudeSession({ parts: 150, turns: 4 });
@@ -257,7 +257,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     }
   });
 
-  it("answers with exactly the missing frames, then synced, then what is live", async () => {
+  it("sends exactly the missing frames, then synced, then live frames", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 700));
     const doors = await open(sessions);
@@ -302,7 +302,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     [MAX_MISSED - 1, []],
     [MAX_MISSED, []],
     [MAX_MISSED + 1, ["too_old"]],
-  ])("sends %i missed frames one by one, or else a snapshot", async (missed, snapshots) => {
+  ])("sends %i missed frames, or a snapshot", async (missed, snapshots) => {
     const sessions = createMemorySessions({ held: 10_000 });
     sessions.add(session_id, many(0, missed + 5));
     const doors = await open(sessions);
@@ -317,7 +317,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     expect(client.gaps).toBe(0);
   });
 
-  it("sends a snapshot to a client that missed more than may wait for it", async () => {
+  it("sends a snapshot to a client that missed more than may be queued", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 1));
     const doors = await open(sessions);
@@ -339,7 +339,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     expectSame(client, sessions);
   });
 
-  it("begins anew for everyone when the session's file was replaced", async () => {
+  it("resets all clients when the session's file was replaced", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, createWork(session_id, 1).take(40));
     const doors = await open(sessions);
@@ -359,39 +359,36 @@ describe("the live socket", { timeout: 60_000 }, () => {
   it.each([
     ["written anew", (file: string, away: string) => writeFileSync(file, readFileSync(away))],
     ["moved back", (file: string, away: string) => renameSync(away, file)],
-  ])(
-    "begins anew for everyone when a file of which nothing was kept went and is %s",
-    async (_, bringBack) => {
-      const folder = mkdtempSync(join(tmpdir(), "verbatim-live-"));
-      closing.push(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
-      const { lines, session_id: id } = generateClaudeSession({ parts: 60, turns: 3 });
-      const watched = join(folder, "watched");
-      mkdirSync(watched);
-      const [file, away] = [join(watched, `${id}.jsonl`), join(folder, "away")];
-      writeFileSync(file, `${lines.slice(0, 20).join("\n")}\n`);
-      const timing = { hot: 10, list: 20, publish: 5, tick: 10 };
-      const sessions = createSessions({ formats, roots: [], paths: [watched], timing });
-      closing.push(() => sessions.close());
-      await expect.poll(() => sessions.get(id)).toBeDefined();
-      const client = new Client(await open(sessions), outputChannel(id));
-      await client.resume();
-      await client.until(() => client.synced, "synced");
-      renameSync(file, away);
-      await expect.poll(() => sessions.get(id)).toBeUndefined();
-      appendFileSync(away, `${lines.slice(20, 40).join("\n")}\n`);
-      bringBack(file, away);
-      await client.until(() => client.snapshots.length === 2, "what came back");
-      expect(client.snapshots).toEqual(["first", "rewritten"]);
-      const before = client.seq;
-      appendFileSync(file, `${lines.slice(40).join("\n")}\n`);
-      await expect.poll(() => sessions.get(id)?.turns).toBe(3);
-      const { seq, epoch, transcript } = (await sessions.open(id)) ?? {};
-      await client.until(() => client.epoch === epoch && client.seq === seq, "frames of what came then");
-      expect(client.seq).toBeGreaterThan(before);
-      expect(client.gaps).toBe(0);
-      expect(client.transcript?.parts.length).toBe(transcript?.parts.length);
-    },
-  );
+  ])("resets all clients when a file without an archive was deleted and is %s", async (_, bringBack) => {
+    const folder = mkdtempSync(join(tmpdir(), "verbatim-live-"));
+    closing.push(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+    const { lines, session_id: id } = generateClaudeSession({ parts: 60, turns: 3 });
+    const watched = join(folder, "watched");
+    mkdirSync(watched);
+    const [file, away] = [join(watched, `${id}.jsonl`), join(folder, "away")];
+    writeFileSync(file, `${lines.slice(0, 20).join("\n")}\n`);
+    const timing = { hot: 10, list: 20, publish: 5, tick: 10 };
+    const sessions = createSessions({ formats, roots: [], paths: [watched], timing });
+    closing.push(() => sessions.close());
+    await expect.poll(() => sessions.get(id)).toBeDefined();
+    const client = new Client(await open(sessions), outputChannel(id));
+    await client.resume();
+    await client.until(() => client.synced, "synced");
+    renameSync(file, away);
+    await expect.poll(() => sessions.get(id)).toBeUndefined();
+    appendFileSync(away, `${lines.slice(20, 40).join("\n")}\n`);
+    bringBack(file, away);
+    await client.until(() => client.snapshots.length === 2, "what came back");
+    expect(client.snapshots).toEqual(["first", "rewritten"]);
+    const before = client.seq;
+    appendFileSync(file, `${lines.slice(40).join("\n")}\n`);
+    await expect.poll(() => sessions.get(id)?.turns).toBe(3);
+    const { seq, epoch, transcript } = (await sessions.open(id)) ?? {};
+    await client.until(() => client.epoch === epoch && client.seq === seq, "frames of what came then");
+    expect(client.seq).toBeGreaterThan(before);
+    expect(client.gaps).toBe(0);
+    expect(client.transcript?.parts.length).toBe(transcript?.parts.length);
+  });
 
   it("follows a session for a client that opened it together with one that left", async () => {
     const memory = createMemorySessions();
@@ -424,7 +421,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     expectSame(second, memory);
   });
 
-  it("joins the frames of a moment, and writes them once for all subscribers", async () => {
+  it("batches frames, and encodes them once for all subscribers", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 1));
     const doors = await open(sessions);
@@ -455,7 +452,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     expect(written).toBe(1);
   });
 
-  it("sends what comes after a quiet time without waiting for what may follow", async () => {
+  it("sends a frame after a quiet period without delay", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 1));
     const client = new Client(await open(sessions));
@@ -468,7 +465,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     expect(client.of("frames").map(({ frames }) => frames.length)).toEqual([1, 1]);
   });
 
-  it("tells the list and each of its changes, and resumes it", async () => {
+  it("sends the list and its changes, and resumes it", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 1));
     const doors = await open(sessions);
@@ -492,7 +489,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     expect(client.snapshots).toEqual(["first"]);
   });
 
-  it("tells a client that comes back to the list each row once, as it is now", async () => {
+  it("sends each row once to a client that resumes the list", async () => {
     const sessions = createMemorySessions();
     const ids = [session_id, uuidOf("second")];
     for (const id of ids) sessions.add(id, createWork(id, 1).take(1));
@@ -514,7 +511,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     expect(client.snapshots).toEqual(["first"]);
   });
 
-  it("says in each heartbeat where the channels stand", async () => {
+  it("sends the channels' positions in each heartbeat", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 5));
     const doors = await open(sessions, { heartbeat_ms: 20 });
@@ -531,7 +528,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     );
   });
 
-  it("moves a client that does not read to a snapshot, holds no long queue for it, and keeps the others live", async () => {
+  it("moves a client that does not read to a snapshot, bounds its queue, and keeps the others live", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 1));
     const doors = await open(sessions);
@@ -568,7 +565,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     expectSame(quick, sessions);
   });
 
-  describe("with a snapshot that is longer than what may wait", () => {
+  describe("with a snapshot that is longer than the queue limit", () => {
     const turns = (count: number): Frame[] =>
       Array.from({ length: count }, (_, n) => ({
         type: "user.message",
@@ -591,7 +588,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
       return { sessions, doors, client };
     }
 
-    it("sends it whole, and what happens meanwhile behind it", async () => {
+    it("sends it completely, followed by what happened in the meantime", async () => {
       const { sessions, doors, client } = await stalled();
       for (let n = 0; n < 20; n++) {
         const queued = doors.live.queued;
@@ -608,7 +605,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
       expectSame(client, sessions);
     });
 
-    it("holds no more for a client that does not read it than for any other", async () => {
+    it("queues no more for a client that does not read it than for others", async () => {
       const { sessions, doors, client } = await stalled();
       const quick = new Client(doors);
       await quick.resume();
@@ -632,7 +629,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
       expect(quick.snapshots).toEqual(["first"]);
     });
 
-    it("puts no second one behind it while it waits", async () => {
+    it("queues no second one while it is pending", async () => {
       const { sessions, doors, client } = await stalled();
       const snapshot = doors.live.queued;
       for (let n = 0; n < 3; n++) sessions.rewrite(session_id, [...turns(10_000), ...many(0, 1)]);
@@ -644,7 +641,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     });
   });
 
-  it("lets go of a client that is gone without a word", async () => {
+  it("disconnects a client that disappeared silently", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id);
     const doors = await open(sessions, { heartbeat_ms: 30 });
@@ -664,7 +661,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     ["wrong types", { type: "subscribe", channel, epoch: { $ne: null }, after_seq: "1 OR 1=1" }],
     ["a list", []],
     ["nothing", "null"],
-  ])("refuses %s, closes, and serves the others", async (_, message) => {
+  ])("rejects %s, closes, and serves the others", async (_, message) => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 1));
     const doors = await open(sessions);
@@ -679,7 +676,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     await other.until(() => other.synced, "the other one is served");
   });
 
-  it("refuses a channel that there is not, and keeps the socket", async () => {
+  it("rejects an unknown channel, and keeps the socket", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 1));
     const doors = await open(sessions);
@@ -693,7 +690,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     await client.until(() => client.synced, "synced");
   });
 
-  it("refuses a session that cannot be opened, and keeps the socket", async () => {
+  it("rejects a session that cannot be opened, and keeps the socket", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 1));
     const { open: openSession } = sessions;
@@ -710,7 +707,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     await client.until(() => client.synced, "synced");
   });
 
-  it("closes a socket that sends too much: a long message, a flood, fragments without an end", async () => {
+  it("closes a socket that sends too much: a long message, a flood, endless fragments", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 1));
     const doors = await open(sessions);
@@ -736,7 +733,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     await other.until(() => other.synced, "the other one is served");
   });
 
-  it("offers no compression, whatever the client would like", async () => {
+  it("offers no compression", async () => {
     const doors = await open(createMemorySessions());
     const socket = new WebSocket(`ws://127.0.0.1:${doors.port}/api/live`, {
       headers: { cookie: doors.cookie, origin: doors.origin },

@@ -1,7 +1,6 @@
 import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
 import {
-  type ChannelFrame,
   type ClientMessage,
   clientMessage,
   HEARTBEAT_MS,
@@ -9,18 +8,12 @@ import {
   type ServerMessage,
   sessionsChannel,
 } from "../../protocol.ts";
-import { sessionPage, truncateFrame } from "../sessions/pages.ts";
 import { Refused } from "../sessions/refused.ts";
-import type { OpenSession, Sessions } from "../sessions/sessions.ts";
-import { createChangeLog } from "./change-log.ts";
+import type { Sessions } from "../sessions/sessions.ts";
+import { type Channel, createListChannel, createSessionChannel, type SnapshotReason } from "./channels.ts";
+import type { Client } from "./client.ts";
 import { textFrame, textPieces } from "./websocket-frame.ts";
 
-/** Frames of one channel within this time after a message are sent in the next one, in milliseconds. */
-const BATCH_MS = 16;
-/** A client that missed more frames than this gets a snapshot, which is shorter. */
-export const MAX_MISSED = 5_000;
-/** Maximum number of missed frames per message. */
-const BATCH = 500;
 /**
  * A client with more unsent bytes than this, not counting responses to its requests, is sent nothing until it has read
  * everything, and then a snapshot. A client above the hard limit is disconnected.
@@ -41,8 +34,6 @@ const RATE = 50;
 const DISMISS_MS = 1_000;
 const MAX_CHANNELS = 64;
 const MAX_CLIENTS = 4_096;
-/** Number of list changes that are kept for clients that resume. */
-const LOGGED_CHANGES = 500;
 
 /** `heartbeat_ms`: interval of the heartbeats. `report`: called with unexpected errors. */
 export interface LiveOptions {
@@ -62,40 +53,6 @@ export interface Live {
   isWatched(session_id: string): boolean;
   close(): void;
 }
-
-interface Client {
-  socket: WebSocket;
-  /** Receives encoded WebSocket frames. A frame is encoded once for all clients; `socket.send` would encode it for each. */
-  connection: Duplex;
-  /** Encodes a message for this client. */
-  frame: (text: string) => Buffer;
-  /** Subscriptions by channel. `live`: gets every frame. `behind`: gets a snapshot once its queue is empty. */
-  channels: Map<string, { state: "live" | "behind" }>;
-  /** Messages are handled one after the other, in order. */
-  work: Promise<void>;
-  waiting: number;
-  /** Bytes of unsent snapshots. */
-  snapshots: number;
-  allowance: number;
-  allowance_at: number;
-  unanswered: number;
-}
-
-/** A channel. Its messages are encoded once and shared by all subscribers. */
-interface Channel {
-  name: string;
-  clients: Set<Client>;
-  /** The position after the last sent message. */
-  epoch: string;
-  seq: number;
-  /** Sends queued frames. */
-  flush(): void;
-  snapshot(reason: SnapshotReason): string;
-  /** The messages after a position; `undefined`: a snapshot is needed. */
-  missed(epoch: string, after_seq: number): ServerMessage[] | undefined;
-  close(): void;
-}
-type SnapshotReason = Extract<ServerMessage, { type: "snapshot" }>["reason"];
 
 export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () => {} }: LiveOptions): Live {
   const clients = new Set<Client>();
@@ -409,130 +366,4 @@ function parseMessage(data: string): ClientMessage | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The channel of one session. */
-function createSessionChannel(
-  open: OpenSession,
-  deliver: (channel: Channel, message: ServerMessage) => void,
-  replaceAll: (channel: Channel) => void,
-): Channel {
-  const name = outputChannel(open.id);
-  let waiting: ChannelFrame[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  /** Time of the last message. Frames that come long after it are sent without delay. */
-  let sent_at = Number.NEGATIVE_INFINITY;
-  let written: { epoch: string; seq: number; page: string } | undefined;
-
-  const cut = ({ seq, frame }: ChannelFrame): ChannelFrame => ({ seq, frame: truncateFrame(frame) });
-
-  const channel: Channel = {
-    name,
-    clients: new Set(),
-    epoch: open.epoch,
-    seq: open.seq,
-    flush() {
-      clearTimeout(timer);
-      timer = undefined;
-      const frames = waiting;
-      const last = frames.at(-1);
-      if (!last) return;
-      waiting = [];
-      channel.seq = last.seq;
-      deliver(channel, { type: "frames", channel: name, epoch: channel.epoch, frames: frames.map(cut) });
-      sent_at = performance.now();
-    },
-    snapshot(reason) {
-      // Cached for the case that many clients reconnect at once.
-      if (written?.epoch !== open.epoch || written.seq !== open.seq) {
-        const page = JSON.stringify(sessionPage(open.summary, open.transcript));
-        written = { epoch: open.epoch, seq: open.seq, page };
-      }
-      const head = { type: "snapshot", channel: name, epoch: open.epoch, seq: open.seq, reason };
-      return `${JSON.stringify(head).slice(0, -1)},"page":${written.page}}`;
-    },
-    missed(epoch, after_seq) {
-      const frames = open.framesAfter(epoch, after_seq);
-      if (!frames || frames.length > MAX_MISSED) return undefined;
-      const messages: ServerMessage[] = [];
-      for (let from = 0; from < frames.length; from += BATCH) {
-        const batch = frames.slice(from, from + BATCH).map(cut);
-        messages.push({ type: "frames", channel: name, epoch, frames: batch });
-      }
-      return messages;
-    },
-    close() {
-      clearTimeout(timer);
-      end();
-    },
-  };
-  const end = open.subscribe((event) => {
-    switch (event.type) {
-      case "frames":
-        for (const frame of event.frames) waiting.push(frame);
-        timer ??= setTimeout(channel.flush, Math.max(0, sent_at + BATCH_MS - performance.now()));
-        return;
-      case "reset":
-        waiting = [];
-        clearTimeout(timer);
-        timer = undefined;
-        channel.epoch = open.epoch;
-        channel.seq = open.seq;
-        return replaceAll(channel);
-      default:
-        event satisfies never;
-    }
-  });
-  return channel;
-}
-
-type ListChange = Extract<ServerMessage, { type: "sessions" }>;
-
-/** The channel of the session list. Its changes are already batched. */
-function createListChannel(
-  sessions: Sessions,
-  deliver: (channel: Channel, message: ServerMessage) => void,
-): Channel {
-  const change_log = createChangeLog(LOGGED_CHANGES);
-  let written: { seq: number; sessions: string } | undefined;
-  const channel: Channel = {
-    name: sessionsChannel,
-    clients: new Set(),
-    epoch: sessions.epoch,
-    seq: sessions.seq,
-    flush() {},
-    snapshot(reason) {
-      if (written?.seq !== sessions.seq) {
-        written = { seq: sessions.seq, sessions: JSON.stringify(sessions.list()) };
-      }
-      const head = {
-        type: "snapshot",
-        channel: sessionsChannel,
-        epoch: sessions.epoch,
-        seq: sessions.seq,
-        reason,
-      };
-      return `${JSON.stringify(head).slice(0, -1)},"sessions":${written.sessions}}`;
-    },
-    missed(epoch, after_seq) {
-      if (epoch !== sessions.epoch || after_seq > sessions.seq) return undefined;
-      if (after_seq === sessions.seq) return [];
-      return change_log.after(after_seq)?.map(message);
-    },
-    close() {
-      end();
-    },
-  };
-  const message = (change: Pick<ListChange, "seq" | "changed" | "removed">): ListChange => ({
-    type: "sessions",
-    channel: sessionsChannel,
-    epoch: sessions.epoch,
-    ...change,
-  });
-  const end = sessions.subscribe((change) => {
-    change_log.add(change);
-    channel.seq = change.seq;
-    deliver(channel, message(change));
-  });
-  return channel;
 }

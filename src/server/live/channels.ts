@@ -1,0 +1,157 @@
+import { type ChannelFrame, outputChannel, type ServerMessage, sessionsChannel } from "../../protocol.ts";
+import { sessionPage, truncateFrame } from "../sessions/pages.ts";
+import type { OpenSession, Sessions } from "../sessions/sessions.ts";
+import { createChangeLog } from "./change-log.ts";
+import type { Client } from "./client.ts";
+
+/** Frames of one channel within this time after a message are sent in the next one, in milliseconds. */
+const BATCH_MS = 16;
+/** A client that missed more frames than this gets a snapshot, which is shorter. */
+export const MAX_MISSED = 5_000;
+/** Maximum number of missed frames per message. */
+const BATCH = 500;
+/** Number of list changes that are kept for clients that resume. */
+const LOGGED_CHANGES = 500;
+
+/** A channel. Its messages are encoded once and shared by all subscribers. */
+export interface Channel {
+  name: string;
+  clients: Set<Client>;
+  /** The position after the last sent message. */
+  epoch: string;
+  seq: number;
+  /** Sends queued frames. */
+  flush(): void;
+  snapshot(reason: SnapshotReason): string;
+  /** The messages after a position; `undefined`: a snapshot is needed. */
+  missed(epoch: string, after_seq: number): ServerMessage[] | undefined;
+  close(): void;
+}
+/** Why a client gets a snapshot. */
+export type SnapshotReason = Extract<ServerMessage, { type: "snapshot" }>["reason"];
+
+/** The channel of one session. */
+export function createSessionChannel(
+  open: OpenSession,
+  deliver: (channel: Channel, message: ServerMessage) => void,
+  replaceAll: (channel: Channel) => void,
+): Channel {
+  const name = outputChannel(open.id);
+  let waiting: ChannelFrame[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  /** Time of the last message. Frames that come long after it are sent without delay. */
+  let sent_at = Number.NEGATIVE_INFINITY;
+  let written: { epoch: string; seq: number; page: string } | undefined;
+
+  const cut = ({ seq, frame }: ChannelFrame): ChannelFrame => ({ seq, frame: truncateFrame(frame) });
+
+  const channel: Channel = {
+    name,
+    clients: new Set(),
+    epoch: open.epoch,
+    seq: open.seq,
+    flush() {
+      clearTimeout(timer);
+      timer = undefined;
+      const frames = waiting;
+      const last = frames.at(-1);
+      if (!last) return;
+      waiting = [];
+      channel.seq = last.seq;
+      deliver(channel, { type: "frames", channel: name, epoch: channel.epoch, frames: frames.map(cut) });
+      sent_at = performance.now();
+    },
+    snapshot(reason) {
+      // Cached for the case that many clients reconnect at once.
+      if (written?.epoch !== open.epoch || written.seq !== open.seq) {
+        const page = JSON.stringify(sessionPage(open.summary, open.transcript));
+        written = { epoch: open.epoch, seq: open.seq, page };
+      }
+      const head = { type: "snapshot", channel: name, epoch: open.epoch, seq: open.seq, reason };
+      return `${JSON.stringify(head).slice(0, -1)},"page":${written.page}}`;
+    },
+    missed(epoch, after_seq) {
+      const frames = open.framesAfter(epoch, after_seq);
+      if (!frames || frames.length > MAX_MISSED) return undefined;
+      const messages: ServerMessage[] = [];
+      for (let from = 0; from < frames.length; from += BATCH) {
+        const batch = frames.slice(from, from + BATCH).map(cut);
+        messages.push({ type: "frames", channel: name, epoch, frames: batch });
+      }
+      return messages;
+    },
+    close() {
+      clearTimeout(timer);
+      end();
+    },
+  };
+  const end = open.subscribe((event) => {
+    switch (event.type) {
+      case "frames":
+        for (const frame of event.frames) waiting.push(frame);
+        timer ??= setTimeout(channel.flush, Math.max(0, sent_at + BATCH_MS - performance.now()));
+        return;
+      case "reset":
+        waiting = [];
+        clearTimeout(timer);
+        timer = undefined;
+        channel.epoch = open.epoch;
+        channel.seq = open.seq;
+        return replaceAll(channel);
+      default:
+        event satisfies never;
+    }
+  });
+  return channel;
+}
+
+type ListChange = Extract<ServerMessage, { type: "sessions" }>;
+
+/** The channel of the session list. Its changes are already batched. */
+export function createListChannel(
+  sessions: Sessions,
+  deliver: (channel: Channel, message: ServerMessage) => void,
+): Channel {
+  const change_log = createChangeLog(LOGGED_CHANGES);
+  let written: { seq: number; sessions: string } | undefined;
+  const channel: Channel = {
+    name: sessionsChannel,
+    clients: new Set(),
+    epoch: sessions.epoch,
+    seq: sessions.seq,
+    flush() {},
+    snapshot(reason) {
+      if (written?.seq !== sessions.seq) {
+        written = { seq: sessions.seq, sessions: JSON.stringify(sessions.list()) };
+      }
+      const head = {
+        type: "snapshot",
+        channel: sessionsChannel,
+        epoch: sessions.epoch,
+        seq: sessions.seq,
+        reason,
+      };
+      return `${JSON.stringify(head).slice(0, -1)},"sessions":${written.sessions}}`;
+    },
+    missed(epoch, after_seq) {
+      if (epoch !== sessions.epoch || after_seq > sessions.seq) return undefined;
+      if (after_seq === sessions.seq) return [];
+      return change_log.after(after_seq)?.map(message);
+    },
+    close() {
+      end();
+    },
+  };
+  const message = (change: Pick<ListChange, "seq" | "changed" | "removed">): ListChange => ({
+    type: "sessions",
+    channel: sessionsChannel,
+    epoch: sessions.epoch,
+    ...change,
+  });
+  const end = sessions.subscribe((change) => {
+    change_log.add(change);
+    channel.seq = change.seq;
+    deliver(channel, message(change));
+  });
+  return channel;
+}
