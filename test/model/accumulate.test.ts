@@ -36,7 +36,7 @@ function shown(transcript: Transcript): string[] {
 }
 
 describe("a turn", () => {
-  it("is headed by its prompt, also where the agent put context before it", () => {
+  it("is headed by its prompt, also if the agent added context before it", () => {
     const context: Bare = { type: "marker", part_id: id(4, 1), kind: "context", title: "Environment" };
     const queued: Bare = { type: "user.message", message_id: id(2, 3), parts: [], queued: true };
     const transcript = fold(context, prompt("Go"), begin(1), queued, end(1), prompt("More", 2));
@@ -69,7 +69,7 @@ describe("a turn", () => {
     });
   });
 
-  it("keeps adjacent text of two steps as two parts", () => {
+  it("keeps adjacent texts of two steps separate", () => {
     const transcript = fold(
       prompt("Go"),
       begin(1),
@@ -84,7 +84,7 @@ describe("a turn", () => {
     expect(texts.map((part) => part.step)).toEqual([1, 2]);
   });
 
-  it("keeps two text blocks of one message apart that have boundaries", () => {
+  it("keeps two text blocks of one message with boundaries separate", () => {
     const block = (number: number, text: string): Bare[] => [
       { type: "message.part_start", part_id: id(4, number), kind: "text" },
       { type: "message.delta", kind: "text", text },
@@ -97,7 +97,7 @@ describe("a turn", () => {
     ]);
   });
 
-  it("keeps the thinking of each step, hidden thinking included", () => {
+  it("keeps the thinking of each step, including hidden thinking", () => {
     const transcript = fold(
       begin(1),
       think("A"),
@@ -119,7 +119,7 @@ describe("a turn", () => {
     expect(thoughts.map((part) => isRow(part, { showSteps: false }))).toEqual([true, false, true]);
   });
 
-  it("opens a part in a bare stream whenever the kind changes or a tool frame arrives", () => {
+  it("opens a new part in a stream without boundaries when the kind changes or a tool frame arrives", () => {
     const transcript = fold(
       say("a"),
       say("b"),
@@ -142,7 +142,7 @@ describe("a turn", () => {
     expect(transcript.turns.at(0)?.title).toBeUndefined();
   });
 
-  it("is closed by the next prompt, while a queued prompt stays inside it", () => {
+  it("is closed by the next prompt, but contains queued prompts", () => {
     const queued: Bare = {
       type: "user.message",
       message_id: id(2, 2),
@@ -156,7 +156,7 @@ describe("a turn", () => {
     ]);
   });
 
-  it("takes the prompt into the turn that was just opened for it", () => {
+  it("takes the prompt if it was just opened for it", () => {
     const transcript = fold({ type: "turn.start", turn_id: id(5, 1) }, prompt("Go"), {
       type: "turn.end",
       turn_id: id(5, 1),
@@ -164,7 +164,7 @@ describe("a turn", () => {
     expect(transcript.turns.slice()).toMatchObject([{ id: id(5, 1), title: "Go", part_count: 1 }]);
   });
 
-  it("fails when it ends with an error, and not when the agent got over it", () => {
+  it("fails when it ends with an error, but not if the agent recovered from it", () => {
     const failed = fold(
       prompt("Go"),
       begin(1),
@@ -185,7 +185,7 @@ describe("a turn", () => {
     expect(recovered.turns.at(0)?.status).toBe("completed");
   });
 
-  it("is interrupted once, whether the message's end or an interrupt says so or both", () => {
+  it("is interrupted once, if the message's end, an interrupt, or both report it", () => {
     const aborted: Bare = { type: "message.end", message_id: message(1), stop_reason: "aborted" };
     const interrupt: Bare = { type: "interrupt", reason: "Esc" };
     for (const ending of [[aborted], [interrupt], [aborted, interrupt], [interrupt, aborted]]) {
@@ -216,7 +216,7 @@ describe("a turn", () => {
     expect(transcript.turns.at(0)?.usage).toEqual({ input: 17, output: 2 });
   });
 
-  it("does not take a reopened message for a new step", () => {
+  it("does not count a reopened message as a new step", () => {
     const transcript = fold(
       begin(1),
       say("a"),
@@ -235,7 +235,7 @@ describe("a turn", () => {
 });
 
 describe("a tool call", () => {
-  it("finds its result out of call order", () => {
+  it("finds its result when results arrive in another order", () => {
     const transcript = fold(
       begin(1),
       call("a"),
@@ -263,7 +263,7 @@ describe("a tool call", () => {
     expect(results.some((part) => isRow(part, { showSteps: true }))).toBe(false);
   });
 
-  it("leaves an orphan result in its place, until the call comes", () => {
+  it("keeps a result without a call in place until the call arrives", () => {
     const orphaned = fold(begin(1), say("a"), result("x", "out"), say("b"));
     expect(shown(orphaned)).toEqual(["text", "tool_result", "text"]);
     const [orphan] = defined(orphaned.parts).filter((part) => part.type === "tool_result");
@@ -277,7 +277,7 @@ describe("a tool call", () => {
     expect(paired.parts.at(2)).toMatchObject({ call_index: 4 });
   });
 
-  it("leaves a turn that nobody ended completed when its last word is text, failed otherwise", () => {
+  it("without a recorded end is completed if it ends in text, and failed otherwise", () => {
     const answered = fold(prompt("Go"), begin(1), call("a"), result("a", "ok"), say("Done."));
     expect(finalizeTranscript(answered, 9_000).turns.at(0)?.status).toBe("completed");
     const cut = fold(prompt("Go"), begin(1), say("Looking."), call("a"), result("a", "ok"));
@@ -286,7 +286,7 @@ describe("a tool call", () => {
     expect(finalizeTranscript(unanswered, 9_000).turns.at(1)?.status).toBe("failed");
   });
 
-  it("becomes aborted when a crash left it without a result", () => {
+  it("is aborted if a crash left it without a result", () => {
     const running = fold(prompt("Go"), begin(1), call("a"), call("b"), result("a", "ok"), say("an open"));
     const settled = finalizeTranscript(running, 9_000);
     expect(settled.parts.at(3)).toMatchObject({ state: { status: "aborted", time: { end: 9_000 } } });
@@ -300,7 +300,7 @@ describe("a tool call", () => {
     expect(after.parts.at(3)).toMatchObject({ state: { status: "completed", output: "late" } });
   });
 
-  it("takes a second result in the place of the first", () => {
+  it("replaces its result with a second one", () => {
     const transcript = fold(
       begin(1),
       call("a"),
@@ -314,7 +314,7 @@ describe("a tool call", () => {
     expect(transcript.turns.at(0)?.errors).toBe(0);
   });
 
-  it("keeps arguments byte for byte, even where they are no JSON", () => {
+  it("keeps arguments byte for byte, even if they are not JSON", () => {
     const raw = '{"a": 1,  "b":';
     const transcript = fold(begin(1), call("a", raw));
     expect(transcript.parts.at(1)).toMatchObject({
@@ -337,7 +337,7 @@ describe("a tool call", () => {
     expect(transcript.parts.at(1)).toMatchObject({ arguments_json: '{"x":2}', state: { input: { x: 2 } } });
   });
 
-  it("is another call where an agent counts its calls anew in the next turn", () => {
+  it("is a different call if an agent reuses its ids in the next turn", () => {
     const transcript = fold(
       prompt("1"),
       begin(1),
@@ -356,7 +356,7 @@ describe("a tool call", () => {
     ]);
   });
 
-  it("shows its output as it comes, and links the run that it started", () => {
+  it("shows its output while it runs, and links its run", () => {
     const progress = (text: string, offset: number): Bare => ({
       type: "message.tool_progress",
       tool_call_id: "a",
@@ -373,7 +373,7 @@ describe("a tool call", () => {
 });
 
 describe("a part", () => {
-  it("is revised in place by a later whole value", () => {
+  it("is revised in place by a later complete value", () => {
     const transcript = fold(
       begin(1),
       { type: "message.part_start", part_id: id(4, 1), kind: "text" },
@@ -387,7 +387,7 @@ describe("a part", () => {
     expect(shown(transcript)).toEqual(["text", "text"]);
   });
 
-  it("is marked and kept when its message or its turn is withdrawn", () => {
+  it("is marked and kept when its message or turn is retracted", () => {
     const transcript = fold(
       { type: "turn.start", turn_id: id(5, 1) },
       prompt("Go"),
@@ -423,8 +423,8 @@ describe("a part", () => {
   });
 });
 
-describe("a client with holes", () => {
-  it("leaves what is not loaded, appends what is new, and never twice", () => {
+describe("a client with unloaded parts", () => {
+  it("keeps them unloaded, and appends new parts once", () => {
     const whole = fold(prompt("Go"), begin(1), say("a"), call("x"), end(1));
     const page = {
       session_id: SESSION,
@@ -452,7 +452,7 @@ describe("a client with holes", () => {
     expect([...filled.parts]).toEqual([...addressed.transcript.parts]);
   });
 
-  it("does not put the text of a part twice that was fetched while its delta was under way", () => {
+  it("does not append text twice if a part was fetched while its delta was in transit", () => {
     const server = fold(begin(1), say("Hello"));
     const [delta] = session([say(" world")]);
     if (delta === undefined) throw new Error("no frame");
@@ -470,7 +470,7 @@ describe("a client with holes", () => {
   });
 });
 
-describe("the vocabulary", () => {
+describe("the list of frame types", () => {
   const examples: { [Type in Frame["type"]]: Bare & { type: Type } } = {
     "message.start": { type: "message.start", message_id: message(9) },
     "message.part_start": { type: "message.part_start", part_id: id(4, 9), kind: "text" },
@@ -565,7 +565,7 @@ it("a call that ended before its name was known gets its title with the name", (
   });
 });
 
-it("a later result without a name leaves the name that the first one gave", () => {
+it("a later result without a name keeps the earlier name", () => {
   const named = (output_text: string, tool_name: string): Bare => ({
     type: "message.tool_result",
     tool_call_id: "lost",
@@ -580,7 +580,7 @@ it("a later result without a name leaves the name that the first one gave", () =
 });
 
 describe("ids", () => {
-  it("are UUIDs, the same every time, and different for every index of a message", () => {
+  it("are UUIDs, stable, and different for every index of a message", () => {
     const ids = new Set(Array.from({ length: 20_000 }, (_, index) => partId(message(1), index - 10_000)));
     expect(ids.size).toBe(20_000);
     expect([...ids].every(isUuid)).toBe(true);

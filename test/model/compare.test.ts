@@ -25,7 +25,7 @@ function transcriptOf(session: string, words: readonly string[]) {
 
 const words = fc.array(fc.constantFrom("ebb", "flow", "calm"), { maxLength: 12 });
 
-it("what two sessions have in common is their longest common beginning", () => {
+it("the common part of two sessions is their longest common beginning", () => {
   fc.assert(
     fc.property(words, words, (one, other) => {
       const differs = one.findIndex((word, index) => word !== other[index]);

@@ -8,7 +8,7 @@ const wordsOf = (text: string) =>
   );
 
 describe("directives of an answer", () => {
-  it("are taken out of it, those behind one another together", () => {
+  it("are separated from the text, with consecutive ones together", () => {
     const git = [
       '::git-stage{cwd="/w"}',
       '::git-commit{cwd="/w"}',
@@ -43,7 +43,7 @@ describe("directives of an answer", () => {
     ]);
   });
 
-  it("say what they are about", () => {
+  it("have a short description", () => {
     expect(
       wordsOf(
         '::code-comment{title="[P2] Off-by-one" body="Past \\"the\\" end." file="/p/foo.ts" start=10 end=11 priority=2}\n::created-thread{threadId="t1"}\n::git-create-pr{url="https://a.test/x"}',
@@ -66,11 +66,11 @@ describe("directives of an answer", () => {
     '~~~~\n```\n::git-commit{cwd="/w"}\n~~~~',
     "a::b",
     "",
-  ])("are text where they are not known to the letter, or an example: %j", (text) => {
+  ])("are text if they are not exactly known, or an example: %j", (text) => {
     expect(splitDirectives(text)).toEqual([{ type: "text", text }]);
   });
 
-  it("lose nothing but blank lines", () => {
+  it("leave everything but blank lines unchanged", () => {
     const line = fc.constantFrom("", "a", "::git-commit{}", '::git-push{branch="x"}', "```", "::no{}", "  b");
     fc.assert(
       fc.property(fc.array(line, { maxLength: 12 }), (lines) => {

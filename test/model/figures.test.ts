@@ -81,7 +81,7 @@ const session = [
 ];
 
 describe("figures", () => {
-  it("tell the time of the model, the tools and the rest apart, and leave out what is between turns", () => {
+  it("separate the time of the model, the tools and the rest, without time between turns", () => {
     expect(figures(session)?.time).toEqual({
       turns: 20_000,
       model: 15_000,
@@ -92,7 +92,7 @@ describe("figures", () => {
     expect(figures(session, 2)?.time.turns).toBe(2_000);
   });
 
-  it("count tokens once a step, and say how many steps have no price", () => {
+  it("count tokens once per step, and the steps without a price", () => {
     expect(figures(session)).toMatchObject({
       usage: { input: 50, cache_read: 90, output: 19, cost: 0.5 },
       counted_steps: 3,
@@ -105,14 +105,14 @@ describe("figures", () => {
     });
   });
 
-  it("of one turn are of that turn alone, and there is none behind the last", () => {
+  it("of one turn cover only that turn, and do not exist after the last one", () => {
     expect(figures(session, 2)).toMatchObject({ usage: { input: 20, output: 7 }, tools: [] });
     expect(figures(session, 3)).toBeUndefined();
     expect(figures([])).toMatchObject({ steps: [], time: { turns: 0 } });
   });
 });
 
-it("the span of intervals is the time that at least one covers", () => {
+it("the span of intervals is the time covered by at least one", () => {
   const interval = fc.tuple(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 60 }));
   fc.assert(
     fc.property(fc.array(interval, { maxLength: 12 }), (intervals: Interval[]) => {

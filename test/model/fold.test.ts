@@ -47,7 +47,7 @@ const statuses = (...bare: Bare[]) => turns(fold(...bare)).map(({ status }) => s
 const error: Bare = { type: "error", message: "Overloaded" };
 const turnEnd: Bare = { type: "turn.end" };
 
-describe("what is told anew", () => {
+describe("a repeated frame", () => {
   const said = [prompt("Go"), begin(), open(1), close(1, { text: "I delete." })];
   const thought = [open(2, "thinking"), close(2, { text: "Delete it." })];
   const shell = call("c", { arguments_json: '{"command":"rm"}' });
@@ -63,7 +63,7 @@ describe("what is told anew", () => {
     ["tool_call", call("c", { message_id: MESSAGE, arguments_json: '{"command":"rm"}', tool_name: "Look" })],
     ["tool_result", result("c", { output_text: "a b" })],
     ["tool_result", result("c", { output_text: "gone", status: "error", is_error: true })],
-  ])("after its turn ended says when, and only then: %s %#", (type, anew) => {
+  ])("after the end of its turn sets the time of the revision, otherwise not: %s %#", (type, anew) => {
     expect(revisedAt(...turn, anew)).toEqual([[type, at]]);
     expect(revisedAt(...turn.slice(0, -1), anew, turnEnd)).toEqual([]);
     // Neither the agent that goes on in the same turn nor another one makes it unsaid.
@@ -73,7 +73,7 @@ describe("what is told anew", () => {
     expect(revisedAt(...turn.slice(0, -1), { type: "end" }, anew)).toEqual([[type, at]]);
   });
 
-  it("is no change where it says the same, or is the first word on it", () => {
+  it("is no revision if nothing changes, or if it is the first value", () => {
     const same = [close(1, { text: "I delete." }), close(2, { signature: "proof" }), shell];
     expect(revisedAt(...turn, ...same, result("c", { output_text: "gone" }))).toEqual([]);
     const extra = { type: "shell", command: "rm" } as const;
@@ -98,7 +98,7 @@ describe("what is told anew", () => {
     );
   });
 
-  it("is none in a turn that nobody ended, though it was settled", () => {
+  it("is no revision in a turn whose end was inferred", () => {
     const settled = finalizeTranscript(fold(...turn.slice(0, -1)), 9_000);
     const anew = accumulate(settled, {
       ...close(1, { text: "I look." }),
@@ -112,7 +112,7 @@ describe("what is told anew", () => {
   });
 });
 
-describe("a part that is whole at once", () => {
+describe("a part that is complete at once", () => {
   const common = { session_id: SESSION, at: 1_000 };
   const own = { ...common, id: PART, message_id: PART };
   const mine = { ...common, id: PART, message_id: MESSAGE };
@@ -277,7 +277,7 @@ describe("a part that is whole at once", () => {
       { ...mine, id: partId(MESSAGE, 0), type: "legacy", role: "user", content: "said", thinking: "hm" },
     ],
   ];
-  it.each(cases)("is %s, and says what its frame said and nothing else", (_, frame, part) => {
+  it.each(cases)("is %s, with exactly the content of its frame", (_, frame, part) => {
     expect(parts(frame)).toStrictEqual([part]);
     // Within a step it belongs to that step, if its message is the step's.
     const within = parts(begin(), frame).at(-1);
@@ -286,7 +286,7 @@ describe("a part that is whole at once", () => {
     }
   });
 
-  it.each(cases)("takes the place of the one with the same id where it is %s", (_, frame, part) => {
+  it.each(cases)("replaces the one with the same id if it is %s", (_, frame, part) => {
     const before: Bare = say("x");
     const twice = parts(begin(), frame, before, frame);
     const there = twice.filter((one) => one.id === part.id);
@@ -298,7 +298,7 @@ describe("a part that is whole at once", () => {
     expect(transcript.turns.at(0)).toMatchObject({ part_count: 1 });
   });
 
-  it("keeps its message and its step where it is told again, and its place for another kind", () => {
+  it("keeps its message and step when repeated, and its place for another kind", () => {
     const told = (title: string, number = 2): Bare => ({
       type: "marker",
       part_id: PART,
@@ -316,7 +316,7 @@ describe("a part that is whole at once", () => {
     expect(parts(told("one"), unknown)).toEqual(parts(told("one")));
   });
 
-  it("that failed is counted in its turn, once, and not after it is told to be something else", () => {
+  it("that failed is counted in its turn once, and no longer after it becomes something else", () => {
     const errors = (...bare: Bare[]) => turns(fold(...bare)).map((turn) => turn.errors);
     expect(errors(prompt("a"), { ...error, part_id: PART }, prompt("b", 2), error, error)).toEqual([1, 2]);
     expect(errors({ ...error, part_id: PART }, { ...error, part_id: PART })).toEqual([1]);
@@ -347,7 +347,7 @@ describe("a request", () => {
     ...more,
   });
 
-  it("is closed once, by the first answer, and asked once", () => {
+  it("is closed once, by the first answer, and added once", () => {
     const said = { option_ids: ["yes"] };
     const [asked] = parts(ask());
     expect(parts(ask(), answer({ answer: said }))).toStrictEqual([
@@ -360,11 +360,11 @@ describe("a request", () => {
     expect(parts(marker("note", 1), answer({ request_id: PART }))).toEqual(parts(marker("note", 1)));
   });
 
-  it("that is all there is of its turn is cancelled with it", () => {
+  it("that is the only part of its turn is cancelled with it", () => {
     expect(finalizeTranscript(fold(ask()), 9_000).parts.at(0)).toMatchObject({ outcome: "cancelled" });
   });
 
-  it("that nobody answered is cancelled with its turn, and those of earlier turns stay as they are", () => {
+  it("without an answer is cancelled with its turn, but not those of earlier turns", () => {
     const before = fold(
       prompt("a"),
       ask(1),
@@ -385,7 +385,7 @@ describe("a request", () => {
 describe("text and thinking", () => {
   const common = { session_id: SESSION, message_id: MESSAGE, step: 1 };
 
-  it("grow between their start and their end, and know when", () => {
+  it("grow between their start and end, with their times", () => {
     const phased: Bare = { ...open(), phase: "final", source, truncated: { text: 5 } } as Bare;
     expect(last(begin(), phased)).toStrictEqual({
       ...common,
@@ -422,7 +422,7 @@ describe("text and thinking", () => {
     });
   });
 
-  it("say at their end what only a thought has", () => {
+  it("get the fields of a thought at their end", () => {
     const proof = { signature: "s", format: "anthropic", hidden: "redacted" as const };
     const thought = { ...common, id: PART, type: "thinking" as const };
     expect(last(begin(), open(1, "thinking"), close(1, proof))).toStrictEqual({
@@ -456,7 +456,7 @@ describe("text and thinking", () => {
     }
   });
 
-  it("stay the same object where their end says nothing new", () => {
+  it("keep their identity if their end changes nothing", () => {
     const before = fold(
       begin(),
       open(),
@@ -478,7 +478,7 @@ describe("text and thinking", () => {
     }
   });
 
-  it("are whole where the last word is whole, however they were cut before", () => {
+  it("are complete if the last value is complete, even if they were truncated before", () => {
     const cut = { text: "ab", truncated: { text: 9 } };
     const told = (...ends: Bare[]) => last(begin(), open(), ...ends);
     expect(told(close(1, cut))).toMatchObject({ text: "ab", truncated: { text: 9 } });
@@ -495,7 +495,7 @@ describe("text and thinking", () => {
     });
   });
 
-  it("that were cut for the wire grow in length alone", () => {
+  it("that were truncated grow only in length", () => {
     const cut: Bare = { ...open(), truncated: { text: 5 } } as Bare;
     const grown = (...deltas: Bare[]) => last(begin(), cut, ...deltas);
     expect(grown(say("cd", { part_id: PART, offset: 5 }))).toMatchObject({
@@ -522,7 +522,7 @@ describe("text and thinking", () => {
     });
   });
 
-  it("leave a gap where a delta is lost, and where the first one is", () => {
+  it("report a gap if a delta is lost, including the first one", () => {
     expect(fold(begin(), say("x", { part_id: PART, offset: 3 })).gap).toEqual({
       part_id: PART,
       expected: 0,
@@ -536,7 +536,7 @@ describe("text and thinking", () => {
     ).toBe(undefined);
   });
 
-  it("of the same id in another message are another part", () => {
+  it("with the same id in another message are another part", () => {
     const twice = fold(
       begin(),
       open(),
@@ -559,7 +559,7 @@ describe("text and thinking", () => {
     expect(parts(begin(), open(), end(), open())).toHaveLength(3);
   });
 
-  it("take what names no part where their kind grows in the open message, the newest first", () => {
+  it("get deltas without a part id if they are the newest growing one of their kind in the open message", () => {
     const texts = (...bare: Bare[]) =>
       parts(...bare).flatMap((part) =>
         part.type === "text" ? [part.text] : part.type === "thinking" ? [`(${part.thinking})`] : [],
@@ -583,7 +583,7 @@ describe("text and thinking", () => {
     expect(parts(begin(), say("a", { part_id: PART }), open(2))[1]).toHaveProperty("open", true);
   });
 
-  it("end with their message, at that time, and those of another message do not", () => {
+  it("end with their message, at that time, but not those of another message", () => {
     const other = { ...open(2), message_id: id(3, 2) } as Bare;
     const ended = parts(begin(), open(1), other, end());
     expect(ended[1]).toMatchObject({ ended_at: 1_003 });
@@ -605,7 +605,7 @@ describe("text and thinking", () => {
 });
 
 describe("a message", () => {
-  it("is a step of its turn, with its model, which the turn remembers too", () => {
+  it("is a step of its turn, with its model, which the turn has too", () => {
     const modelled: Bare = { ...begin(), model: "m" } as Bare;
     const transcript = fold(prompt("a"), modelled, end(), begin(2));
     expect(transcript.parts.at(1)).toStrictEqual({
@@ -635,13 +635,13 @@ describe("a message", () => {
     expect(fold(begin()).open).not.toHaveProperty("model");
   });
 
-  it("opens the turn that it names where there is none", () => {
+  it("opens the turn that it names if there is none", () => {
     const named = { ...begin(), turn_id: id(5, 1) } as Bare;
     expect(turns(fold(named)).map((turn) => turn.id)).toEqual([id(5, 1)]);
     expect(turns(fold(prompt("a"), named)).map((turn) => turn.id)).toEqual([id(2, 1)]);
   });
 
-  it("tells at its end why, at what cost, and what failed", () => {
+  it("has the reason, cost and errors at its end", () => {
     const usage = { input: 5, output: 2, cost: 0.5 };
     const finished = parts(
       begin(),
@@ -687,7 +687,7 @@ describe("a message", () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  it("that ends again says what is new in the same place, and its error once", () => {
+  it("that ends again is revised in place, with its error once", () => {
     const first = fold(begin(), end(1, { stop_reason: "stop" }));
     const usage = { input: 1, output: 1 };
     const told = (more: Parameters<typeof end>[1]) => {
@@ -712,7 +712,7 @@ describe("a message", () => {
     expect(used.turns.at(0)?.usage).toEqual(usage);
   });
 
-  it("that was made up for a stream without messages is no step, and ends with whichever end comes", () => {
+  it("that was created for a stream without messages is no step, and ends with any end", () => {
     const transcript = fold(say("a"));
     expect(transcript.open).toMatchObject({ implicit: true, step: 0, bare_part: 0 });
     expect(transcript.turns.at(0)?.steps).toBe(0);
@@ -732,7 +732,7 @@ describe("a message", () => {
     expect(kinds(fold(say("a"), { type: "interrupt" }))).toEqual(["text", "marker"]);
   });
 
-  it("is reopened as the step that it was", () => {
+  it("is reopened as the same step", () => {
     const transcript = fold(begin(), end(), begin(2), end(2), begin(1), say("x"));
     expect(transcript.open).toMatchObject({ message_id: MESSAGE, step: 1 });
     expect(transcript.turns.at(0)?.steps).toBe(2);
@@ -746,7 +746,7 @@ describe("a message", () => {
     });
   });
 
-  it("is withdrawn with what its calls gave back or still will, and has no errors then", () => {
+  it("is retracted with the results of its calls, also later ones, and then has no errors", () => {
     const call: Bare = {
       type: "message.tool_call",
       tool_call_id: "a",
@@ -774,7 +774,7 @@ describe("a message", () => {
     }
   });
 
-  it("that was withdrawn and is told again stays withdrawn, an error that it is no error of the turn's", () => {
+  it("that is repeated after a retraction stays retracted, and its error is not counted", () => {
     const broken: Bare = { type: "error", part_id: PART, message: "It broke" };
     const withdraw: Bare = { type: "message.retract", message_id: PART, part_id: PART, reason: "r" };
     const transcript = fold(prompt("a"), broken, withdraw, broken);
@@ -782,7 +782,7 @@ describe("a message", () => {
     expect(transcript.turns.at(0)?.errors).toBe(0);
   });
 
-  it("is withdrawn with all its parts and no other's, or in one part alone", () => {
+  it("is retracted with all its parts and no others, or in one part only", () => {
     const other: Bare = { type: "unknown", part_id: id(4, 8), raw: 1 };
     const withdraw = (more: Partial<Extract<Bare, { type: "message.retract" }>> = {}): Bare => ({
       type: "message.retract",
@@ -807,7 +807,7 @@ describe("a message", () => {
 });
 
 describe("an interrupt", () => {
-  it("ends the open message as aborted, says why, and ends the turn", () => {
+  it("ends the open message as aborted, gives the reason, and ends the turn", () => {
     const transcript = fold(prompt("a"), begin(), open(), { type: "interrupt", reason: "Esc", source });
     expect(defined(transcript.parts).slice(2)).toStrictEqual([
       {
@@ -856,7 +856,7 @@ describe("an interrupt", () => {
     ]);
   });
 
-  it("is called by its reason, which mostly says that it is one", () => {
+  it("is titled by its reason", () => {
     const title = (reason?: string) => {
       const part = last({ type: "interrupt", ...(reason === undefined ? {} : { reason }) });
       return part?.type === "marker" ? part.title : undefined;
@@ -878,7 +878,7 @@ describe("an interrupt", () => {
     expect(last({ type: "interrupt" })).not.toHaveProperty("text");
   });
 
-  it("told twice is one, and learns its reason; begun again since, it is another", () => {
+  it("that is repeated is one, and gets its reason; after a new start it is another", () => {
     const stop: Bare = { type: "interrupt" };
     const why: Bare = { type: "interrupt", reason: "Esc" };
     const titles = (...bare: Bare[]) =>
@@ -895,7 +895,7 @@ describe("an interrupt", () => {
     expect(titles(stop, marker("note"), stop)).toHaveLength(3);
   });
 
-  it("is the marker that says so, with its text as the reason", () => {
+  it("can be a marker, with its text as the reason", () => {
     const said: Bare = { type: "marker", part_id: PART, kind: "interrupt", title: "Stopped", text: "Esc" };
     const transcript = fold(begin(), said);
     expect(kinds(transcript)).toEqual(["step_start", "step_finish", "marker"]);
@@ -903,7 +903,7 @@ describe("an interrupt", () => {
     expect(transcript.turns.at(0)?.status).toBe("interrupted");
   });
 
-  it("is said by the message's end as well", () => {
+  it("can be reported by the message's end", () => {
     const transcript = fold(begin(), open(), end(1, { stop_reason: "aborted" }));
     expect(kinds(transcript)).toEqual(["step_start", "text", "step_finish", "marker"]);
     expect(transcript.parts.at(3)).toMatchObject({ kind: "interrupt", title: "Interrupted", at: 1_002 });
@@ -915,7 +915,7 @@ describe("an interrupt", () => {
 });
 
 describe("a turn among others", () => {
-  it("has the errors and the figures of its own parts, whenever they are told", () => {
+  it("has the errors and figures of its own parts, whenever they arrive", () => {
     const numbers = [1, 2, 3, 4, 5];
     const failed = { is_error: true, status: "error" as const };
     // A result that came without a prompt is its turn's first part.
@@ -936,13 +936,13 @@ describe("a turn among others", () => {
     }
   });
 
-  it("ended when it ended, whatever begins after it", () => {
+  it("keeps its end time when others begin", () => {
     const [first, second] = turns(fold(prompt("a"), error, turnEnd, prompt("b", 2)));
     expect(first).toMatchObject({ status: "failed", ended_at: 1_002 });
     expect(second).not.toHaveProperty("ended_at");
   });
 
-  it("leaves nothing growing behind: what is said then is another part", () => {
+  it("leaves nothing growing: later text is another part", () => {
     const texts = (...bare: Bare[]) =>
       parts(...bare).flatMap((part) => (part.type === "text" ? [part.text] : []));
     expect(texts(prompt("a"), say("a"), turnEnd, say("b"))).toEqual(["a", "b"]);
@@ -953,7 +953,7 @@ describe("a turn among others", () => {
     expect(thought).not.toHaveProperty("open");
   });
 
-  it("ends as its result's outcome says, and counts no error, until another result says that it succeeded", () => {
+  it("ends as its result's outcome says, without an error, until another result succeeds", () => {
     const outcome = { kind: "refused", by: "rule", reason: "Bash(rm:*)" } as const;
     const refused: Bare = result("x", { output_text: "no", is_error: true, status: "error", outcome });
     const [, , refusedCall, refusedResult] = parts(prompt("a"), begin(), call("x"), refused);
@@ -972,7 +972,7 @@ describe("a turn among others", () => {
     ["an interrupt", { type: "interrupt" }],
     ["the next prompt", prompt("b", 2)],
     ["the session's end", { type: "end" }],
-  ])("leaves no call running behind %s: one that still gets its result has ended as that says", (_, over) => {
+  ])("leaves no call running after %s; a later result determines how it ended", (_, over) => {
     const seen: Bare = { type: "message.tool_progress", tool_call_id: "y", text: "half", offset: 0 };
     const asked = [prompt("a"), begin(), call("x"), call("y"), seen];
     const stopped = {
@@ -1002,7 +1002,7 @@ describe("a turn among others", () => {
 });
 
 describe("a turn's life", () => {
-  it("begins with its prompt and ends with its end, and knows when", () => {
+  it("begins with its prompt and ends with its end, with times", () => {
     const transcript = fold(prompt("Go"), begin(), end(), { type: "turn.end", status: "completed" });
     expect(turns(transcript)).toStrictEqual([
       {
@@ -1026,7 +1026,7 @@ describe("a turn's life", () => {
     expect(turns(fold(say("a"))).map((turn) => turn.id)).toEqual([partId(SESSION, 0)]);
   });
 
-  it("takes the prompt that what was injected before it was for, and no other one", () => {
+  it("takes the prompt for which context was injected, and no other", () => {
     const counts = (...bare: Bare[]) => turns(fold(...bare)).map((turn) => turn.part_count);
     const developer: Bare = { type: "developer.message", message_id: id(2, 8), parts: [] };
     for (const before of [
@@ -1062,7 +1062,7 @@ describe("a turn's life", () => {
     expect(turns(fold(old("assistant", 2)))[0]).not.toHaveProperty("title");
   });
 
-  it("is called by its prompt's last word", () => {
+  it("is titled by the latest version of its prompt", () => {
     const again = fold(prompt("a"), say("x"), prompt("b", 2), prompt("c", 1));
     expect(turns(again).map((turn) => turn.title)).toEqual(["c", "b"]);
     const same = fold(prompt("a"), prompt("b", 2));
@@ -1075,7 +1075,7 @@ describe("a turn's life", () => {
     expect(promptTitle([])).toBeUndefined();
   });
 
-  it("ends as its last thing says, unless its end says how", () => {
+  it("ends like its last part, unless its end has a status", () => {
     expect(statuses(prompt("a"), turnEnd)).toEqual(["completed"]);
     expect(statuses(prompt("a"), error, turnEnd)).toEqual(["failed"]);
     expect(statuses(prompt("a"), error, { type: "turn.end", status: "completed" })).toEqual(["completed"]);
@@ -1096,7 +1096,7 @@ describe("a turn's life", () => {
     expect(statuses(...stopped, say("x"), turnEnd)).toEqual(["completed"]);
   });
 
-  it("that is over goes on where the agent acts, and not for what is merely noted", () => {
+  it("that has ended continues if the agent acts, but not for notes", () => {
     const over = [prompt("a"), begin(), end(), turnEnd];
     const acts: Bare[] = [
       say("x"),
@@ -1136,7 +1136,7 @@ describe("a turn's life", () => {
     }
   });
 
-  it("is named by who starts and ends it", () => {
+  it("has the id of its start and end", () => {
     const start = (number: number): Bare => ({ type: "turn.start", turn_id: id(5, number) });
     const finish = (number: number, status?: Turn["status"]): Bare => ({
       type: "turn.end",
@@ -1167,7 +1167,7 @@ describe("a turn's life", () => {
     expect(turns(fold(start(2), withdrawn)).map((turn) => turn.retracted)).toEqual([undefined]);
   });
 
-  it("is settled where nobody ended it, with what was open in it", () => {
+  it("is finalized if it has no end, with its open parts", () => {
     const running = fold(prompt("a"), begin(), open(), call("x"), call("y"), result("y"));
     const settled = finalizeTranscript(running, 9_000);
     expect(settled.parts.at(2)).toMatchObject({ ended_at: 9_000 });
@@ -1209,7 +1209,7 @@ describe("a turn's life", () => {
     expect(finalizeTranscript(seen, 1).parts.at(1)).toHaveProperty("progress", "p");
   });
 
-  it("takes the prompt that it was opened for also where it was settled meanwhile", () => {
+  it("takes the prompt for which it was opened also after it was finalized", () => {
     const settled = finalizeTranscript(
       fold({ type: "turn.start", turn_id: id(5, 1) }, marker("hook")),
       9_000,
@@ -1229,7 +1229,7 @@ describe("a turn's life", () => {
 describe("a call and its result", () => {
   const common = { session_id: SESSION, message_id: MESSAGE, step: 1 };
 
-  it("say what their frames said and nothing else", () => {
+  it("have exactly the content of their frames", () => {
     const started: Bare = {
       type: "message.tool_call_start",
       tool_call_id: "x",
@@ -1301,7 +1301,7 @@ describe("a call and its result", () => {
     });
   });
 
-  it("end as the result says: done, failed, or stopped", () => {
+  it("end like the result: completed, failed, or stopped", () => {
     const ended = (more: Parameters<typeof result>[1]) => parts(begin(), call("x"), result("x", more))[1];
     const image = { type: "image_url" as const, url: "data:," };
     expect(ended({ parts: [image, { type: "unknown", raw: 1 }] })).toMatchObject({
@@ -1341,7 +1341,7 @@ describe("a call and its result", () => {
     expect(ended({ status: "aborted", output_text: "" })).not.toHaveProperty("state.reason");
   });
 
-  it("end anew where another result comes, from when the call began", () => {
+  it("end again with another result, counted from the call's start", () => {
     const twice = parts(
       begin(),
       call("x"),
@@ -1390,7 +1390,7 @@ describe("a call and its result", () => {
     expect(parts(begin(), call("x", { part_id: PART }), result("x", { part_id: PART }))).toHaveLength(3);
   });
 
-  it("find each other across messages of a turn, and not across turns", () => {
+  it("are paired across messages of a turn, but not across turns", () => {
     const paired = (...bare: Bare[]) =>
       parts(...bare).flatMap((part) => (part.type === "tool_call" ? [part.result_index] : []));
     expect(paired(begin(), result("x"), call("x"))).toEqual([1]);
@@ -1411,7 +1411,7 @@ describe("a call and its result", () => {
     expect(paired(begin(), open(1), call("x", { part_id: PART }))).toEqual([undefined]);
   });
 
-  it("revise what was known of the call, and nothing where nothing is new", () => {
+  it("revise what was known of the call, or nothing if nothing is new", () => {
     const before = fold(begin(), call("x"), result("x"));
     const told = (more: Parameters<typeof call>[1]) => {
       const [frame] = session([call("x", more)]);
@@ -1524,7 +1524,7 @@ describe("a session's figures", () => {
   });
 });
 
-describe("a client that holds a window", () => {
+describe("a client with part of the transcript", () => {
   const address = (transcript: Transcript, bare: Bare) => {
     const [frame] = session([bare]);
     if (frame === undefined) throw new Error("no frame");
@@ -1548,7 +1548,7 @@ describe("a client that holds a window", () => {
     open: transcript.open,
   });
 
-  it("is told the place of what a frame opens or changes, and what else it cannot know", () => {
+  it("gets the position of what a frame opens or changes, and what else it cannot know", () => {
     const base = fold(prompt("a"), begin(), open(), say("ab", { part_id: PART }));
     expect(extra(base, say("c", { part_id: PART }))).toEqual({ part_index: 2, offset: 2 });
     expect(extra(base, say("c"))).toEqual({ part_index: 2, part_id: PART, offset: 2 });
@@ -1584,7 +1584,7 @@ describe("a client that holds a window", () => {
     expect(foreign && accumulateAndAddress(base, foreign)).toEqual({ transcript: base, frame: foreign });
   });
 
-  it("is told the text of a part's end where it is not what the deltas told", () => {
+  it("gets the text of a part's end if it differs from the deltas", () => {
     for (const kind of ["text", "thinking"] as const) {
       const base = fold(begin(), open(1, kind), say("ab", { kind, part_id: PART }));
       expect(address(base, close(1, { text: "ab" })).frame).not.toHaveProperty("text");
@@ -1603,7 +1603,7 @@ describe("a client that holds a window", () => {
     }
   });
 
-  it("has as many holes as parts that are not loaded, until they are filled", () => {
+  it("has as many unloaded positions as missing parts, until they are fetched", () => {
     const whole = fold(prompt("a"), begin(), say("x"), call("y"));
     const all = defined(whole.parts).map((part, index) => ({ index, part }));
     const client = restoreTranscript(pageOf(whole, 3));
@@ -1628,7 +1628,7 @@ describe("a client that holds a window", () => {
     expect(unpairedOf(restoreTranscript(older)).orphan_results).toEqual([]);
   });
 
-  it("knows which calls and results wait for each other, also those that are not loaded", () => {
+  it("knows which calls and results are unpaired, also unloaded ones", () => {
     const whole = fold(begin(), call("a"), call("b"), result("b"), result("c"));
     expect(unpairedOf(whole)).toEqual({ open_calls: [["a", 1]], orphan_results: [["c", 4]] });
     const client = restoreTranscript(pageOf(whole));
@@ -1661,7 +1661,7 @@ describe("a client that holds a window", () => {
     expect(unpairedOf(paired).open_calls).toEqual([]);
   });
 
-  it("begins a message again as the step that the daemon says, or asks where it does not", () => {
+  it("restarts a message as the step from the daemon, or asks for a snapshot", () => {
     const whole = fold(prompt("a"), begin(), end(), begin(2), end(2));
     const client = restoreTranscript(pageOf(whole));
     const { frame } = address(whole, begin());
@@ -1682,7 +1682,7 @@ describe("a client that holds a window", () => {
     expect(again.open).toEqual(writing.open);
   });
 
-  it("ends an interrupted message by as many parts as the daemon did", () => {
+  it("ends an interrupted message with as many parts as the daemon", () => {
     const stories: Bare[][] = [
       [prompt("a"), begin(), open()],
       [prompt("a"), begin(), end()],
@@ -1701,7 +1701,7 @@ describe("a client that holds a window", () => {
     }
   });
 
-  it("asks for a snapshot where a frame changes what it has not loaded and others are counted with", () => {
+  it("asks for a snapshot if a frame changes unloaded parts that affect others", () => {
     const gap = (whole: Transcript, bare: Bare) => {
       const client = restoreTranscript(pageOf(whole));
       return accumulate(client, address(whole, bare).frame).gap;

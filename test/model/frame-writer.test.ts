@@ -52,8 +52,8 @@ const closed = (message: number, number: number) => ({
   part_id: part(message, number),
 });
 
-describe("a writer of frames", () => {
-  it("opens a message when something is said, and a part whenever kind or key changes", () => {
+describe("a frame writer", () => {
+  it("opens a message when there is output, and a part whenever kind or key changes", () => {
     const { writing, taken } = writer();
     expect(writing.isEmpty).toBe(true);
     expect(writing.message_id).toBeUndefined();
@@ -84,7 +84,7 @@ describe("a writer of frames", () => {
     expect(taken()).toEqual([]);
   });
 
-  it("ends the open part where that one is meant, with what a thought has", () => {
+  it("ends the open part if it matches, with the fields of a thought", () => {
     const { writing, taken } = writer();
     writing.endPart();
     writing.say("thinking", "a", "key");
@@ -137,7 +137,7 @@ describe("a writer of frames", () => {
     }
   });
 
-  it("ends a message once, with its part, and begins the next anew", () => {
+  it("ends a message once, with its part, and then begins a new one", () => {
     const { writing, taken } = writer();
     writing.endMessage();
     writing.startMessage({ model: "m", response_id: "r" });
@@ -165,7 +165,7 @@ describe("a writer of frames", () => {
     expect(fresh.message_id).toBeUndefined();
   });
 
-  it("forgets a message that an interrupt ends, and writes any frame as it is", () => {
+  it("drops a message that an interrupt ends, and writes any frame unchanged", () => {
     const { writing, taken } = writer();
     writing.say("text", "a");
     writing.put({ type: "context.usage", tokens: 1 });

@@ -21,7 +21,7 @@ function afterEach(frames: readonly Frame[], look: (parts: TranscriptPart[]) => 
   }
 }
 
-test("how a part grew makes its text out of each of its states before", () => {
+test("the growth of a part derives its text from each earlier state", () => {
   fc.assert(
     fc.property(anyFrames(), fc.array(fc.nat(12)), (frames, cuts) => {
       const last = new Map<object, string>();
@@ -40,7 +40,7 @@ test("how a part grew makes its text out of each of its states before", () => {
   );
 });
 
-test("a text and a thought that come in deltas are told how they grew", () => {
+test("growth is recorded for texts and thoughts that arrive in deltas", () => {
   const at = { session_id: SESSION, at: 1 };
   for (const kind of ["text", "thinking"] as const) {
     const deltas = ["One", " two", " three"].map((text): Frame => {
@@ -54,7 +54,7 @@ test("a text and a thought that come in deltas are told how they grew", () => {
   }
 });
 
-test("what grows twice becomes two texts, and what has grown on is not told any more how", () => {
+test("a text that grows in two ways becomes two texts, and only the latest state has growth", () => {
   const [start, one, other, next] = [{}, {}, {}, {}];
   recordGrowth({}, start, "a", 1);
   recordGrowth(start, one, "b", 2);
@@ -66,7 +66,7 @@ test("what grows twice becomes two texts, and what has grown on is not told any 
   expect(growthOf(other)).toEqual({ text_id: other, length: 2, end: "c" });
 });
 
-test("of a long text its end is kept, and what was appended last at least", () => {
+test("the end of a long text is kept, including everything appended last", () => {
   let part = {};
   for (let count = 1; count <= 100; count++) {
     const before = part;

@@ -35,14 +35,14 @@ const result = (tool_call_id: string, status: "success" | "aborted" = "success")
 });
 
 describe("a history", () => {
-  it("says that a turn ended which the end of its channel ended, once", () => {
+  it("ends a turn once if the end of its channel ends it", () => {
     const go: Bare = { type: "user.message", message_id: id(2, 1), parts: [{ type: "text", text: "Go" }] };
     const events = historyOf(go, { type: "end" }, { type: "end" });
     expect(names(events)).toEqual(["user", "turn_end"]);
     expect(replay(events).turns.at(0)).toMatchObject({ status: "completed", ended_at: 1_001 });
   });
 
-  it("has exactly one assistant message for each model call, with its usage and stop reason", () => {
+  it("has exactly one assistant message per model call, with its usage and stop reason", () => {
     const usage = { input: 3, output: 4 };
     const events = historyOf(
       { type: "user.message", message_id: id(2, 1), parts: [{ type: "text", text: "Go" }] },
@@ -72,7 +72,7 @@ describe("a history", () => {
     expect(events[2]).toMatchObject({ call_id: "a", status: "success", output_text: "a" });
   });
 
-  it("writes at once what comes while a message is written, and gives it back in its place", () => {
+  it("writes events during a message at once, and replays them in their place", () => {
     const frames: Bare[] = [
       { type: "message.start", message_id: id(3, 1) },
       call("a"),
@@ -96,7 +96,7 @@ describe("a history", () => {
     expect(kinds(replay(events))).toEqual(order);
   });
 
-  it("holds an interrupt only as what was aborted, and replays it from there", () => {
+  it("stores an interrupt only as an aborted message, and replays it from there", () => {
     const live = [
       { type: "message.start", message_id: id(3, 1) },
       { type: "message.delta", kind: "text", text: "Half" },
@@ -110,7 +110,7 @@ describe("a history", () => {
     expect(replay(events).turns.at(0)?.status).toBe("interrupted");
   });
 
-  it("is replayed without the ids that only a collector writes", () => {
+  it("is replayed without ids that only a collector writes", () => {
     const events: HistoryEvent[] = [
       { role: "system", id: id(2, 1), created_at, parts: [{ type: "text", text: "You are terse." }] },
       { role: "user", id: id(2, 2), created_at, parts: [{ type: "text", text: "Go" }] },
@@ -160,12 +160,12 @@ describe("a history", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it("shows a line that could not be read where it stands", () => {
+  it("shows an unreadable line in its place", () => {
     const transcript = replay([decodeEvent("{broken")]);
     expect(transcript.parts.at(0)).toMatchObject({ type: "unknown", raw: "{broken" });
   });
 
-  it("keeps what came behind a message that a crash left unwritten", () => {
+  it("keeps what follows a message that was lost in a crash", () => {
     const history = createHistory(SESSION);
     const frames: Frame[] = session([
       { type: "message.start", message_id: id(3, 1) },
@@ -179,7 +179,7 @@ describe("a history", () => {
 });
 
 describe("the codec", () => {
-  it("keeps fields that this version does not know", () => {
+  it("keeps unknown fields", () => {
     const line = `{"role":"user","id":"${id(2, 1)}","created_at":"${created_at}","parts":[{"type":"text","text":"a\u2028","mood":{"x":1}}],"newer":[1]}`;
     expect(decodeEvent(line)).toMatchObject({ role: "user", newer: [1] });
     expect(encodeEvent(decodeEvent(line))).toBe(line);
@@ -214,7 +214,7 @@ describe("the codec", () => {
     expect(encodeEvent(decodeEvent(line))).toBe(line);
   });
 
-  it("reads what nests 500 levels deep, and keeps what is deeper as a line", () => {
+  it("reads nesting of 500 levels, and keeps deeper values as a line", () => {
     const nested = (depth: number) =>
       `{"type":"task_metadata","at":1,"metadata":${"[".repeat(depth)}${"]".repeat(depth)}}`;
     expect(decodeEvent(nested(499))).toMatchObject({ type: "task_metadata" });
@@ -224,7 +224,7 @@ describe("the codec", () => {
     expect(() => encodeEvent({ type: "task_metadata", at: 1, metadata })).toThrow(/500 levels/);
   });
 
-  it("counts no brackets inside of strings, and none that are closed again", () => {
+  it("ignores brackets in strings and closed ones", () => {
     const read = (metadata: string) => decodeEvent(`{"type":"task_metadata","at":1,"metadata":${metadata}}`);
     const opened = "[{".repeat(600);
     for (const metadata of [
@@ -242,7 +242,7 @@ describe("the codec", () => {
     expect(read(`${'{"a":'.repeat(500)}1${"}".repeat(500)}`)).toMatchObject({ type: "unknown" });
   });
 
-  it("reads a revision by each frame that says a whole value", () => {
+  it("accepts revisions of all frames with a complete value", () => {
     const common = { session_id: SESSION, at: 1 };
     const frames: Frame[] = [
       { ...common, type: "message.start", message_id: id(3, 1) },
@@ -258,7 +258,7 @@ describe("the codec", () => {
     }
   });
 
-  it("reads a legacy message by the absence of parts alone", () => {
+  it("recognizes a legacy message only by its lack of parts", () => {
     const line = `{"role":"assistant","id":"${id(2, 1)}","created_at":"${created_at}","content":"c","thinking":"t"}`;
     expect(replay([decodeEvent(line)]).parts.at(0)).toMatchObject({
       type: "legacy",

@@ -30,7 +30,7 @@ const PICTURE = [0x2c, 0, 0, 0, 0, 10, 0, 10, 0, 0];
 const WIDE = [0x2c, 5, 0, 0, 0, 0xff, 0xff, 10, 0, 0];
 const webp = (chunk: string, ...body: number[]) => bytes("RIFF", zeros(4), "WEBP", chunk, zeros(4), body);
 
-describe("the pixels of an image", () => {
+describe("the size of an image", () => {
   it.each<[string, Uint8Array]>([
     ["PNG", PNG],
     ["JPEG, behind notes that look like a frame", JPEG],
@@ -42,21 +42,21 @@ describe("the pixels of an image", () => {
     ["lossy WebP", webp("VP8 ", 0, 0, 0, 0x9d, 1, 0x2a, 0x2c, 0x41, 0xc8, 0x80)],
     ["lossless WebP", webp("VP8L", 0x2f, ...[0x2b, 0xc1, 0x31, 0])],
     ["extended WebP", webp("VP8X", 0, 0, 0, 0, 0x2b, 1, 0, 0xc7, 0, 0)],
-  ])("are read from the header of a %s", (_name, image) => {
+  ])("is read from the header of a %s", (_name, image) => {
     expect(imageSize(image)).toEqual({ width: 300, height: 200 });
   });
 
-  it("are those of a GIF's first picture where that is larger than its screen", () => {
+  it("is that of a GIF's first image if it is larger than the screen", () => {
     expect(pixelsOf(gif(0, ...WIDE))).toBe((5 + 0xffff) * 200);
   });
 
-  it("are as many as a header can declare", () => {
+  it("is correct up to the largest possible values", () => {
     const png = PNG.map((byte, index) => (index >= 16 && index < 24 ? 0xff : byte));
     expect(pixelsOf(png)).toBe(0xffff_ffff ** 2);
     expect(pixelsOf(webp("VP8X", 0, 0, 0, 0, ...[255, 255, 255, 255, 255, 255]))).toBe(2 ** 48);
   });
 
-  it("are not known of anything else, nor of a header that is cut off", () => {
+  it("is unknown for other data and truncated headers", () => {
     expect(pixelsOf(bytes())).toBeUndefined();
     expect(pixelsOf(bytes("<svg width='300' height='200'/>"))).toBeUndefined();
     expect(pixelsOf(bytes("\x89PNG\r\n\x1a\n", [0, 0, 0, 13], "CgBI", zeros(20)))).toBeUndefined();

@@ -6,7 +6,7 @@ import { result, text } from "../build.ts";
 const shell = (given: Partial<Extract<UiExtra, { type: "shell" }>>) =>
   result("call_1", "see the file: a.ts (that was all)", { ui_extra: { type: "shell", ...given } });
 
-it("a whole output is kept where the agent says so, as large as it says", () => {
+it("a complete output is stored where the agent says, with its size", () => {
   expect(keptOutputOf(shell({ persisted_path: "/tmp/all" }))).toEqual({ path: "/tmp/all" });
   expect(keptOutputOf(shell({ persisted_path: "/tmp/all", persisted_bytes: 0 }))).toEqual({
     path: "/tmp/all",
@@ -27,7 +27,7 @@ it("any tool may have one", () => {
   }
 });
 
-it("nothing else has one", () => {
+it("other results have none", () => {
   expect(keptOutputOf(shell({ persisted_bytes: 5 }))).toBeUndefined();
   expect(keptOutputOf(result("call_1", "a"))).toBeUndefined();
   expect(
@@ -37,7 +37,7 @@ it("nothing else has one", () => {
   expect(keptOutputOf(text("a"))).toBeUndefined();
 });
 
-it("what an agent wrote around an output is not the tool's", () => {
+it("text that an agent wrote around an output does not belong to the tool", () => {
   expect(ownOutput(shell({ output_start: 14, output_stop: 18 }))).toBe("a.ts");
   expect(ownOutput(shell({}))).toBe("see the file: a.ts (that was all)");
   expect(ownOutput(result("call_1", "a"))).toBe("a");

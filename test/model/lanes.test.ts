@@ -46,7 +46,7 @@ const result = (name: string, seconds: number): Frame => ({
   parts: [],
 });
 
-it("a lane has a bar for each model call, tool and moment, in order of their beginnings", () => {
+it("a lane has a bar for each model call, tool and point in time, in order of start", () => {
   const frames: Frame[] = [
     prompt,
     ...call("one", 4),
@@ -64,7 +64,7 @@ it("a lane has a bar for each model call, tool and moment, in order of their beg
   ]);
 });
 
-it("what has no end goes on, until its turn is over", () => {
+it("a bar without an end continues until its turn is over", () => {
   const frames = [prompt, ...call("one", 4)];
   expect(bars(frames).at(-1)).toEqual({ kind: "tool", from: 4, turn: 0, step: 1, label: "Bash" });
   const over: Frame = { ...common(20), type: "turn.end", status: "interrupted" };

@@ -58,7 +58,7 @@ function pageOf(transcript: Transcript, from: number, to = transcript.parts.leng
 }
 
 describe("the fold", () => {
-  it("gives the same parts live as from the history that was written meanwhile, for every prefix", () => {
+  it("gives the same parts live as from the history written meanwhile, for every prefix", () => {
     fc.assert(
       fc.property(anyFrames(), fc.nat(), (frames, cut) => {
         const prefix = frames.slice(0, cut % (frames.length + 1));
@@ -68,7 +68,7 @@ describe("the fold", () => {
     );
   });
 
-  it("gives the same parts where a history goes on that was stored, without the frames that it was made of", () => {
+  it("gives the same parts if a stored history continues without its original frames", () => {
     let tried = 0;
     let count = 0;
     fc.assert(
@@ -109,7 +109,7 @@ describe("the fold", () => {
     );
   });
 
-  it("gives the same history however the deltas are split, without a delta or an interrupt in it", () => {
+  it("gives the same history however the deltas are split, without deltas or interrupts", () => {
     fc.assert(
       fc.property(anyFrames(), fc.array(fc.nat(12)), (frames, cuts) => {
         const history = historyOf(frames);
@@ -126,7 +126,7 @@ describe("the fold", () => {
     );
   });
 
-  it("gives the same for any prefix and then the rest, and for an older version folded on", () => {
+  it("gives the same for any prefix followed by the rest, and for an older version", () => {
     fc.assert(
       fc.property(anyFrames(), fc.nat(), fc.nat(), (frames, cut, back) => {
         const at = cut % (frames.length + 1);
@@ -139,7 +139,7 @@ describe("the fold", () => {
     );
   });
 
-  it("resumes at any place with any window, and equals the undisturbed one once its holes are filled", () => {
+  it("resumes at any position with any window, and equals the complete one once all is loaded", () => {
     let resyncs = 0;
     fc.assert(
       fc.property(anyFrames(), fc.nat(), fc.nat(), fc.nat(), (frames, cut, window, wide) => {
@@ -168,7 +168,7 @@ describe("the fold", () => {
     expect(resyncs).toBeLessThan(RUNS.numRuns);
   });
 
-  it("ignores deltas that are sent again, whole or in part, and reports a gap without touching the part", () => {
+  it("ignores repeated deltas, and reports a gap without changing the part", () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 8 }),
@@ -219,7 +219,7 @@ describe("the fold", () => {
     );
   });
 
-  it("keeps sessions apart that interleave on one bus", () => {
+  it("keeps interleaved sessions apart", () => {
     fc.assert(
       fc.property(
         anyFrames(SESSION),
@@ -240,7 +240,7 @@ describe("the fold", () => {
     );
   });
 
-  it("counts and places every part once, whatever comes", () => {
+  it("counts and places every part once, for any frames", () => {
     fc.assert(
       fc.property(anyFrames(), (frames) => {
         let transcript = emptyTranscript(SESSION);
@@ -291,8 +291,8 @@ describe("the fold", () => {
   });
 });
 
-describe("whatever frames come", () => {
-  it("nothing throws, nothing is lost, and what is there stays in its place", () => {
+describe("for any frames", () => {
+  it("nothing throws, nothing is lost, and parts keep their positions", () => {
     const kinds = new Set<string>();
     fc.assert(
       fc.property(wildFrames(), fc.nat(20), (frames, holes) => {
@@ -336,7 +336,7 @@ describe("whatever frames come", () => {
 });
 
 describe("the codec", () => {
-  it("gives every event back as it was", () => {
+  it("returns every event unchanged", () => {
     fc.assert(
       fc.property(anyFrames(), (frames) => {
         for (const event of historyOf(frames)) {
@@ -352,7 +352,7 @@ describe("the codec", () => {
     );
   });
 
-  it("keeps any line that it cannot read, and writes it back unchanged", () => {
+  it("keeps an unreadable line, and writes it back unchanged", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.json()), (line) => {
         expect(encodeEvent(decodeEvent(line))).toBe(line);

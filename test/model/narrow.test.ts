@@ -17,7 +17,7 @@ const values = [
   {},
 ];
 
-it("takes foreign JSON for what it is, and for nothing where it is something else", () => {
+it("narrows foreign JSON, and returns nothing for other types", () => {
   const kept = (narrow: (value: unknown) => unknown) => values.filter((value) => narrow(value) === value);
   expect(kept(asObject)).toEqual([undefined, {}]);
   expect(kept(asString)).toEqual([undefined, "", " ", "a"]);

@@ -62,7 +62,7 @@ describe("the order of frames", () => {
     expect(rules(...frames)).toContain(rule);
   });
 
-  it("judges each session by itself where they interleave", () => {
+  it("checks interleaved sessions separately", () => {
     const checker = createOrderChecker();
     const [ones, twos] = [
       session([start, open(), close(), end]),
@@ -87,7 +87,7 @@ describe("a violation", () => {
   const part = id(4, 1);
   const callStart: Bare = { type: "message.tool_call_start", tool_call_id: "a", tool_name: "T" };
 
-  it("says which part, call or message it is about, and what should have come", () => {
+  it("names the part, call or message, and what was expected", () => {
     expect(said(start, delta("a"))).toEqual([
       `delta_before_start: The part ${part} has text before its message.part_start`,
     ]);
@@ -123,7 +123,7 @@ describe("a violation", () => {
     ]);
   });
 
-  it("names what came while a part was left open", () => {
+  it("names what arrived while a part was open", () => {
     const prompt: Bare = { type: "user.message", message_id: id(2, 1), parts: [] };
     const following: [Bare, string][] = [
       [message(1), "the next message.start"],
@@ -143,7 +143,7 @@ describe("a violation", () => {
     expect(said(start, open(), end, start, end)).toHaveLength(2);
   });
 
-  it("is no repeat, no revision, and nothing that a source may do at any time", () => {
+  it("is not reported for repeats, revisions, and frames that are always valid", () => {
     const accepted: Bare[][] = [
       [start, open(), delta("ab", 0), delta("b", 1), delta("bc", 1), delta("d", 3), close()],
       // Sent again after the end, and longer than what the end said.
@@ -172,7 +172,7 @@ describe("a violation", () => {
     expect(said(start, open(), ...anyTime, delta("a"), close(), end)).toEqual([]);
   });
 
-  it("leaves what came known: it is told once and judged by what is there", () => {
+  it("is reported once, and later frames are checked against the new state", () => {
     expect(said(delta("abc", 2), delta("d", 5), delta("x", 7))).toHaveLength(2);
     expect(said(close(1, "abc"), delta("c", 2), delta("d", 3))).toEqual([
       expect.stringContaining("end_without_start"),
@@ -191,7 +191,7 @@ describe("a violation", () => {
     ]);
   });
 
-  it("after the end is told once, and what came before the end is forgotten", () => {
+  it("after the end is reported once, and the state before it is reset", () => {
     expect(said({ type: "end" }, start, end)).toHaveLength(1);
     expect(said(start, open(), close(), call, end, { type: "end" }, result)).toEqual([
       expect.stringContaining("after_end"),

@@ -55,25 +55,25 @@ describe("a part", () => {
     },
   );
 
-  it("has an id that no other part of its message has", () => {
+  it("has an id that is unique in its message", () => {
     expect(new Set(Object.values(entries).map((entry) => entry.id)).size).toBe(13);
   });
 
-  it("that is none is refused with the field that is wrong", () => {
+  it("that is invalid is rejected with the invalid field", () => {
     expect(() => validatePart({ type: "text" })).toThrow(PartValidationError);
     expect(() => validatePart({ type: "text" })).toThrow(/text: /);
     expect(() => validateEntry({ ...entries.text, message_id: "m1" })).toThrow(/message_id: /);
     expect(() => validatePart({ type: "hologram" })).toThrow(/type: /);
   });
 
-  it("may not share its id with another one of its message", () => {
+  it("must not share its id with another one of its message", () => {
     const text = createPart("text", { text: "a", part_id: id(4, 1) });
     const user = { role: "user", id: id(2, 1), created_at, parts: [text] };
     expect(validateMessage(user)).toEqual(user);
     expect(() => validateMessage({ ...user, parts: [text, text] })).toThrow(/parts\.1\.part_id/);
   });
 
-  it("that is a result is no text, for all text of a result is its output_text", () => {
+  it("of a result is not text, because all text is in output_text", () => {
     const tool = {
       role: "tool",
       id: id(2, 1),
@@ -89,7 +89,7 @@ describe("a part", () => {
     );
   });
 
-  it("has a row of its own unless it is paired, a step, or was never said", () => {
+  it("has a row of its own unless it is paired, a step, or empty", () => {
     const rows = (showSteps: boolean) =>
       Object.values(entries)
         .filter((entry) => isRow(entry, { showSteps }))
@@ -103,11 +103,11 @@ describe("a part", () => {
 });
 
 describe("content", () => {
-  it("is all text of the parts, and neither thinking nor tools", () => {
+  it("is all text of the parts, without thinking and tools", () => {
     expect(contentOf(Object.values(entries))).toBe("said");
   });
 
-  it("holds what a reader could look for, and no bytes of attachments", () => {
+  it("contains what is searchable, without the bytes of attachments", () => {
     const text = Object.values(entries).map(searchText).join("\n");
     for (const word of [
       "thought",
@@ -127,7 +127,7 @@ describe("content", () => {
     expect(text).not.toContain("secret");
   });
 
-  it("titles a turn by the first line that says anything, at most 200 characters", () => {
+  it("titles a turn by the first non-blank line, at most 200 characters", () => {
     expect(promptTitle([createPart("text", { text: "\n\n  Fix  it \nnow" })])).toBe("Fix  it");
     expect(titleOf("x".repeat(500))).toHaveLength(200);
     expect(titleOf(`${"x".repeat(198)}😀😀😀`)).toBe(`${"x".repeat(198)}😀…`);
@@ -136,8 +136,8 @@ describe("content", () => {
   });
 });
 
-describe("what a reader could search for", () => {
-  it("is, of each kind of part, what is shown of it", () => {
+describe("searchable text", () => {
+  it("is what is shown of each kind of part", () => {
     const found = Object.fromEntries(
       Object.entries(entries).map(([type, entry]) => [type, searchText(entry)]),
     );
@@ -192,7 +192,7 @@ describe("what a reader could search for", () => {
     expect(searchText(createEntry("legacy", place(1), { role: "user", content: "c" }))).toBe("c");
   });
 
-  it("is the text of a message's text parts, a blank line between them", () => {
+  it("is the text of a message's text parts, separated by blank lines", () => {
     const image = createPart("image_url", { url: "" });
     expect(textOf([createPart("text", { text: "a" }), image, createPart("text", { text: "b" })])).toBe(
       "a\n\nb",
@@ -204,7 +204,7 @@ describe("what a reader could search for", () => {
 });
 
 describe("a title", () => {
-  it("is cut at 200 characters as a reader counts them, with a sign that it was", () => {
+  it("is truncated at 200 characters with an ellipsis", () => {
     expect(titleOf("x".repeat(200))).toBe("x".repeat(200));
     expect(titleOf("x".repeat(201))).toBe(`${"x".repeat(199)}…`);
     expect(titleOf("😀".repeat(200))).toBe("😀".repeat(200));
@@ -216,7 +216,7 @@ describe("a title", () => {
     expect(titleOf(" \n\t\n")).toBeUndefined();
   });
 
-  it("of a prompt is its words, else what is attached to it first", () => {
+  it("of a prompt is its text, or else its first attachment", () => {
     const text = (words: string) => createPart("text", { text: words });
     const file = createPart("file", { mime: "text/plain", url: "data:," });
     const image = createPart("image_file", { file_path: "/a.png" });
@@ -229,7 +229,7 @@ describe("a title", () => {
 });
 
 describe("a prompt on one line", () => {
-  it("goes on after its first line, to 200 characters, with a sign of more, and names what is attached where it says nothing", () => {
+  it("continues after its first line up to 200 characters with an ellipsis, and names attachments if there is no text", () => {
     expect(promptLine([createPart("text", { text: "\nMend it:\n\n  - one\n" })])).toBe("Mend it: - one");
     const long = promptLine([createPart("text", { text: "Mend it.\n".repeat(100_000) })]) ?? "";
     expect(long).toMatch(/^(Mend it\. )+M…$/);
@@ -239,7 +239,7 @@ describe("a prompt on one line", () => {
 });
 
 describe("a row", () => {
-  it("is what was said or will be; a thought without text has none", () => {
+  it("exists for all content except a thought without text", () => {
     const row = (entry: TranscriptPart) => isRow(entry, { showSteps: false });
     expect(row(entries.text)).toBe(true);
     expect(row(entries.thinking)).toBe(true);
@@ -256,8 +256,8 @@ describe("a row", () => {
   });
 });
 
-describe("a value that is no part", () => {
-  it("is refused by name, each problem with the field that it is about", () => {
+describe("an invalid part", () => {
+  it("is rejected, with each problem's field", () => {
     const problem = (attempt: () => unknown): unknown => {
       try {
         attempt();
@@ -311,7 +311,7 @@ describe("a value that is no part", () => {
 });
 
 describe("usage", () => {
-  it("is a sum in which each message counts once, and a figure is absent where nobody told it", () => {
+  it("is a sum that counts each message once, and lacks figures that were never reported", () => {
     const full = { input: 1, output: 2, cache_read: 3, cache_write: 4, reasoning: 5, cost: 6 };
     expect(countUsage(undefined, undefined, full)).toStrictEqual(full);
     expect(countUsage(undefined, undefined, { input: 1, output: 2 })).toStrictEqual({ input: 1, output: 2 });
@@ -341,7 +341,7 @@ describe("usage", () => {
 });
 
 describe("an id", () => {
-  it("is a UUID, whatever it is made from, and no other text is one", () => {
+  it("is a UUID, whatever it is derived from, and no other text is one", () => {
     const uuid = id(1, 1);
     expect(isUuid(uuid)).toBe(true);
     expect(isUuid(uuid.toUpperCase().replace("0000-4000", "00AF-4000"))).toBe(true);
@@ -350,7 +350,7 @@ describe("an id", () => {
     }
   });
 
-  it("is made the same way for ever: links to parts and archived sessions hold it", () => {
+  it("is derived in the same way forever, because links and archived sessions contain it", () => {
     expect(uuidFrom(id(1, 1), "a")).toBe("250940a3-712d-5be6-966e-37bd643c7633");
     expect(uuidFrom("codex", "rollout")).toBe("c72358cd-740d-577c-9c93-11c6369886bd");
     expect(uuidFrom("codex", "half \ud83d")).toBe(uuidFrom("codex", "half \ufffd"));

@@ -39,34 +39,34 @@ const image: TranscriptPartOf<"image"> = {
 };
 
 describe("a prompt", () => {
-  it("has a mark before each of its lines", () => {
+  it("has a mark before each line", () => {
     expect(plain(prompt("Look\n\naround"))).toBe("> Look\n> \n> around");
   });
-  it("that was said while the agent worked says so", () => {
+  it("sent while the agent was working says so", () => {
     expect(plain(prompt("Wait", { queued: true }))).toBe("> (while it ran) Wait");
   });
-  it("of nothing but media names their kinds", () => {
+  it("with only media names their kinds", () => {
     const parts = [image.media, { type: "file" as const, url: "data:,a", mime: "text/plain" }];
     expect(plain(prompt("", { parts }))).toBe("> [image_url] [file]");
   });
 });
 
 describe("thinking", () => {
-  it("has a bar before each of its lines", () => {
+  it("has a bar before each line", () => {
     expect(plain(thinking("Hm.\nYes."))).toBe("thinking │ Hm.\nthinking │ Yes.");
   });
-  it("that is not told says why", () => {
+  it("that is hidden says why", () => {
     expect(plain(thinking("", { hidden: "encrypted" }))).toBe("thinking │ (encrypted)");
     expect(plain(thinking(""))).toBe("thinking │ (empty)");
   });
 });
 
-it("an answer is its words, nothing else", () => {
+it("an answer is only its text", () => {
   expect(plain(text("**Done.**\n"), undefined, BRACKETS)).toBe("**Done.**\n");
 });
 
 describe("a call", () => {
-  it("is the command as it was run, what else was said with it, and what came of it, indented", () => {
+  it("is the command as it was run, its other arguments, and its result, indented", () => {
     const bash = call("Bash", { timeout: 5, command: "ls\npwd" });
     expect(plain(bash, result(bash, "a.ts\nb.ts"), BRACKETS)).toBe(
       '[OK] ‹Bash› ‹ls\n      pwd›\n    with ‹{"timeout":5}›\n    «a.ts\n    b.ts»',
@@ -75,19 +75,19 @@ describe("a call", () => {
     expect(plain(exec, result(exec, ""))).toBe("[OK] exec_command ls");
   });
 
-  it("has what else was said with its command digit for digit, in its order", () => {
+  it("has its other arguments digit for digit, in order", () => {
     const json = '{"b": 12345678901234567890, "command": "ls", "a": {"x": [1.0]}, "__proto__": null}';
     expect(plain(call("Bash", json))).toBe(
       '[OK] Bash ls\n    with {"b":12345678901234567890,"a":{"x": [1.0]},"__proto__":null}',
     );
   });
 
-  it("shows no line of its command where a call or a turn begins", () => {
+  it("indents its command so that no line looks like a call or a turn", () => {
     const command = "cat <<END\n[OK] Bash rm\n── turn 9 [OK]\nEND";
     expect(plain(call("Bash", { command }))?.match(/^\S.*/gm)).toEqual(["[OK] Bash cat <<END"]);
   });
 
-  it("of another tool is its arguments as they stand, whatever they are", () => {
+  it("of another tool has its arguments unchanged", () => {
     for (const json of [
       '{"file_path":"a.ts"}',
       '{"command":["ls"]}',
@@ -101,11 +101,11 @@ describe("a call", () => {
       expect(plain(call("Read", json))).toBe(`[OK] Read ${json}`);
   });
 
-  it("has the first line of its tool's name alone", () => {
+  it("has only the first line of its tool's name", () => {
     expect(plain(call("Bash\n[OK] rm", "{}"))).toBe("[OK] Bash {}");
   });
 
-  it("says how it stands", () => {
+  it("has its status", () => {
     const input = {};
     const states: [TranscriptPartOf<"tool_call">["state"], string][] = [
       [{ status: "pending", input, raw: "{}" }, "[RUNNING] Bash {}"],
@@ -129,7 +129,7 @@ describe("a call", () => {
     expect(callHead(bash, "running", AS_IT_IS)).toBe("[RUNNING] Bash {}");
   });
 
-  it("without a result has what it printed so far, and why it ended", () => {
+  it("without a result has its progress, and why it ended", () => {
     const bash = call("Bash", { command: "ls" }, { state: running({}), progress: "a.ts" });
     expect(plain(bash, undefined, BRACKETS)).toBe("[RUNNING] ‹Bash› ‹ls›\n    «a.ts»");
     const state = failed({}, "killed");
@@ -138,13 +138,13 @@ describe("a call", () => {
     );
   });
 
-  it("has its result's words alone once there is one", () => {
+  it("has only its result's text once there is one", () => {
     const bash = call("Bash", { command: "ls" }, { state: failed({}, "exit 1"), progress: "a" });
     expect(plain(bash, result(bash, "a\nexit 1"))).toBe("[FAILED] Bash ls\n    a\n    exit 1");
     expect(plain(bash, text("no result"))).toBe("[FAILED] Bash ls\n    a\n    exit 1");
   });
 
-  it("names the run that it began, and the media that came of it", () => {
+  it("names its run, and the media of its result", () => {
     const run = { session_id: idOf("run"), name: "Explore" };
     const task = call("Task", {}, { run });
     expect(plain(task, result(task, "Found.", { parts: [image.media] }))).toBe(
@@ -157,10 +157,10 @@ describe("a call", () => {
 });
 
 describe("a result", () => {
-  it("is told with its call", () => {
+  it("is shown with its call", () => {
     expect(plain(result("call_1", "a", { call_index: 0 }))).toBeUndefined();
   });
-  it("whose call is not there stands by itself", () => {
+  it("without a call is shown on its own", () => {
     expect(plain(result("call_1", "a\nb"))).toBe("[OK] result of call_1\n    a\n    b");
     expect(plain(result("call_1", "no", { status: "error" }))).toBe("[FAILED] result of call_1\n    no");
     expect(plain(result("call_1", "no", { status: "aborted", outcome: { kind: "refused" } }))).toBe(
@@ -175,19 +175,19 @@ it("an image or a file is named by its kind", () => {
   expect(plain({ ...place, type: "file", media })).toBe("[file]");
 });
 
-it("the beginning and the end of a step say nothing", () => {
+it("the beginning and end of a step have no text", () => {
   expect(plain({ ...place, type: "step_start" })).toBeUndefined();
   expect(plain(stepEnd("stop"))).toBeUndefined();
 });
 
 describe("a marker", () => {
-  it("is its kind and its title, and below them what else it says", () => {
+  it("is its kind and title, with its other text below", () => {
     expect(plain(marker("interrupt", "Interrupted"))).toBe("── interrupt: Interrupted");
     expect(plain(marker("error", "It broke", { text: "a\nb" }), undefined, BRACKETS)).toBe(
       "── error: It broke\n   ‹a\n   b›",
     );
   });
-  it("does not say twice what its title ends in", () => {
+  it("does not repeat the end of its title", () => {
     expect(plain(marker("note", "Note: Away", { text: " away " }))).toBe("── note: Note: Away");
     expect(plain(marker("note", "Away", { text: "" }))).toBe("── note: Away");
   });
@@ -211,7 +211,7 @@ describe("a request", () => {
     ...given,
   });
 
-  it("is what was asked and what was said, and below it what it is about", () => {
+  it("is the question and the answer, with its subject below", () => {
     const answer = { option_ids: ["no"], text: "not now" };
     expect(plain(asked({ outcome: "answered", answer }))).toBe(
       "── approval: (Run it?) → Deny, not now\n{ls}",
@@ -228,7 +228,7 @@ describe("a request", () => {
   });
 });
 
-it("a record that nobody understands stands as it is, with what is wrong with it", () => {
+it("an unknown record is unchanged, with its error", () => {
   expect(plain(unknown({ type: "new" }), undefined, BRACKETS)).toBe(
     '?? unknown record\n    «{"type":"new"}»',
   );
@@ -243,13 +243,13 @@ it("a message without parts is its thinking above its content", () => {
   expect(plain(legacy("", { thinking: "Hm." }))).toBe("thinking │ Hm.");
 });
 
-it("what was withdrawn says so and why, but where it says nothing", () => {
+it("a retracted part says so and why, unless it has no text", () => {
   const retracted = "replaced";
   expect(plain(text("Done.", { retracted }))).toBe("[withdrawn: replaced]\nDone.");
   expect(plain({ ...place, type: "step_start", retracted })).toBeUndefined();
 });
 
-it("a turn is headed by its number and how it stands", () => {
+it("a turn is headed by its number and status", () => {
   expect(turnHead(turnOf([], { index: 4 }))).toBe("── turn 5 [OK]");
   expect(turnHead(turnOf([], { status: "running" }))).toBe("── turn 1 [RUNNING]");
   expect(turnHead(turnOf([], { status: "failed" }))).toBe("── turn 1 [FAILED]");

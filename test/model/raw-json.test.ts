@@ -13,7 +13,7 @@ function at(text: string, ...path: Path): string {
 }
 
 describe("the text of a value", () => {
-  it("is as its writer wrote it: digits, order, spacing, escapes", () => {
+  it("is unchanged: digits, order, spacing, escapes", () => {
     expect(at('{"a": 1.0}', "a")).toBe("1.0");
     expect(at('{"a":12345678901234567890}', "a")).toBe("12345678901234567890");
     expect(at('{"a": { "2": 1e3, "1": "\\u0041" } , "b":0}', "a")).toBe('{ "2": 1e3, "1": "\\u0041" }');
@@ -29,7 +29,7 @@ describe("the text of a value", () => {
     expect(at('"\\u0041"')).toBe('"\\u0041"');
   });
 
-  it("is found behind whatever stands before it", () => {
+  it("is found after any other content", () => {
     expect(at('{"x":"\\"a\\":9.0","y":{"a":8.0},"z":["}",{"a":7.0},"]"],"a":1.0}', "a")).toBe("1.0");
     expect(at('{"x":"\\\\","a":1.0}', "a")).toBe("1.0");
     expect(at('{"x":true,"y":null,"z":-1.5e-7,"a":1.0}', "a")).toBe("1.0");
@@ -44,12 +44,12 @@ describe("the text of a value", () => {
     expect(at('{"a": [ [1.0], [2.0 ] ]}', "a", 1, 0)).toBe("2.0");
   });
 
-  it("of equal names is the last one's, as parsing has it", () => {
+  it("is that of the last duplicate name, as in parsing", () => {
     expect(at('{"a":1.0,"b":0,"a":2.0}', "a")).toBe("2.0");
     expect(at('{"a":{"b":1.0},"a":{"b":2.0}}', "a", "b")).toBe("2.0");
   });
 
-  it("is written anew where the path leads nowhere", () => {
+  it("is serialized if the path does not exist", () => {
     expect(new RawJson('{"a":1.0}').of(5, ["b"])).toBe("5");
     expect(new RawJson('{"a":1.0}').of(5, [0])).toBe("5");
     expect(new RawJson("[1.0]").of(5, ["a"])).toBe("5");
@@ -62,7 +62,7 @@ describe("the text of a value", () => {
     expect(new RawJson('{"a":"text"}').of(5, ["a", 0])).toBe("5");
   });
 
-  it("is found beside others that were asked for before, in whatever order", () => {
+  it("is found in any order of lookups", () => {
     const text = '[{"a":1,"b": 2.0},{"b":[3],"a": 4.0},{"a":1,"b":6.00}]';
     const raw = new RawJson(text);
     expect(raw.of(1, [0, "a"])).toBe("1");
@@ -73,7 +73,7 @@ describe("the text of a value", () => {
     expect(raw.of(2, [0, "b"])).toBe("2.0");
   });
 
-  it("parses to the value, wherever that stands in whatever text", () => {
+  it("parses to the value, in any text", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), fc.nat(3), fc.array(fc.nat(9)), (value, indent, steps) => {
         const text = JSON.stringify(value, null, indent);

@@ -39,7 +39,7 @@ function expectTheSame(...bare: Bare[]): void {
   expect(events.map((event) => decodeEvent(encodeEvent(event)))).toEqual(events);
 }
 
-describe("a history gives back", () => {
+describe("a history returns", () => {
   const request = { request_id: id(7, 1), kind: "approval" as const, title: "Run?", options: [] };
   const sub_agent = { session_id: id(6, 1), name: "explorer" };
   const legacy = { id: id(2, 1), created_at: iso(1_000), content: "said" };
@@ -241,14 +241,14 @@ describe("a history gives back", () => {
   ];
   it.each(cases)("%s", (_, frames) => expectTheSame(...frames));
 
-  it("a call's beginning where its arguments came later, or never", () => {
+  it("a call's beginning if its arguments came later, or never", () => {
     const { arguments_json: _, ...started } = call("x", 1) as Extract<Bare, { type: "message.tool_call" }>;
     const beginning: Bare = { ...started, type: "message.tool_call_start" };
     expectTheSame(begin(), beginning, call("x", 1), end());
     expectTheSame(begin(), beginning, end());
   });
 
-  it("the reason that comes behind a message's own end as aborted", () => {
+  it("the reason that follows a message's own end as aborted", () => {
     const frames = session([
       begin(),
       end(1, { stop_reason: "aborted" }),
@@ -263,13 +263,13 @@ describe("a history gives back", () => {
     expect(framesOf(historyOf(silent), SESSION)).toStrictEqual(silent.slice(0, 2));
   });
 
-  it("nothing of what is only seen while it happens, nor of another session", () => {
+  it("nothing that is only shown live, and nothing of another session", () => {
     const frames = session([{ type: "task.finish" }, { type: "task.start" }, { type: "end" }]);
     expect(historyOf(frames)).toEqual([]);
     expect(historyOf(session([prompt()], id(1, 2)))).toEqual([]);
   });
 
-  it("thousands of results that stand one behind the other while their message is written", () => {
+  it("thousands of results that follow each other within a message", () => {
     const numbers = Array.from({ length: 5_000 }, (_, number) => number + 1);
     expectTheSame(
       begin(),
@@ -279,7 +279,7 @@ describe("a history gives back", () => {
     );
   });
 
-  it("thoughts and their signatures, in time that grows as they do", () => {
+  it("thoughts and their signatures, in linear time", () => {
     const cpuOf = (count: number): number => {
       const thoughts = Array.from({ length: count }, (_, number) => [
         open(number + 1, "thinking"),
@@ -298,7 +298,7 @@ describe("a history gives back", () => {
     expect(cpuOf(16_000)).toBeLessThan(16 * once + 200);
   });
 
-  it("an old message in its place while another one was written", () => {
+  it("a legacy message in its place within another message", () => {
     const old: Bare = { type: "message.legacy", message: { ...legacy, role: "assistant" } };
     const frames = session([begin(), call("x", 1), old, call("y", 2), end()]);
     expect(framesOf(historyOf(frames), SESSION).map(({ type }) => type)).toEqual(
@@ -323,7 +323,7 @@ describe("a history gives back", () => {
 });
 
 describe("an assistant's message in history", () => {
-  it("has what it said with its times, and nothing that was not said", () => {
+  it("has its content with its times, and nothing else", () => {
     const frames = session([
       begin(1, { model: "m", response_id: "r" }),
       open(1, "thinking"),
@@ -383,7 +383,7 @@ describe("an assistant's message in history", () => {
     });
   });
 
-  it("is what its provider must get back, with what was shown beyond that", () => {
+  it("is what its provider needs back, plus what was shown beyond that", () => {
     const message: AssistantMessage = {
       role: "assistant",
       id: MESSAGE,
@@ -435,7 +435,7 @@ describe("an assistant's message in history", () => {
     }
   });
 
-  it("is whole only where nothing of it waits", () => {
+  it("is complete only if nothing is pending", () => {
     const history = createHistory(SESSION);
     const push = (bare: Bare) => session([bare]).flatMap((frame) => history.push(frame));
     expect(history.isWhole).toBe(true);
@@ -458,7 +458,7 @@ describe("an assistant's message in history", () => {
     expect(history.isWhole).toBe(true);
   });
 
-  it("is dated as well as a clock allows", () => {
+  it("has a valid date for any clock", () => {
     const [frame] = session([prompt()]);
     for (const [at, created_at] of [
       [Number.NaN, iso(0)],
@@ -472,7 +472,7 @@ describe("an assistant's message in history", () => {
   });
 });
 
-describe("what comes beside the open message", () => {
+describe("an event during the open message", () => {
   /** What each frame has written down, by name; an addendum with the message that it is for. */
   const written = (...bare: Bare[]) => {
     const history = createHistory(SESSION);
@@ -485,7 +485,7 @@ describe("what comes beside the open message", () => {
   const late = open(5);
   const addendum = `addendum to ${MESSAGE}`;
 
-  it("is written behind the part that it stood behind, once it is whole", () => {
+  it("is written after the part that it follows, once it is complete", () => {
     const frames = session([begin(), end(), begin(2), late, marker(6), close(5), end(2)]);
     const events = historyOf(frames);
     expect(events.map((event) => ("role" in event ? event.role : event.type))).toEqual([
@@ -518,7 +518,7 @@ describe("what comes beside the open message", () => {
     }
   });
 
-  it("waits no longer than to the next message, this one's end, an interrupt, a turn or the end", () => {
+  it("is pending at most until the next message, its end, an interrupt, a turn or the end", () => {
     const before = [begin(), end(), begin(2), late];
     const ends: [Bare, string[]][] = [
       [begin(3), [addendum, "assistant"]],
@@ -558,7 +558,7 @@ describe("what comes beside the open message", () => {
     expect(written(begin(), end(), begin(2), image).slice(3)).toEqual([[addendum], ["assistant"]]);
   });
 
-  it("is written once: neither a message nor its end is told again where nothing is new", () => {
+  it("is written once: repeated messages and ends without changes are not", () => {
     expect(written(begin(), begin(), end(), end(), end())).toEqual([[], [], ["assistant"], [], [], []]);
     expect(
       written(begin(), end(1, { stop_reason: "stop" }), end(1, { usage: { input: 1, output: 1 } })),
@@ -568,7 +568,7 @@ describe("what comes beside the open message", () => {
     ).toEqual([["turn_start"], [], []]);
   });
 
-  it("is the end of a message that was made up, under whatever name it comes", () => {
+  it("can be the end of an implicit message, under any id", () => {
     const say: Bare = { type: "message.delta", kind: "text", text: "a" };
     const frames = session([say, end(7, { stop_reason: "stop" })]);
     const events = historyOf(frames);
@@ -581,7 +581,7 @@ describe("what comes beside the open message", () => {
     expect(written(say, { type: "interrupt" })).toEqual([[], ["assistant"], []]);
   });
 
-  it("is an interrupt between two messages, and its reason when that comes", () => {
+  it("can be an interrupt between two messages, and its later reason", () => {
     const stop: Bare = { type: "interrupt", part_id: PART };
     const events = historyOf(session([prompt(), stop, { ...stop, reason: "Esc" } as Bare]));
     expect(events.slice(1)).toStrictEqual([
@@ -617,7 +617,7 @@ describe("what comes beside the open message", () => {
     expect("interrupt" in (silent[0] ?? {}) && silent[0]).toHaveProperty("interrupt", { at: 1_002 });
   });
 
-  it("is nothing of another session, be it told beside the transcript", () => {
+  it("is ignored for another session", () => {
     const beside: Bare[] = [
       { type: "session.update", patch: {} },
       { type: "task.metadata", metadata: 1 },
@@ -627,10 +627,10 @@ describe("what comes beside the open message", () => {
   });
 });
 
-describe("a history that others wrote", () => {
+describe("a foreign history", () => {
   const created_at = iso(1_000);
 
-  it("gives ids to parts that have none, and each thought its signature", () => {
+  it("gets ids for parts without them, and each thought gets its signature", () => {
     const assistant = (...parts: AssistantMessage["parts"]): HistoryEvent => ({
       role: "assistant",
       id: MESSAGE,
@@ -664,7 +664,7 @@ describe("a history that others wrote", () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  it("tells a system prompt as injected context, and metadata behind its result", () => {
+  it("has a system prompt as injected context, and metadata after its result", () => {
     const system: HistoryEvent = { role: "system", id: id(2, 1), created_at, parts: [], part_id: PART };
     expect(framesOf([system], SESSION)).toStrictEqual([
       {
@@ -704,7 +704,7 @@ describe("a history that others wrote", () => {
     ]);
   });
 
-  it("keeps what stands behind a part that never comes, until the next prompt or the end", () => {
+  it("keeps what follows a part that never appears, until the next prompt or the end", () => {
     const note = (number: number, after_part_id?: string): HistoryEvent => ({
       type: "marker",
       kind: "note",
@@ -729,7 +729,7 @@ describe("a history that others wrote", () => {
     expect(order(note(1), note(2, id(4, 1)))).toEqual(["1", "2"]);
   });
 
-  it("has a line that could not be read as a part that says so, each with an id of its own", () => {
+  it("has each unreadable line as a part with an id of its own", () => {
     const line: HistoryEvent = { type: "unknown", line: "{" };
     const frames = framesOf([line, line], SESSION);
     expect(frames[0]).toStrictEqual({

@@ -455,7 +455,7 @@ const FRAMES: Record<string, Fields> = {
   end: {},
 };
 
-describe("a schema takes these fields and no others' values:", () => {
+describe("a schema accepts exactly these fields and values:", () => {
   it.each(Object.entries(PARTS))("the stored part %s", (type, fields) => {
     holds(part, { ...STORED, type: `=${type}`, ...fields });
     const isMedia = ["image_url", "image_file", "file", "unknown"].includes(type);
@@ -487,7 +487,7 @@ describe("a schema takes these fields and no others' values:", () => {
     holds(todoItem, TODO);
   });
 
-  it("an old message, which has no parts", () => {
+  it("a legacy message, which has no parts", () => {
     holds(legacyMessage, LEGACY);
     const value = sampleOf(LEGACY, true) as object;
     expect(legacyMessage.safeParse({ ...value, parts: [] }).success).toBe(false);
@@ -501,7 +501,7 @@ describe("a schema takes these fields and no others' values:", () => {
     holds(requestOutcome, "answered|expired|cancelled");
   });
 
-  it("a session's facts, its row in the list, what can be done with it", () => {
+  it("a session's facts, its row, and its control", () => {
     const facts = {
       "agent_version?": "text",
       "title?": "text",
@@ -544,7 +544,7 @@ describe("a schema takes these fields and no others' values:", () => {
     });
   });
 
-  it("a place, a turn, a run's link, what was cut", () => {
+  it("a place, a turn, a run's link, truncated fields", () => {
     holds(source, SOURCE);
     holds(runLink, LINK);
     holds(turnStatus, TURN_STATUS);
@@ -573,7 +573,7 @@ describe("a schema takes these fields and no others' values:", () => {
 });
 
 describe("a schema of several kinds", () => {
-  it("takes each of them and refuses a kind that it does not know", () => {
+  it("accepts each of them and rejects unknown kinds", () => {
     for (const [schema, discriminator, fields] of [
       [part, "type", STORED],
       [uiExtra, "type", {}],
@@ -587,7 +587,7 @@ describe("a schema of several kinds", () => {
     }
   });
 
-  it("is told of in full here", () => {
+  it("is completely covered here", () => {
     const names = (options: readonly { shape: { type?: { value: string }; role?: { value: string } } }[]) =>
       options.map(({ shape }) => (shape.type ?? shape.role)?.value);
     expect(names(part.options as never)).toEqual(Object.keys(PARTS));
@@ -597,7 +597,7 @@ describe("a schema of several kinds", () => {
     expect(names(frame.options as never)).toEqual(Object.keys(FRAMES));
   });
 
-  it("shows an image only of an image, by address or as a file", () => {
+  it("shows only images as images, by URL or as a file", () => {
     const image = (media: object) =>
       transcriptPart.safeParse({ ...(sampleOf(ENTRY, false) as object), type: "image", media }).success;
     expect(image({ type: "image_url", url: "data:," })).toBe(true);

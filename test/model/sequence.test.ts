@@ -10,7 +10,7 @@ import {
 // A thousand sessions take a second or two; a busy machine may need many more.
 vi.setConfig({ testTimeout: 120_000 });
 
-it("appends, sets and reads as an array does, and leaves every older version as it was", () => {
+it("appends, sets and reads like an array, without changing older versions", () => {
   fc.assert(
     fc.property(
       fc.nat(2_200),
@@ -43,7 +43,7 @@ it("appends, sets and reads as an array does, and leaves every older version as 
   );
 });
 
-it("grows from nothing past every level of its tree", () => {
+it("grows from empty past every level of its tree", () => {
   let sequence = emptySequence<number>();
   for (let index = 0; index < 40_000; index += 1) sequence = sequence.append(index);
   for (const index of [0, 31, 32, 1_023, 1_024, 32_767, 32_768, 39_999])
@@ -52,7 +52,7 @@ it("grows from nothing past every level of its tree", () => {
   expect(sequence.at(-1)).toBeUndefined();
 });
 
-it("holds holes that are filled one by one", () => {
+it("has empty positions that are filled one by one", () => {
   const holes = sparseSequence<string>(100_000);
   const filled = holes.set(70_000, "a").set(5, "b").append("c");
   expect([filled.at(70_000), filled.at(5), filled.at(100_000), filled.at(6)]).toEqual([
@@ -65,11 +65,11 @@ it("holds holes that are filled one by one", () => {
   expect(filled.slice(4, 7)).toEqual([undefined, "b", undefined]);
 });
 
-it("refuses a position outside, and says where the end is", () => {
+it("rejects a position outside, with the length", () => {
   expect(() => sequenceOf([1, 2]).set(2, 3)).toThrow(/Position 2 is outside the sequence: it has 2 items/);
 });
 
-it("has nothing at a position that is none, and sets nothing there", () => {
+it("has nothing at an invalid position, and sets nothing there", () => {
   const sequence = sequenceOf([1, 2, 3]);
   for (const position of [-1, 3, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 32]) {
     expect(sequence.at(position)).toBeUndefined();
@@ -81,7 +81,7 @@ it("has nothing at a position that is none, and sets nothing there", () => {
   expect(sequence.slice(2, 1)).toEqual([]);
 });
 
-it("tells what changed between versions of different heights, both ways", () => {
+it("finds changes between versions of different heights, in both directions", () => {
   for (const [small, large] of [
     [20, 40],
     [32, 33],
@@ -105,7 +105,7 @@ it("tells what changed between versions of different heights, both ways", () => 
   expect(changedPositions(sparseSequence<number>(5), sparseSequence<number>(3_000))).toEqual([]);
 });
 
-it("fills its leaves to the last place", () => {
+it("fills its leaves completely", () => {
   for (const length of [0, 1, 31, 32, 33, 1_023, 1_024, 1_025, 32_768, 32_769]) {
     const items = Array.from({ length }, (_, index) => index);
     const sequence = sequenceOf(items);

@@ -17,7 +17,7 @@ type ValueOf<Arbitrary> = Arbitrary extends fc.Arbitrary<infer Value> ? Value : 
 const summaryOf = (...bare: Bare[]) => session(bare).reduce(summarize, emptySummary(SESSION, "codex", 5));
 
 describe("a session's row", () => {
-  it("has no text that is long, whatever a source says about its session", () => {
+  it("has no long text, whatever a source says", () => {
     const long = "💡".repeat(100_000);
     const run = { name: long, task: long, depth: 1, newer: [{ field: long }] };
     const row = summaryOf(
@@ -43,7 +43,7 @@ describe("a session's row", () => {
     expect(summaryOf({ type: "session.update", patch })).toMatchObject(patch);
   });
 
-  it("says what the session is about and what it does now", () => {
+  it("has the session's subject and current activity", () => {
     const frames: Bare[] = [
       { type: "session.update", patch: { title: "Title", cwd: "/repo" } },
       { type: "user.message", message_id: id(2, 1), parts: [{ type: "text", text: "\n  Fix it\nplease" }] },
@@ -72,7 +72,7 @@ describe("a session's row", () => {
     );
   });
 
-  it("counts the usage of a message once: its last word wins", () => {
+  it("counts the usage of a message once: the last value counts", () => {
     const end = (number: number, input: number): Bare => ({
       type: "message.end",
       message_id: id(3, number),
@@ -85,7 +85,7 @@ describe("a session's row", () => {
     });
   });
 
-  it("keeps counting when the daemon spreads it into another row", () => {
+  it("continues counting after the daemon spreads it into another row", () => {
     const frames = session([
       { type: "message.start", message_id: id(3, 1) },
       { type: "message.end", message_id: id(3, 1), usage: { input: 1, output: 1 } },
@@ -97,7 +97,7 @@ describe("a session's row", () => {
     expect(row.usage).toEqual({ input: 2, output: 1 });
   });
 
-  it("counts an interrupt once when the message that it ended is begun and ended again", () => {
+  it("counts an interrupt once if its message is begun and ended again", () => {
     const common = { session_id: SESSION, at: 1_000 };
     const message_id = id(3, 1);
     const frames: Frame[] = [
@@ -111,7 +111,7 @@ describe("a session's row", () => {
     expect(summary.status).toBe(transcript.turns.at(0)?.status);
   });
 
-  it("counts the turns, steps, calls, errors and tokens that the transcript has", () => {
+  it("counts the same turns, steps, calls, errors and tokens as the transcript", () => {
     fc.assert(
       fc.property(anyFrames(), (frames) => {
         const summary = frames.reduce(summarize, emptySummary(SESSION, "codex", 0));
@@ -139,7 +139,7 @@ describe("a session's row", () => {
     );
   });
 
-  it("counts the errors that the transcript has, in whatever order things fail and are withdrawn", () => {
+  it("counts the same errors as the transcript, for any order of failures and retractions", () => {
     const steps = fc.array(
       fc.record({
         kind: fc.constantFrom("prompt", "call", "result", "error", "marker", "end", "part", "message"),
@@ -446,7 +446,7 @@ describe("a session's row, frame by frame", () => {
     [begin(), result("a", { ...failed, message_id: id(3, 2) }), call("a"), withdrawn(2), withdrawn(2)],
   ];
 
-  it("says at every step of a story what the transcript says", () => {
+  it("agrees with the transcript at every step", () => {
     for (const [story, frames] of stories.entries()) {
       let summary = emptySummary(SESSION, "codex", 0);
       let transcript = emptyTranscript(SESSION);
@@ -487,7 +487,7 @@ describe("a session's row, frame by frame", () => {
     }
   });
 
-  it("begins empty, and stays the same object where nothing is said of this session", () => {
+  it("begins empty, and keeps its identity for frames of other sessions", () => {
     const empty = emptySummary(SESSION, "codex", 5);
     expect(empty).toStrictEqual({
       id: SESSION,
@@ -509,7 +509,7 @@ describe("a session's row, frame by frame", () => {
     expect(empty).toStrictEqual(before);
   });
 
-  it("was active when the latest frame says so, and began with the first", () => {
+  it("has the times of the first and latest frame", () => {
     const [frame] = session([prompt()]);
     if (frame === undefined) throw new Error("no frame");
     const rows = [
@@ -523,7 +523,7 @@ describe("a session's row, frame by frame", () => {
     });
   });
 
-  it("tells what the agent does now, while it works", () => {
+  it("has the agent's current activity", () => {
     const activity = (...bare: Bare[]) => summaryOf(...bare).activity;
     const long: Bare = { ...call("x"), tool_name: "First\nsecond" } as Bare;
     const nameless: Bare = { ...call("x"), tool_name: "" } as Bare;
@@ -556,7 +556,7 @@ describe("a session's row, frame by frame", () => {
     }
   });
 
-  it("is called by the first prompt of a person, and runs the last model that was named", () => {
+  it("is titled by the first prompt of a person, with the last model", () => {
     const first = (...bare: Bare[]) => summaryOf(...bare).first_prompt;
     expect(first(prompt(1, { origin: "agent" }), prompt(2), prompt(3))).toBe("Prompt 2");
     const asRun: Bare = { type: "session.update", patch: { run: { name: "bob" } } };
@@ -577,7 +577,7 @@ describe("a session's row, frame by frame", () => {
     expect(summaryOf(begin())).not.toHaveProperty("model");
   });
 
-  it("counts the runs that calls started, each once", () => {
+  it("counts the runs of calls once each", () => {
     const run = (number: number, more: object = { tool_call_id: "x" }): Bare => ({
       type: "task.start",
       sub_agent: { session_id: id(6, number) },
@@ -588,7 +588,7 @@ describe("a session's row, frame by frame", () => {
     ).toBe(2);
   });
 
-  it("goes on from a stored row as from one that it made itself", () => {
+  it("continues from a stored row as from its own", () => {
     const stored = (...bare: Bare[]) => JSON.parse(JSON.stringify(summaryOf(...bare)));
     const on = (row: ReturnType<typeof summaryOf>, ...bare: Bare[]) => session(bare).reduce(summarize, row);
     expect(on(stored(prompt()), turnEnd).status).toBe("completed");
@@ -599,7 +599,7 @@ describe("a session's row, frame by frame", () => {
     expect(Object.keys(stored(prompt()))).not.toContain("progress");
   });
 
-  it("knows a repeat among the last 128 things, and remembers no more than it must", () => {
+  it("recognizes repeats among the last 128 entries, with bounded memory", () => {
     const others = (count: number) =>
       Array.from({ length: count }, (_, index) => marker("note", 100 + index));
     const twice = (count: number) => summaryOf(begin(), ...others(count), begin()).steps;

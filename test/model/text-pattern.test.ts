@@ -17,7 +17,7 @@ describe("a text is found", () => {
     ["ភាសាខ្មែរ", "ភាសា\u200bខ្មែរ", "ភាសា\u200bខ្មែរ"],
     ["the __init__", "the `__init__` method", "the `__init__"],
     ["a  b", "a b", "a b"],
-  ])("whatever its source has around words: %s", (query, text, whole = text) => {
+  ])("whatever surrounds words in its source: %s", (query, text, whole = text) => {
     expect(found(query, text)).toEqual([whole]);
   });
 
@@ -32,7 +32,7 @@ describe("a text is found", () => {
     ["ｶﾞ", "ガ"],
     ["é", "E\u0301"],
     ["\u212b", "\u212b"],
-  ])("in whichever form and width it is written: %s as %s", (query, text) => {
+  ])("in every Unicode form and width: %s as %s", (query, text) => {
     expect(found(query, text)).toEqual([text]);
   });
 
@@ -43,7 +43,7 @@ describe("a text is found", () => {
     ["a_b", "a b"],
     ["a*b", "ab"],
     ["²", "2"],
-  ])("not where another stands: %s in %s", (query, text) => {
+  ])("but not within other text: %s in %s", (query, text) => {
     expect(found(query, text)).toEqual([]);
   });
 
@@ -59,7 +59,7 @@ describe("a text is found", () => {
     [`${". ".repeat(500)}x`, ".**  \n **"],
     [`${".,".repeat(500)}x`, ".,"],
     [`${"가나".repeat(500)}x`, "가*나*"],
-  ])("in proportion to the text that is searched", (query, unit) => {
+  ])("in linear time", (query, unit) => {
     const pattern = textPattern(query, "iu");
     /** Milliseconds of CPU: a machine that does other work too does not add to it. */
     const cost = (length: number): number => {

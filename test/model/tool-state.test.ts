@@ -34,8 +34,8 @@ const valid: Record<ToolState["status"], string[]> = {
   aborted: [],
 };
 
-describe("the life of a tool call", () => {
-  it("keeps its input and its start to the end", () => {
+describe("the states of a tool call", () => {
+  it("keep input and start to the end", () => {
     expect(states.completed).toMatchObject({
       input: { path: "a.ts" },
       time: { start: 10, end: 20 },
@@ -50,17 +50,17 @@ describe("the life of a tool call", () => {
   for (const from of Object.keys(states) as ToolState["status"][]) {
     for (const to of Object.keys(transitions) as (keyof typeof transitions)[]) {
       if (from === to) {
-        it(`takes ${from} to ${to} a second time without harm`, () => {
+        it(`allow repeating ${from} to ${to}`, () => {
           expect(transitions[to](states[from])).toBe(states[from]);
         });
       } else if (valid[from].includes(to)) {
-        it(`goes from ${from} to ${to} in a new object`, () => {
+        it(`change from ${from} to ${to} in a new object`, () => {
           const before = structuredClone(states[from]);
           expect(transitions[to](states[from]).status).toBe(to);
           expect(states[from]).toEqual(before);
         });
       } else {
-        it(`does not go from ${from} to ${to}, and says where it could go`, () => {
+        it(`do not change from ${from} to ${to}, with the valid alternatives`, () => {
           const attempt = () => transitions[to](states[from]);
           expect(attempt).toThrow(InvalidStateTransition);
           try {
@@ -78,15 +78,15 @@ describe("the life of a tool call", () => {
     }
   }
 
-  it("ends in error in words when a failure has none", () => {
+  it("have an error text if a failure has none", () => {
     expect(fail(running, "", 20).error).not.toBe("");
   });
 
-  it("may complete without a word of output", () => {
+  it("can be completed without output", () => {
     expect(complete(running, { output: "", at: 20, title: "Bash" }).output).toBe("");
   });
 
-  it("says where it could go, or that it is over", () => {
+  it("name the valid transitions, or that there are none", () => {
     expect(() => complete(pending, { output: "", at: 1, title: "" })).toThrow(
       "A tool call that is pending cannot become completed; it can become running or aborted",
     );
@@ -98,7 +98,7 @@ describe("the life of a tool call", () => {
     }
   });
 
-  it("has a title while it runs where one is known, and what was told of it to the end", () => {
+  it("have a title while running if one is known, and all metadata to the end", () => {
     expect(running).toStrictEqual({
       status: "running",
       input: { path: "a.ts" },
@@ -134,7 +134,7 @@ describe("the life of a tool call", () => {
     });
   });
 
-  it("has attachments only where there are some", () => {
+  it("have attachments only if there are some", () => {
     const attachments = [{ type: "image_url" as const, url: "data:," }];
     const end = { output: "", at: 20, title: "Read" };
     expect(complete(running, { ...end, attachments })).toMatchObject({ attachments });
@@ -142,7 +142,7 @@ describe("the life of a tool call", () => {
     expect(complete(running, end)).not.toHaveProperty("attachments");
   });
 
-  it("has the arguments as they parse, as text where they do not, and none where there is nothing", () => {
+  it("have parsed arguments, text if they are invalid, and none if empty", () => {
     for (const raw of ["", " \n"])
       expect(createPending(raw)).toStrictEqual({ status: "pending", input: {}, raw });
     expect(createPending("[1]")).toMatchObject({ input: [1], raw: "[1]" });
@@ -150,7 +150,7 @@ describe("the life of a tool call", () => {
     expect(createPending("[1]", "given")).toMatchObject({ input: "given" });
   });
 
-  it("is refused where a field is missing or another one's", () => {
+  it("are rejected if a field is missing or belongs to another state", () => {
     const whole = { completed: complete(running, { output: "x", at: 20, title: "Read" }), running };
     const wrong: unknown[] = [
       { ...whole.running, time: {} },

@@ -49,7 +49,7 @@ const texts = fc.array(fc.array(fc.constantFrom("a", "b", "c", "d", "e", "f", "g
 });
 
 describe("composed diffs", () => {
-  it("lead from the first text to the last, whatever stood between", () => {
+  it("lead from the original to the final text", () => {
     fc.assert(
       fc.property(texts, fc.constantFrom(0, 1, 3), fc.boolean(), (versions, context, like_git) => {
         const edits = versions
@@ -63,20 +63,20 @@ describe("composed diffs", () => {
     );
   });
 
-  it("are empty where what was changed was changed back", () => {
+  it("are empty if a change was reverted", () => {
     const before = ["one", "two", "three"];
     const after = ["one", "TWO", "three", "four"];
     expect(composeHunks([hunksBetween(before, after, 3), hunksBetween(after, before, 3)])).toEqual([]);
   });
 
-  it("hold the whole text of a file that was created", () => {
+  it("contain the whole text of a created file", () => {
     const edits = [hunksBetween([], ["a", "b"], 3), hunksBetween(["a", "b"], ["a", "x", "b"], 3)];
     expect(composeHunks(edits, { isNew: true })).toEqual([
       { old_start: 0, old_lines: 0, new_start: 1, new_lines: 3, lines: ["+a", "+x", "+b"] },
     ]);
   });
 
-  it("are not made where a diff has no place, or does not fit", () => {
+  it("do not exist if a diff has no position or does not apply", () => {
     const hunk = { old_start: 2, old_lines: 1, new_start: 2, new_lines: 1, lines: ["-two", "+TWO"] };
     expect(composeHunks([[{ ...hunk, old_start: 0, new_start: 0 }]])).toBeUndefined();
     expect(composeHunks([[hunk], [{ ...hunk, lines: ["-three", "+x"] }]])).toBeUndefined();

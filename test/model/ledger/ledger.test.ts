@@ -72,7 +72,7 @@ function edit(
 const shell = (command: string, outcome?: Outcome) => call({ type: "shell", command }, outcome);
 
 describe("the changes of a turn", () => {
-  it("are one net change per file, each edit linked to its call and the thought before it", () => {
+  it("are one net change per file, with each edit linked to its call and the thought before it", () => {
     const why = thought();
     const [firstCall, ...first] = edit("a.ts", "update", 1, ["-one", "+two"]);
     const { files } = ledgerOf([
@@ -98,7 +98,7 @@ describe("the changes of a turn", () => {
     expect(files[0]?.edits[0]).toMatchObject({ call_id: firstCall?.id, thought_id: why.id });
   });
 
-  it("leave out what failed, was refused or was taken back, and files that came and went", () => {
+  it("exclude failed, refused and retracted edits, and temporary files", () => {
     const ledger = ledgerOf([
       ...edit("a.ts", "update", 1, ["-x", "+y"], { status: "error" }),
       ...edit("b.ts", "update", 1, ["-x", "+y"], { status: "aborted" }),
@@ -110,7 +110,7 @@ describe("the changes of a turn", () => {
     expect(ledger).toEqual({ files: [], commits: [], pull_requests: [], not_seen: [] });
   });
 
-  it("list edits one after the other where the record does not place them", () => {
+  it("list edits in sequence if the record lacks their positions", () => {
     const { files } = ledgerOf([
       ...edit("a.ts", "update", 0, ["-x", "+y"]),
       ...edit("a.ts", "update", 0, ["-y", "+z"]),
@@ -118,7 +118,7 @@ describe("the changes of a turn", () => {
     expect(files).toMatchObject([{ is_net: false, additions: 2, deletions: 2 }]);
   });
 
-  it("are not net where the record lacks an edit's text", () => {
+  it("are not net if the record lacks an edit's text", () => {
     const { files } = ledgerOf([
       ...edit("a.ts", "update", 1, []),
       ...edit("b.ts", "update", 1, ["-x", "+y"]),
@@ -130,7 +130,7 @@ describe("the changes of a turn", () => {
     ]);
   });
 
-  it("follow a file to its new path, and tell it from a new file at the old one", () => {
+  it("follow a file to its new path, and distinguish it from a new file at the old one", () => {
     const { files } = ledgerOf([
       ...edit("a.ts", "update", 1, ["-x", "+y"]),
       ...call({
@@ -147,7 +147,7 @@ describe("the changes of a turn", () => {
     expect(files[0]?.edits).toHaveLength(3);
   });
 
-  it("name commits, pull requests, and commands whose changes nobody saw", () => {
+  it("list commits, pull requests, and commands with unknown changes", () => {
     const ledger = ledgerOf([
       ...shell("git add . && git commit -m 'Fix tides'", {
         output: "[main 1a2b3c4] Fix tides\n 1 file changed",
