@@ -425,7 +425,7 @@ describe("a session that is started in the page", () => {
     await expect.poll(() => promptField(page).inputValue()).toBe("Half a thought");
     expect(await cwd.inputValue()).toBe(join(home.path, "nowhere"));
     await promptField(page).press("Enter");
-    await page.getByText(`There is no folder ${join(home.path, "nowhere")}.`).waitFor();
+    await page.getByText(`No such folder: ${join(home.path, "nowhere")}.`).waitFor();
     expect(await cwd.getAttribute("aria-invalid")).toBe("true");
   });
 

@@ -219,7 +219,7 @@ describe("the whole of a long output that Claude Code kept in a file", () => {
       await press(one.getByRole("button", { name: /^Open whole output/ }));
       await one
         .getByText(
-          "Not opened: The file with the whole output is not in the session's folder, or not any more.",
+          "Not opened: The file with the complete output is not in the session's folder, or no longer there.",
         )
         .waitFor();
       expect(await one.getByRole("group", { name: "whole output" }).count()).toBe(0);

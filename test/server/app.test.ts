@@ -110,20 +110,20 @@ async function refusal(path: string, status: number) {
 const session = `/api/sessions/${session_id}`;
 
 describe("the API", () => {
-  it("says what runs", async () => {
+  it("reports the version", async () => {
     const status = await read("/api/status", statusReply);
     expect(status.version).toBe("1.2.3");
     expect(status.instance).toBe(access.instance);
     expect(status.build).toBe("/assets/app-1a2b.js");
   });
 
-  it("lists the sessions with the position that the list reflects", async () => {
+  it("lists the sessions with the position of the list", async () => {
     const reply = await read("/api/sessions", sessionsReply);
     expect(reply.sessions.map(({ id }) => id)).toEqual([session_id]);
     expect(reply).toMatchObject({ epoch: sessions.epoch, seq: sessions.seq });
   });
 
-  it("gives no more than about a megabyte of parts at once, and goes on from there", async () => {
+  it("limits a page of parts to about a megabyte, and continues with the next page", async () => {
     const id = uuidOf("long parts");
     const text = "a long text ".repeat(5_000);
     const part_ids = Array.from({ length: 60 }, (_, n) => uuidOf(`long part ${n}`));
@@ -148,7 +148,7 @@ describe("the API", () => {
     sessions.remove(id);
   });
 
-  it("gives a session's end, and its parts in pages that join without a gap", async () => {
+  it("returns a session's end and its other parts in pages without gaps", async () => {
     const { page, seq } = await read(session, sessionReply);
     expect(seq).toBeGreaterThan(1_500);
     const whole = sessions.transcript(session_id).parts;
@@ -184,7 +184,7 @@ describe("the API", () => {
     expect(await refusal(`${session}/locate?call=a&part=b`, 400)).toMatchObject({ code: "query" });
   });
 
-  it("finds the first failure from a position on, downwards and upwards", async () => {
+  it("finds the first failure from a position in both directions", async () => {
     const parts = sessions.transcript(session_id).parts;
     const failures = parts
       .slice()
@@ -201,7 +201,7 @@ describe("the API", () => {
       expect(await refusal(`${session}/locate?${wrong}`, 400)).toMatchObject({ code: "query" });
   });
 
-  it("cuts a long output, and gives it whole when asked", async () => {
+  it("truncates a long output, and returns all of it on request", async () => {
     const { index } = await read(`${session}/locate?part=${uuidOf("result")}`, locateReply);
     const [cut] = (await read(`${session}/parts?from=${index}&to=${index + 1}`, partsReply)).parts;
     if (cut?.part.type !== "tool_result") throw new Error("another part");
@@ -212,13 +212,13 @@ describe("the API", () => {
     expect(JSON.stringify(part)).not.toContain("base64");
   });
 
-  it("gives a part's record as it stands in the file", async () => {
+  it("returns the raw record of a part", async () => {
     const raw = await read(`${session}/parts/${uuidOf("result")}/raw`, rawReply);
     expect(raw.text).toContain(uuidOf("result"));
     expect(await refusal(`${session}/parts/${uuidOf("none")}/raw`, 404)).toMatchObject({ code: "no_part" });
   });
 
-  it("searches all parts whatever their case, in order, with what stands around each hit", async () => {
+  it("searches all parts ignoring case, in order, with an excerpt for each hit", async () => {
     const found = await read(`${session}/search?q=LINE%20OF%20output`, searchReply);
     expect(found).toMatchObject({ total: 1, hits: [{ part_id: uuidOf("result") }] });
     expect(found.hits[0]?.excerpt).toContain("line of output");
@@ -232,7 +232,7 @@ describe("the API", () => {
     expect(await refusal(`${session}/search?q=${"x".repeat(1_001)}`, 400)).toMatchObject({ code: "query" });
   });
 
-  it("finds every text that stands in a session by that text itself", async () => {
+  it("finds every text of a session when searching for it", async () => {
     const id = uuidOf("searched");
     const total = async (text: string, query: string) => {
       sessions.add(id, [
@@ -257,7 +257,7 @@ describe("the API", () => {
     );
   });
 
-  it("gives attachments as downloads that nothing can run, pictures alone with their type", async () => {
+  it("sends attachments as safe downloads, with a type only for images", async () => {
     const { parts } = await read(`${session}/parts?from=0&to=1`, partsReply);
     const prompt = parts[0]?.part;
     if (prompt?.type !== "prompt") throw new Error("another part");
@@ -276,7 +276,7 @@ describe("the API", () => {
     expect(await refusal(`${session}/attachments/${prompt.id}/..%2f..`, 404)).toBeDefined();
   });
 
-  it("gives a call's whole output as plain text that nothing can run, from where one asks", async () => {
+  it("returns a call's complete output as safe plain text from a given offset", async () => {
     const output = `${session}/parts/${uuidOf("result")}/output`;
     const whole = await ask(output);
     expect(await whole.text()).toBe(long);
@@ -292,7 +292,7 @@ describe("the API", () => {
     });
   });
 
-  it("says which session it does not know, on every route", async () => {
+  it("reports an unknown session on every route", async () => {
     for (const rest of [
       "",
       "/parts?from=0&to=1",
@@ -310,7 +310,7 @@ describe("the API", () => {
     expect(await refusal("/api/nothing", 404)).toMatchObject({ code: "route" });
   });
 
-  it("gives a new launch link for a POST, and only then", async () => {
+  it("returns a new launch link for a POST only", async () => {
     const reply = await ask("/api/link", {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -323,7 +323,7 @@ describe("the API", () => {
   });
 });
 
-describe("to readers on other machines", () => {
+describe("for clients on other machines", () => {
   let remote: typeof app;
   beforeAll(async () => {
     const frontend = await openFrontend(join(folder, "web"));
@@ -338,7 +338,7 @@ describe("to readers on other machines", () => {
     });
   const bytesOf = async (reply: Response) => Buffer.from(await reply.arrayBuffer());
 
-  it("long replies go compressed, and say by what", async () => {
+  it("compresses long replies and names the encoding", async () => {
     for (const path of [
       "/api/sessions",
       session,
@@ -356,7 +356,7 @@ describe("to readers on other machines", () => {
     }
   });
 
-  it("nothing that holds a link, and no reader's bytes of a medium, goes compressed", async () => {
+  it("does not compress replies with links or attachments", async () => {
     const json = { ...browser, "content-type": "application/json" };
     const link = await askRemote("/api/link", json, { method: "POST", body: "{}" });
     expect(link.status).toBe(200);
@@ -366,7 +366,7 @@ describe("to readers on other machines", () => {
       expect(reply.headers.has("content-encoding")).toBe(false);
   });
 
-  it("the page and its files go compressed, each form with an etag of its own", async () => {
+  it("compresses the page and its files, with an etag for each encoding", async () => {
     for (const path of ["/", "/assets/app-1a2b.js"]) {
       const plain = await askRemote(path, { "accept-encoding": "gzip, br;q=0" });
       const reply = await askRemote(path);
@@ -385,7 +385,7 @@ describe("to readers on other machines", () => {
     }
   });
 
-  it("and to those on this one nothing does", async () => {
+  it("compresses nothing for clients on this machine", async () => {
     for (const path of ["/", "/assets/app-1a2b.js", "/api/sessions", session]) {
       const { headers } = await ask(path, { headers: browser });
       expect(headers.has("content-encoding")).toBe(false);
@@ -395,7 +395,7 @@ describe("to readers on other machines", () => {
 });
 
 describe("the page", () => {
-  it("is served at every address of its screens, fresh each time it changes", async () => {
+  it("is served at every path of its screens, without caching", async () => {
     for (const path of ["/", "/sessions/abc", "/settings"]) {
       const reply = await ask(path);
       expect(await reply.text()).toContain("<title>page</title>");
@@ -407,13 +407,13 @@ describe("the page", () => {
     }
   });
 
-  it("keeps files whose name is their content", async () => {
+  it("allows caching of files with a hash in their name", async () => {
     const reply = await ask("/assets/app-1a2b.js");
     expect(reply.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
     expect(reply.headers.get("cache-control")).toContain("immutable");
   });
 
-  it("serves nothing that was not built: no links, no folders, no paths out", async () => {
+  it("serves only built files: no links, no folders, no path traversal", async () => {
     for (const path of [
       "/assets/link.js",
       "/assets/none.js",
@@ -427,7 +427,7 @@ describe("the page", () => {
     }
   });
 
-  it("serves the page that it began with, whatever took its place since", async () => {
+  it("keeps serving the build that it started with after a rebuild", async () => {
     const build = join(folder, "replaced");
     mkdirSync(build);
     writeFileSync(join(build, "index.html"), "page");
@@ -440,7 +440,7 @@ describe("the page", () => {
     expect([text("/"), text("/late.js")]).toEqual(["page", "built"]);
   });
 
-  it("says what to do where it was not built", async () => {
+  it("says what to do if it was not built", async () => {
     const bare = createApp({ sessions, guard, version: "0" });
     const reply = await bare.request("/", {
       headers: { host: "127.0.0.1:4747", authorization: `Bearer ${access.api_token}`, [CLIENT_HEADER]: "1" },

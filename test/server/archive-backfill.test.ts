@@ -56,7 +56,7 @@ function archived(): Map<string, Buffer> {
   }
 }
 
-it("what was read for the list alone is in the archive soon after, byte for byte, and shown when its file is gone", async () => {
+it("archives a file that was only read for its rows, byte for byte, and shows it after the file is deleted", async () => {
   const first = start();
   const parts = new Map<string, number>();
   try {

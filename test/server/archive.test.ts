@@ -127,7 +127,7 @@ function noise(length: number, seed: number): string {
   return letters.join("").replaceAll("\\", "/");
 }
 
-describe("a session stays whole", () => {
+describe("a session stays complete", () => {
   it("when its file is deleted while no daemon runs", async () => {
     const long = noise(600_000, 1);
     write(path("one"), prompt("one", "First"), answer("one", long));
@@ -138,7 +138,7 @@ describe("a session stays whole", () => {
     expect(await textsOf(sessions, "one")).toEqual(["First", long]);
   });
 
-  it("when another session's file takes the place of its own while no daemon runs", async () => {
+  it("when another session's file replaces its file while no daemon runs", async () => {
     const long = noise(600_000, 2);
     write(path("one"), prompt("one", "First"), answer("one", long));
     await archiveAll();
@@ -156,7 +156,7 @@ describe("a session stays whole", () => {
     expect(await textsOf(again, "other")).toEqual(["Something else", noise(700_000, 3)]);
   });
 
-  it("when the daemon is killed twenty times while it archives", async () => {
+  it("when the daemon is killed twenty times while archiving", async () => {
     const expected = new Map<string, string[]>();
     const grow = (name: string, seed: number) => {
       const said = expected.get(name) ?? [];
@@ -186,7 +186,7 @@ describe("a session stays whole", () => {
   }, 180_000);
 });
 
-describe("of a file that is replaced by another one", () => {
+describe("for a replaced file", () => {
   /** As an editor writes it, and as a file comes back from a backup: the text in a file of its own, moved to its place. */
   function replace(name: string, text: string): string {
     const fresh = join(folder, "fresh");
@@ -195,7 +195,7 @@ describe("of a file that is replaced by another one", () => {
     return text;
   }
 
-  it("one archive is left where it begins with all that the file held before", async () => {
+  it("keeps one archive if the new content begins with all of the old content", async () => {
     write(path("one"), prompt("one", "First"), answer("one", noise(600_000, 1)));
     const sessions = start();
     let text = readFileSync(path("one"), "utf8");
@@ -212,7 +212,7 @@ describe("of a file that is replaced by another one", () => {
     expect(await textsOf(again, "one")).toEqual(["First", noise(600_000, 1), "Second", "Third"]);
   });
 
-  it("what it held before stays archived where it holds something else now", async () => {
+  it("keeps the old content archived if the new content is different", async () => {
     const long = noise(600_000, 1);
     write(path("one"), prompt("one", "First"), answer("one", `${long}.`));
     const before = readFileSync(path("one"), "utf8");
@@ -228,7 +228,7 @@ describe("of a file that is replaced by another one", () => {
     expect(archivedAt(path("one"))).toEqual([before, text]);
   });
 
-  it("a copy that an earlier daemon left goes at the next start", async () => {
+  it("removes a duplicate that an earlier daemon left", async () => {
     write(path("one"), prompt("one", "First"), answer("one", noise(600_000, 1)));
     const text = readFileSync(path("one"), "utf8");
     const sessions = start();
@@ -261,7 +261,7 @@ async function killedAfter(dots: number): Promise<void> {
   await new Promise((resolve) => child.once("exit", resolve));
 }
 
-it("an archive that could not be written goes on once it can be, though the clock was put back meanwhile", async () => {
+it("resumes archiving after a failure, even if the clock was set back", async () => {
   let put_back = 0;
   write(path("one"), prompt("one", "First"));
   const sessions = start(() => Date.now() - put_back);
@@ -279,7 +279,7 @@ it("an archive that could not be written goes on once it can be, though the cloc
 });
 
 describe.skipIf(!mountable)("a full disk (skipped where no small file system can be mounted)", () => {
-  it("is told, keeps nothing from being shown, and what did not fit is archived once there is room", async () => {
+  it("is reported, keeps everything visible, and is recovered from when there is space", async () => {
     expect(mountSmall(data, 2 * 1024 * 1024)).toBe(true);
     try {
       const long = noise(1_500_000, 5);

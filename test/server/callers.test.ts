@@ -97,7 +97,7 @@ describe("an attachment", { timeout: 120_000 }, () => {
     return seen;
   }
 
-  it(`of an agent's session is its own file or nothing, over ${RACES} swaps for links`, async () => {
+  it(`of an agent's session never leaves its folder, over ${RACES} swaps for links`, async () => {
     const path = join(folder, "agent/sessions/one.jsonl");
     const results = join(folder, "agent/sessions/one/tool-results");
     const images = [join(results, "file.png"), join(results, "sub/inner.png")];
@@ -128,7 +128,7 @@ describe("an attachment", { timeout: 120_000 }, () => {
     expect(seen.nothing).toBeGreaterThan(0);
   });
 
-  it(`of a session that the daemon runs is its own file or nothing, over ${RACES} swaps for links`, async () => {
+  it(`of a managed session never leaves its folder, over ${RACES} swaps for links`, async () => {
     const id = randomUUID();
     const files = join(folder, "files", id);
     const hosted = createManagedSessions({
@@ -161,7 +161,7 @@ describe("an attachment", { timeout: 120_000 }, () => {
     expect(seen.nothing).toBeGreaterThan(0);
   });
 
-  it("has no address that leads out", async () => {
+  it("rejects paths that lead outside", async () => {
     const sessions = createMemorySessions();
     const id = randomUUID();
     sessions.add(id, [
@@ -207,8 +207,8 @@ describe("an attachment", { timeout: 120_000 }, () => {
   });
 });
 
-describe("whoever guesses", { timeout: 120_000 }, () => {
-  it("the password has ten tries a minute, also where all tries are on their way at once", async () => {
+describe("brute force", { timeout: 120_000 }, () => {
+  it("is limited to ten passwords per minute, also for concurrent attempts", async () => {
     const doors = await open(createMemorySessions(), "correct horse battery");
     const body = (password: string) => JSON.stringify({ password });
     const TRIES = 60;
@@ -254,7 +254,7 @@ describe("whoever guesses", { timeout: 120_000 }, () => {
   });
 });
 
-describe("who takes long to say what it wants", () => {
+describe("a slow request", () => {
   const slow: [string, (port: number) => string[]][] = [
     ["nothing", () => []],
     ["half a line", () => ["GET /api/se"]],
@@ -281,7 +281,7 @@ describe("who takes long to say what it wants", () => {
       : []),
   ];
 
-  it("is let go after 10 s, or 30 where it is a body", { timeout: 90_000 }, async () => {
+  it("is cut off after 10 s, or 30 s for a body", { timeout: 90_000 }, async () => {
     const doors = await open(createMemorySessions());
     await Promise.all(
       slow.map(async ([what, pieces]) => {
@@ -306,7 +306,7 @@ describe("who takes long to say what it wants", () => {
 });
 
 describe("a provider's key", { timeout: 120_000 }, () => {
-  it("is nowhere but where the operator put it, even when the provider sends it back", async () => {
+  it("appears only in the configuration, even if the provider returns it", async () => {
     const key = `sk-canary-${randomUUID()}`;
     const heard: string[] = [];
     const provider = createServer((request, response) => {

@@ -33,7 +33,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe.skipIf(!canMake)("a certificate and its key", () => {
-  it("are served", async () => {
+  it("are used for TLS", async () => {
     const served = await serve({ host: "127.0.0.1", port: 0, tls: readPair(files) }, (port) => ({
       guard: createGuard({ access: newAccess(), origins: [`https://127.0.0.1:${port}`] }),
       app: new Hono(),
@@ -51,11 +51,11 @@ describe.skipIf(!canMake)("a certificate and its key", () => {
     expect(name).toBe("first");
   });
 
-  it("are refused if they do not belong together", () => {
+  it("are rejected if they do not belong together", () => {
     expect(() => readPair({ cert: files.cert, key: others.key })).toThrow("not a certificate and its key");
   });
 
-  it("are refused if a file cannot be read", () => {
+  it("are rejected if a file cannot be read", () => {
     expect(() => readPair({ cert: files.cert, key: join(folder, "none.key") })).toThrow("cannot be read");
   });
 });

@@ -18,14 +18,14 @@ const told = () =>
     .join("\n");
 
 describe("config.json", () => {
-  it("configures nothing where it is missing", () => {
+  it("configures nothing if it is missing", () => {
     const config = readConfig(folder);
     expect(config.notices).toEqual([]);
     expect(config.rules).toEqual([]);
     expect(config.agents.size).toBe(0);
   });
 
-  it("says which field is wrong, and holds in all else", () => {
+  it("reports an invalid field and uses the rest", () => {
     write({
       providers: {
         mine: { wire: "telegraph", base_url: "http://127.0.0.1:1234/v1" },
@@ -59,7 +59,7 @@ describe("config.json", () => {
     expect(config.notices).toHaveLength(8);
   });
 
-  it("takes no agent with a provider's name, which would stand in that one's place", () => {
+  it("rejects an agent with a provider's name", () => {
     const one = { command: "some-agent" };
     write({
       providers: { mine: { base_url: "http://127.0.0.1:1234/v1" }, scripted: {} },
@@ -73,7 +73,7 @@ describe("config.json", () => {
     }
   });
 
-  it("allows nothing by rules that cannot be read", () => {
+  it("allows nothing if its rules are invalid", () => {
     write({ rules: [{ tool: "shell", decision: "perhaps" }] });
     expect(readConfig(folder).rules).toBeUndefined();
     expect(told()).toContain("rules.0.decision: ");
@@ -94,7 +94,7 @@ describe("config.json", () => {
 describe("keys.json", () => {
   const file = () => join(folder, "keys.json");
 
-  it("gives keys by provider, and says which is none", () => {
+  it("contains keys by provider, and reports invalid ones", () => {
     expect(readKeys(folder)).toEqual({ keys: new Map(), notices: [] });
     writeFileSync(file(), '{"anthropic": " sk-1 ", "openai": 7}', { mode: 0o600 });
     const { keys, notices } = readKeys(folder);
@@ -102,15 +102,18 @@ describe("keys.json", () => {
     expect(notices[0]?.text).toContain("openai");
   });
 
-  it.skipIf(process.platform === "win32")("is refused when others can read it, and never quoted", () => {
-    writeFileSync(file(), '{"anthropic": "sk-secret"}');
-    chmodSync(file(), 0o640);
-    expect(readKeys(folder).keys.size).toBe(0);
-    expect(readKeys(folder).notices[0]?.remedy).toContain("chmod 600");
-    writeFileSync(file(), '{"anthropic": "sk-secret"');
-    chmodSync(file(), 0o600);
-    const { keys, notices } = readKeys(folder);
-    expect(keys.size).toBe(0);
-    expect(JSON.stringify(notices)).not.toContain("sk-secret");
-  });
+  it.skipIf(process.platform === "win32")(
+    "is rejected if other users can read it, without quoting it",
+    () => {
+      writeFileSync(file(), '{"anthropic": "sk-secret"}');
+      chmodSync(file(), 0o640);
+      expect(readKeys(folder).keys.size).toBe(0);
+      expect(readKeys(folder).notices[0]?.remedy).toContain("chmod 600");
+      writeFileSync(file(), '{"anthropic": "sk-secret"');
+      chmodSync(file(), 0o600);
+      const { keys, notices } = readKeys(folder);
+      expect(keys.size).toBe(0);
+      expect(JSON.stringify(notices)).not.toContain("sk-secret");
+    },
+  );
 });

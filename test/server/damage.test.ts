@@ -123,11 +123,11 @@ const noticesOf = (sessions: Sessions) =>
     .notices.map(({ text }) => text)
     .join("\n");
 
-describe("a store with a bit flipped, cut short or overwritten", {
+describe("a store with flipped, missing or overwritten bytes", {
   timeout: LONG ? 1_800_000 : 120_000,
 }, () => {
   it.each(CHECKED)(
-    `of the archive%s is used where it is whole, else set aside and built again, ${TRIES} times`,
+    `of the archive%s is used if intact, and otherwise quarantined and rebuilt, ${TRIES} times`,
     async (_, limits) => {
       const random = seeded(21);
       const counts = { whole: 0, aside: 0, told: 0 };
@@ -148,7 +148,7 @@ describe("a store with a bit flipped, cut short or overwritten", {
             ]);
           }
           const aside = readdirSync(data).some((name) => name.startsWith("verbatim.db.broken-"));
-          expect(noticesOf(sessions).includes("set aside"), `round ${round}`).toBe(aside);
+          expect(noticesOf(sessions).includes("was moved to"), `round ${round}`).toBe(aside);
           counts[aside ? "aside" : "whole"] += 1;
         } finally {
           await sessions.close();
@@ -180,7 +180,7 @@ describe("a store with a bit flipped, cut short or overwritten", {
   );
 
   it.each(CHECKED)(
-    `of the sessions that the daemon runs%s is used where it is whole, else set aside, ${TRIES} times`,
+    `of the managed sessions%s is used if intact, and otherwise quarantined, ${TRIES} times`,
     async (_, limits) => {
       const random = seeded(22);
       const counts = { whole: 0, aside: 0, differs: 0, unreadable: 0, found_later: 0 };
@@ -194,7 +194,7 @@ describe("a store with a bit flipped, cut short or overwritten", {
         let hosted = begin();
         try {
           const aside = readdirSync(data).some((name) => name.startsWith("history.db.broken-"));
-          expect(noticesOf(hosted).includes("set aside"), `round ${round}`).toBe(aside);
+          expect(noticesOf(hosted).includes("was moved to"), `round ${round}`).toBe(aside);
           expect(hosted.writable).toBe(true);
           counts[aside ? "aside" : "whole"] += 1;
           for (const id of aside ? [] : hosted_ids) {
@@ -223,7 +223,7 @@ describe("a store with a bit flipped, cut short or overwritten", {
             counts.found_later += 1;
             await hosted.close();
             hosted = begin();
-            expect(noticesOf(hosted), `round ${round}`).toContain("set aside");
+            expect(noticesOf(hosted), `round ${round}`).toContain("was moved to");
             expect(await start(), `round ${round}`).toBe(true);
           }
           const second = begin();
@@ -243,7 +243,7 @@ describe("a store with a bit flipped, cut short or overwritten", {
     },
   );
 
-  it("that was too large to be checked costs the sessions that it hit, tells of them, and keeps no daemon from starting", async () => {
+  it("that is too large to check loses only damaged sessions, reports them, and does not prevent a start", async () => {
     const data = join(base, "large");
     const begin = () =>
       createManagedSessions({
@@ -309,7 +309,7 @@ describe("a store with a bit flipped, cut short or overwritten", {
     }
   });
 
-  it("is no reason not to start for a second daemon that only reads", async () => {
+  it("does not prevent a second daemon from starting read-only", async () => {
     const data = join(base, "read only");
     cpSync(good, data, { recursive: true });
     const first = createManagedSessions({ folder: data, agents });

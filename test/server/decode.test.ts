@@ -38,7 +38,7 @@ function decode(
 }
 
 describe("decode", () => {
-  it("prints one JSON object with the whole texts of a recorded stream", async () => {
+  it("prints a recorded stream as one JSON object", async () => {
     const file = join(FIXTURES, "anthropic-all-blocks.sse");
     const { code, out } = await decode(["--wire", "anthropic-messages", file]);
     expect(code).toBe(0);
@@ -58,7 +58,7 @@ describe("decode", () => {
     expect(JSON.parse(out).parts).toHaveLength(8);
   });
 
-  it("says of what is no stream what is wrong with it", async () => {
+  it("describes what is wrong with an invalid stream", async () => {
     const file = join(folder, "no-stream.sse");
     writeFileSync(file, "data: {not json\n\n");
     const decoded = await decodeStream(anthropicMessages, file);
@@ -68,7 +68,7 @@ describe("decode", () => {
   it.each([
     { args: ["--wire", "morse", "x.sse"], says: "unknown protocol" },
     { args: ["--wire", "anthropic-messages", ROOT], says: "cannot be read" },
-  ])("ends with 2 and one line for $args", async ({ args, says }) => {
+  ])("exits with 2 and one line for $args", async ({ args, says }) => {
     const { code, out, err } = await decode(args);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(says);

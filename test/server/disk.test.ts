@@ -106,12 +106,12 @@ const MIGRATION_KILLS = times(2, 50);
 const AROUND = times(1, 3);
 
 describe.skipIf(!built)(
-  "a disk that fails (skipped where no C compiler builds the layer that fails it)",
+  "a failing disk (skipped without a C compiler for the failing layer)",
   {
     timeout: LONG ? 5_400_000 : 180_000,
   },
   () => {
-    it(`at each of ${FAILING} of the first 1,000 writes keeps nothing from being read, is told, acknowledges nothing false, and heals`, async () => {
+    it(`at each of ${FAILING} of the first 1,000 writes keeps everything readable, is reported, confirms nothing that is not stored, and recovers`, async () => {
       const positions = LONG ? Array.from({ length: FAILING }, (_, n) => n + 1) : spread(FAILING, 1_000);
       const lanes = ["eio", "enospc", ...(LONG ? (["eio", "enospc"] as const) : [])] as const;
       const results = await Promise.all(
@@ -137,7 +137,7 @@ describe.skipIf(!built)(
       console.info(`${all.length} failing writes, ${all.filter(({ told }) => told).length} told`);
     });
 
-    it(`loses nothing that it said was on disk, killed at ${KILLS} writes`, async () => {
+    it(`loses nothing that was confirmed when killed at ${KILLS} writes`, async () => {
       const random = seeded(3);
       const folder = join(base, "kills");
       const [hosted, pushed] = [randomUUID(), randomUUID()];
@@ -199,13 +199,13 @@ describe.skipIf(!built)(
       );
     });
 
-    it("is synced by every commit that is acknowledged", async () => {
+    it("is synced by every confirmed commit", async () => {
       const { lines, errors } = await work(join(base, "syncs"), "sync", "50");
       expect(errors).toBe("");
       expect(JSON.parse(lines.at(-1) ?? "").least).toBeGreaterThan(0);
     });
 
-    it(`is killed at ${MIGRATION_KILLS} writes of a migration and where it is done: the store is old or new, whole, and the copy is kept`, async () => {
+    it(`killed at ${MIGRATION_KILLS} writes of a migration is old or new, intact, and keeps the backup`, async () => {
       const prepare = async (name: string) => {
         const folder = join(base, name);
         const data = join(folder, "data");

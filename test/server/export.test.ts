@@ -68,12 +68,12 @@ async function expectRoundTrip(path: string) {
   }
 }
 
-describe("an exported session, read back", () => {
+describe("an exported session that is read back", () => {
   it.each([...filesBelow(samples), ...filesBelow(fixtures)])("shows the same parts: %s", expectRoundTrip);
 });
 
 describe.skipIf(!corpus)(
-  "every real session, exported and read back (skipped without the shared data)",
+  "every real session that is exported and read back (skipped without the shared data)",
   () => {
     it.each(corpus === undefined ? [] : filesBelow(corpus))("shows the same parts: %s", expectRoundTrip);
   },
@@ -110,7 +110,7 @@ describe("the export route", () => {
     rmSync(data, { recursive: true });
   });
 
-  it("gives a session of an agent's file as history, which opens as the same session", async () => {
+  it("returns a session of an agent's file as history, which opens as the same session", async () => {
     const row = await firstRow();
     const response = await get(`/api/sessions/${row.id}/export`);
     expect(response.headers.get("content-disposition")).toBe(`attachment; filename="${row.id}.jsonl"`);
@@ -120,7 +120,7 @@ describe("the export route", () => {
     );
   });
 
-  it("gives Markdown with every turn, and every text as it was written", async () => {
+  it("returns Markdown with every turn and every text unchanged", async () => {
     const row = await firstRow();
     const markdown = await (await get(`/api/sessions/${row.id}/export?format=md`)).text();
     expect(markdown.match(/^## Turn /gm)).toHaveLength(row.turns);
@@ -136,7 +136,7 @@ describe("the export route", () => {
     }
   });
 
-  it("refuses a format it does not write, and a session it does not have", async () => {
+  it("rejects unknown formats and sessions", async () => {
     const row = await firstRow();
     expect((await get(`/api/sessions/${row.id}/export?format=pdf`)).status).toBe(400);
     expect((await get("/api/sessions/00000000-0000-4000-8000-000000000000/export")).status).toBe(404);

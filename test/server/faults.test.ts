@@ -111,7 +111,7 @@ const SEEDS = times(3, 50);
 const CUTS = 20;
 
 describe("a page behind a broken network", { timeout: LONG ? 900_000 : 180_000 }, () => {
-  it(`shows byte for byte what an undisturbed one shows, after ${SEEDS * CUTS} disconnects over ${SEEDS} seeds`, async () => {
+  it(`shows exactly what an undisturbed one shows, after ${SEEDS * CUTS} disconnects over ${SEEDS} seeds`, async () => {
     let disconnects = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -162,7 +162,7 @@ describe("a page behind a broken network", { timeout: LONG ? 900_000 : 180_000 }
     console.info(`${disconnects} disconnects`);
   });
 
-  it("shows the same when a tenth of the messages comes twice, a tenth late, and a twentieth never", async () => {
+  it("shows the same if 10 % of the messages are duplicated, 10 % delayed, and 5 % lost", async () => {
     const disturbed = { duplicated: 0, reordered: 0, dropped: 0 };
     await fc.assert(
       fc.asyncProperty(
@@ -199,7 +199,7 @@ describe("a page behind a broken network", { timeout: LONG ? 900_000 : 180_000 }
   it.each([
     ["the next frame", true],
     ["the next heartbeat", false],
-  ])("asks for what is missing at %s, and not later", async (_, with_frame) => {
+  ])("requests missing frames at %s, and not later", async (_, with_frame) => {
     const sessions = createMemorySessions();
     sessions.add(session_id, [marker("first")]);
     const stage = await setStage(sessions);
@@ -226,7 +226,7 @@ describe("a page behind a broken network", { timeout: LONG ? 900_000 : 180_000 }
     await expectSame(session, sessions, "The end");
   });
 
-  it("shows a session over a link on which its snapshot takes longer than a dead one may be silent", async () => {
+  it("loads a session over a link on which its snapshot takes longer than the timeout", async () => {
     const sessions = createMemorySessions();
     const long = (n: number): Frame => marker(`${n}`, "“A long text” ".repeat(1_000));
     sessions.add(session_id, [...Array.from({ length: 60 }, (_, n) => long(n)), marker("The end")]);
@@ -250,7 +250,7 @@ describe("a page behind a broken network", { timeout: LONG ? 900_000 : 180_000 }
     await expectSame(session, sessions, "Another end");
   });
 
-  it("says that it is not live once a half-open link is silent, and comes back to all that was missed", async () => {
+  it("reports a half-open connection as not live, and catches up afterwards", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, [marker("first")]);
     const stage = await setStage(sessions);

@@ -10,7 +10,7 @@ import { generateClaudeSession } from "../generate-session.ts";
 
 const HOUR = 3_600;
 
-it("sessions that were never read are listed by their beginnings, the newest first, until they are", async () => {
+it("lists new sessions from previews, newest first, until they are read", async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "first-list-")));
   const project = join(folder, "projects", "-home-ada");
   mkdirSync(project, { recursive: true });

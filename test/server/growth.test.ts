@@ -64,7 +64,7 @@ const figures = (row: SessionSummary | undefined) =>
   };
 
 it.each([0, 60_000])(
-  "a session that grows while its reader is away counts as one that is read whole (idle %d)",
+  "counts a session that grows while its reader is evicted like one that is read completely (idle %d)",
   async (idle) => {
     const { session_id, lines } = generateClaudeSession({ parts: 2_000, turns: 40 });
     const project = join(folder, "agent", "projects", "-home-ada");
@@ -86,7 +86,7 @@ it.each([0, 60_000])(
   },
 );
 
-it("a line that was written half when its file was read counts once it is whole", async () => {
+it("counts a half-written line once it is complete", async () => {
   const { session_id, lines } = generateClaudeSession({ parts: 2_000, turns: 40 });
   const project = join(folder, "agent", "projects", "-home-ada");
   mkdirSync(project, { recursive: true });
@@ -104,7 +104,7 @@ it("a line that was written half when its file was read counts once it is whole"
   await eventually(() => expect(figures(sessions.get(session_id))).toEqual(figures(whole.get(session_id))));
 });
 
-it("a session that is resumed long after its end was counted counts nothing of that end twice", async () => {
+it("counts nothing twice for a session that is resumed long after its end was counted", async () => {
   const { session_id, lines } = generateClaudeSession({ parts: 2_000, turns: 40 });
   const project = join(folder, "agent", "projects", "-home-ada");
   mkdirSync(project, { recursive: true });
@@ -153,7 +153,7 @@ const call = (id: string) => ({ type: "tool_use", id, name: "Read", input: { fil
 const result = (id: string, content: string) => [{ type: "tool_result", tool_use_id: id, content }];
 
 it.each([0, 60_000])(
-  "a session that goes on far behind its last model call counts that call's tokens and no turn of its own (idle %d)",
+  "counts the tokens of a model call far before the end, without a new turn (idle %d)",
   async (idle) => {
     const { session_id, file, write, user, answer } = claudeSession();
     user("Tell a story");
@@ -176,7 +176,7 @@ it.each([0, 60_000])(
   },
 );
 
-it("a huge session that is resumed long after its end was counted counts nothing of that end twice", async () => {
+it("counts nothing twice for a huge session that is resumed long after its end was counted", async () => {
   const { session_id, file, user, answer } = claudeSession();
   user("Tell a story");
   for (let page = 0; page < 85; page += 1) answer(`story-${page}`, "end_turn", words(120_000));
@@ -197,7 +197,7 @@ it("a huge session that is resumed long after its end was counted counts nothing
   await eventually(() => expect(figures(sessions.get(session_id))).toEqual(figures(whole.get(session_id))));
 });
 
-it("a turn that ends with the only line that came has ended", async () => {
+it("ends a turn whose end is the only new line", async () => {
   const { session_id, lines } = generateClaudeSession({ parts: 2_000, turns: 40 });
   const project = join(folder, "agent", "projects", "-home-ada");
   mkdirSync(project, { recursive: true });
@@ -230,7 +230,7 @@ function codexThread() {
 const begin = (turn_id: string): [string, object] => ["event_msg", { type: "task_started", turn_id }];
 const prompt = (message: string): [string, object] => ["event_msg", { type: "user_message", message }];
 
-it("a turn that was opened before its prompt was there is one turn", async () => {
+it("has one turn for a turn that was opened before its prompt", async () => {
   const { session_id, write } = codexThread();
   write(begin("one"), prompt("one"));
   for (let count = 0; count < 100; count += 1)
@@ -245,7 +245,7 @@ it("a turn that was opened before its prompt was there is one turn", async () =>
   expect(sessions.get(session_id)?.turns).toBe(2);
 });
 
-it("what is typed into a turn that began far above is no turn of its own", async () => {
+it("opens no turn for a prompt queued in a turn that began far above", async () => {
   const { session_id, write } = codexThread();
   const internal_chat_message_metadata_passthrough = { turn_id: "one" };
   const item = (payload: object): [string, object] => [
@@ -289,7 +289,7 @@ const answers = (step: number): [string, object] => [
   { type: "function_call_output", call_id: `call-${step}`, output: "word ".repeat(260_000) },
 ];
 
-it("a huge thread counts all steps of a turn that is read in pieces", async () => {
+it("counts all steps of a huge thread's turn that is read in pieces", async () => {
   const { session_id, file, write } = codexThread();
   write(begin("one"), prompt("one"));
   for (let step = 1; step <= 50; step += 1) write(named, asks(step), counts(step), answers(step));
@@ -306,7 +306,7 @@ it("a huge thread counts all steps of a turn that is read in pieces", async () =
   );
 });
 
-it("a huge thread that goes on long after its end counts the end of the step that was open there", async () => {
+it("counts the end of an open step in a huge thread that continues long after its end", async () => {
   const { session_id, file, write } = codexThread();
   write(begin("one"), prompt("one"));
   for (let step = 1; step <= 40; step += 1) write(named, asks(step), counts(step), answers(step));

@@ -94,7 +94,7 @@ const NO_CLIENT_HEADER = {
 const WRONG_TOKEN = { status: 401, code: "token", message: "Wrong token." };
 
 describe("the address", () => {
-  it("must be one of the daemon's own, and a refusal says which one to open", async () => {
+  it("must be one of the daemon's own, and a refusal names a valid one", async () => {
     const { ask, socket } = guarded();
     for (const host of [undefined, "", "evil.invalid", "127.0.0.1", ORIGIN, `${HOST} `]) {
       const refusal = {
@@ -108,7 +108,7 @@ describe("the address", () => {
     }
   });
 
-  it("may be any of the daemon's own, with a page of the same one", async () => {
+  it("may be any of the daemon's own, for a page with the same origin", async () => {
     const { ask, socket, cookie } = guarded();
     for (const origin of [ORIGIN, OTHER, SECURE]) {
       const host = origin.replace(/^https?:\/\//, "");
@@ -137,7 +137,7 @@ describe("the address", () => {
     }
   });
 
-  it("has no port where browsers leave it out: 80, over TLS 443", async () => {
+  it("has no port if browsers omit it: 80, or 443 with TLS", async () => {
     const tls = { cert: "", key: "" };
     const cases: [string, { tls?: typeof tls }, number][] = [
       ["http", {}, 80],
@@ -174,7 +174,7 @@ describe("the address", () => {
     ]);
   });
 
-  it("may say its scheme's own port, as some proxies do, and no other", async () => {
+  it("may contain the scheme's default port, as some proxies add it, but no other", async () => {
     const { ask, socket, cookie, guard } = guarded({ origins: [SECURE, "http://localhost", "http://[::1]"] });
     for (const [host, origin] of [
       ["verbatim.example:443", SECURE],
@@ -203,7 +203,7 @@ describe("the address", () => {
     }
   });
 
-  it("names a path, and no other server", async () => {
+  it("must be a path, not another server", async () => {
     const { ask, cookie } = guarded();
     const headers = { cookie: await cookie() };
     for (const target of ["//evil.invalid/", "http://evil.invalid/", "*", "", "x/"]) {
@@ -218,7 +218,7 @@ describe("the address", () => {
 });
 
 describe("a request", () => {
-  it("has one of three methods", async () => {
+  it("must have one of three methods", async () => {
     const { ask, cookie } = guarded();
     const headers = { cookie: await cookie(), ...own };
     for (const method of ["GET", "HEAD", "POST"]) {
@@ -235,7 +235,7 @@ describe("a request", () => {
     }
   });
 
-  it("of another site is refused, unless a person goes to a page", async () => {
+  it("from another site is refused unless it is a navigation", async () => {
     const { ask, cookie } = guarded();
     const known = { cookie: await cookie(), [CLIENT_HEADER]: "1", ...json };
     const goes = { "sec-fetch-dest": "document", "sec-fetch-mode": "navigate" };
@@ -268,7 +268,7 @@ describe("a request", () => {
     expect(await ask({ target: "/apiary", headers: from("none", goes) })).toBeUndefined();
   });
 
-  it("that posts has a body of JSON, of a size that is known to fit", async () => {
+  it("with POST must have a JSON body of a known, permitted size", async () => {
     const { ask, cookie } = guarded();
     const headers = { ...own, cookie: await cookie() };
     const post = (more: Record<string, string | undefined>, target = "/api/link") =>
@@ -300,7 +300,7 @@ describe("a request", () => {
     expect((await post({ "content-length": String(72 * MEGABYTE + 1) }, prompt))?.status).toBe(413);
   });
 
-  it("may be long where it carries a prompt, and endless where frames are pushed", () => {
+  it("may be long if it contains a prompt, and unlimited if it pushes frames", () => {
     const paths = [
       "/api/sessions",
       "/api/sessions/one/prompts",
@@ -328,7 +328,7 @@ describe("a request", () => {
     }
   });
 
-  it("of the page itself is let in by its cookie, its header and where it comes from", async () => {
+  it("of the page itself is authorized by its cookie, its header and its origin", async () => {
     const { ask, cookie } = guarded();
     const right = { ...own, cookie: await cookie() };
     const post = { method: "POST", target: "/api/link" };
@@ -348,7 +348,7 @@ describe("a request", () => {
     expect(await ask({ target: "/api/x", headers: noSite })).toBeUndefined();
   });
 
-  it("of a program needs nothing but the token", async () => {
+  it("of a program needs only the token", async () => {
     const { ask, access } = guarded();
     const right = { authorization: `Bearer ${access.api_token}` };
     expect(await ask({ target: "/api/x", headers: right })).toBeUndefined();
@@ -364,7 +364,7 @@ describe("a request", () => {
     }
   });
 
-  it("that carries a proxy's own login is judged without it, and that login counts as no try of ours", async () => {
+  it("with a proxy's login ignores that, and does not count it as a failed login", async () => {
     const { ask, socket, access, cookie } = guarded({ password: "correct horse" });
     const known = { ...own, cookie: await cookie(), origin: ORIGIN };
     const others = ["", "Basic YTpi", access.api_token, `x Bearer ${access.api_token}`, "Bearerx y"];
@@ -384,8 +384,8 @@ describe("a request", () => {
   });
 });
 
-describe("who is not let in", () => {
-  it("is told how to get in: a person by a page, a program in JSON", async () => {
+describe("an unauthorized client", () => {
+  it("is told how to sign in: by a page for people, in JSON for programs", async () => {
     for (const [password, words] of [
       [undefined, "npm start -- --link"],
       ["correct horse", 'type="password"'],
@@ -413,7 +413,7 @@ describe("who is not let in", () => {
     }
   });
 
-  it("is shown the entrance after one step of its own, where another site's page led to it", async () => {
+  it("from another site's link gets the login page after one reload", async () => {
     const goes = { "sec-fetch-dest": "document", "sec-fetch-mode": "navigate" };
     for (const password of [undefined, "correct horse"]) {
       const { ask, cookie } = guarded(password === undefined ? {} : { password });
@@ -446,7 +446,7 @@ describe("who is not let in", () => {
     }
   });
 
-  it("is refused in words where a person looks", async () => {
+  it("gets a text if it is a person", async () => {
     const { ask } = guarded();
     const reply = await ask({ headers: { ...page, host: "evil.invalid" } });
     expect(reply?.headers.get("content-type")).toBe("text/plain; charset=utf-8");
@@ -455,7 +455,7 @@ describe("who is not let in", () => {
     expect(await target?.text()).toBe("The request target is not a path.");
   });
 
-  it("gets the files of the entrance, and those alone", async () => {
+  it("can load only the files of the login pages", async () => {
     const { ask } = guarded();
     for (const [target, type] of [
       ["/entrance.css", "text/css; charset=utf-8"],
@@ -474,7 +474,7 @@ describe("who is not let in", () => {
 });
 
 describe("a cookie", () => {
-  it("is found among others, and a wrong one of the same name does no harm", async () => {
+  it("is found among others, and an invalid one with the same name is ignored", async () => {
     const { ask, cookie, guard } = guarded();
     const right = await cookie();
     const name = `verbatim_${guard.instance}`;
@@ -501,7 +501,7 @@ describe("a cookie", () => {
     }
   });
 
-  it("is another daemon's where the secrets are others", async () => {
+  it("of another daemon has other secrets", async () => {
     const { access, cookie } = guarded();
     const right = await cookie();
     const others: Access[] = [
@@ -515,7 +515,7 @@ describe("a cookie", () => {
     expect(await guarded({ access }).ask({ target: "/x", headers: { cookie: right } })).toBeUndefined();
   });
 
-  it("is no longer one where the password is another, or there is one or none by now", async () => {
+  it("is invalidated by a new, changed or removed password", async () => {
     const { access } = guarded();
     const passwords = [undefined, "", "correct horse", "correct horse battery"];
     for (const given of passwords) {
@@ -533,7 +533,7 @@ describe("a cookie", () => {
     }
   });
 
-  it("lasts ninety days, is for this page's requests only, and over TLS for those alone", async () => {
+  it("lasts ninety days, is limited to this site, and is secure over TLS", async () => {
     const { ask, cookie, clock, guard } = guarded();
     const value = await cookie();
     clock.now += 90 * 24 * 60 * MINUTE - 1;
@@ -557,7 +557,7 @@ describe("a cookie", () => {
 });
 
 describe("a launch link", () => {
-  it("works once within the hour, whichever of the last twenty it is", async () => {
+  it("works once within an hour, if it is one of the last twenty", async () => {
     const { ask, guard, clock } = guarded();
     const open = async (link: string) => (await ask({ target: targetOf(link) }))?.status;
     const links = Array.from({ length: 21 }, () => guard.launchLink());
@@ -576,7 +576,7 @@ describe("a launch link", () => {
     expect(await open(links[11] ?? "")).toBe(401);
   });
 
-  it("that was used says so on a page, and lets nobody in", async () => {
+  it("that was used shows a page and does not sign in", async () => {
     const { ask, guard } = guarded();
     const target = targetOf(guard.launchLink());
     await ask({ target });
@@ -589,7 +589,7 @@ describe("a launch link", () => {
     }
   });
 
-  it("leads to a path of this server, and to no other place", async () => {
+  it("redirects only to paths of this server", async () => {
     const { ask, guard } = guarded();
     const next = async (asked: string) => {
       const target = `${targetOf(guard.launchLink())}&next=${encodeURIComponent(asked)}`;
@@ -603,7 +603,7 @@ describe("a launch link", () => {
     }
   });
 
-  it("is not used up by a look ahead, nor where a cookie is there already", async () => {
+  it("is not used up by a prefetch, or if there is a cookie", async () => {
     const { ask, cookie, guard } = guarded();
     const target = targetOf(guard.launchLink());
     for (const headers of [
@@ -624,7 +624,7 @@ describe("a launch link", () => {
     expect((await ask({ target, headers: { purpose: "x" } }))?.status).toBe(303);
   });
 
-  it("that is followed from another site's page goes on by a step of the own one", async () => {
+  it("that is opened from another site's page continues through a page of its own", async () => {
     const { ask, guard } = guarded();
     const follow = (site: string) =>
       ask({
@@ -649,7 +649,7 @@ describe("a password", () => {
   });
   const right = JSON.stringify({ password: "correct horse" });
 
-  it("lets a browser in from then on", async () => {
+  it("signs a browser in", async () => {
     const { ask } = guarded({ password: "correct horse" });
     const entered = await ask(login(right));
     expect([entered?.status, await entered?.text()]).toEqual([204, ""]);
@@ -658,7 +658,7 @@ describe("a password", () => {
     expect(await ask({ headers: { cookie } })).toBeUndefined();
   });
 
-  it("is nothing but the password, as the page's own script sends it", async () => {
+  it("must match exactly, as sent by the login page's script", async () => {
     const { ask, clock } = guarded({ password: "correct horse" });
     const bodies = ["", "x", "null", "1", '"correct horse"', "[]", "{}", '{"password":1}', '{"password":""}'];
     for (const body of bodies) {
@@ -675,12 +675,12 @@ describe("a password", () => {
     expect((await ask(login(undefined, { "content-type": "text/plain" })))?.status).toBe(415);
   });
 
-  it("is not asked for where none was set", async () => {
+  it("is not asked for if none is configured", async () => {
     const { ask } = guarded();
     expect(await said(await ask(login(undefined)))).toEqual(LOGIN);
   });
 
-  it("is not tried while too many others were wrong, also those that were on their way", async () => {
+  it("is not checked after too many failures, including concurrent ones", async () => {
     const { ask } = guarded({ password: "correct horse" });
     let arrive = () => {};
     const late = ask(login(() => new Promise((resolve) => (arrive = () => resolve(right)))));
@@ -705,7 +705,7 @@ describe("failed logins", () => {
     ],
   ];
   it.each(failing)(
-    "are ten within a minute, by %s, and then none is looked at until it is over, nor a password",
+    "are limited to ten per minute, by %s; then all are rejected until it is over, including passwords",
     async (_, fail) => {
       const door = guarded({ password: "correct horse" });
       const { ask, socket, clock } = door;
@@ -743,7 +743,7 @@ describe("failed logins", () => {
     },
   );
 
-  it("count no longer once the clock is set back by more than a minute", async () => {
+  it("are reset if the clock is set back by more than a minute", async () => {
     const { ask, clock } = guarded({ password: "correct horse" });
     const login = (password: string) =>
       ask({
@@ -759,35 +759,32 @@ describe("failed logins", () => {
     expect((await login("correct horse"))?.status).toBe(204);
   });
 
-  it.each(failing)(
-    "by %s, however many, shut nobody out who has what cannot be guessed: a token, a link, a cookie",
-    async (_, fail) => {
-      const door = guarded();
-      const { ask, socket, access, guard } = door;
-      const cookie = await door.cookie();
-      const links = [guard.launchLink(), guard.launchLink()];
-      const bearer = { authorization: `Bearer ${access.api_token}` };
-      for (let attempt = 0; attempt < 30; attempt += 1) await fail(door);
-      expect(await ask({ target: "/api/x", headers: bearer })).toBeUndefined();
-      for (const token of [access.api_token, ingestToken(access)]) {
-        const headers = { authorization: `Bearer ${token}` };
-        expect(await ask({ method: "POST", target: "/api/ingest/x", headers })).toBeUndefined();
-      }
-      expect(socket({ headers: bearer })).toBeUndefined();
-      expect(await ask({ headers: { cookie } })).toBeUndefined();
-      for (const link of links) {
-        expect((await ask({ target: targetOf(link) }))?.status).toBe(303);
-        // It was used: from now on it is as good as a wrong one.
-        expect((await ask({ target: targetOf(link) }))?.status).toBe(429);
-      }
-    },
-  );
+  it.each(failing)("by %s do not lock out holders of a token, a link or a cookie", async (_, fail) => {
+    const door = guarded();
+    const { ask, socket, access, guard } = door;
+    const cookie = await door.cookie();
+    const links = [guard.launchLink(), guard.launchLink()];
+    const bearer = { authorization: `Bearer ${access.api_token}` };
+    for (let attempt = 0; attempt < 30; attempt += 1) await fail(door);
+    expect(await ask({ target: "/api/x", headers: bearer })).toBeUndefined();
+    for (const token of [access.api_token, ingestToken(access)]) {
+      const headers = { authorization: `Bearer ${token}` };
+      expect(await ask({ method: "POST", target: "/api/ingest/x", headers })).toBeUndefined();
+    }
+    expect(socket({ headers: bearer })).toBeUndefined();
+    expect(await ask({ headers: { cookie } })).toBeUndefined();
+    for (const link of links) {
+      expect((await ask({ target: targetOf(link) }))?.status).toBe(303);
+      // It was used: from now on it is as good as a wrong one.
+      expect((await ask({ target: targetOf(link) }))?.status).toBe(429);
+    }
+  });
 });
 
 describe("pushed frames", () => {
   const push = { method: "POST", target: "/api/ingest/x" };
 
-  it("are taken for the token that is made for them, or the daemon's own", async () => {
+  it("are accepted with the token for pushing or the daemon's own", async () => {
     const { ask, access, cookie } = guarded();
     for (const token of [ingestToken(access), access.api_token]) {
       expect(await ask({ ...push, headers: { authorization: `Bearer ${token}` } })).toBeUndefined();
@@ -805,7 +802,7 @@ describe("pushed frames", () => {
     });
   });
 
-  it("open no other door: their token reads nothing, not even of the session", async () => {
+  it("give no other access: their token reads nothing, not even the session", async () => {
     const { ask, access, cookie } = guarded();
     const headers = { ...json, authorization: `Bearer ${ingestToken(access)}` };
     expect(await said(await ask({ target: push.target, headers }))).toEqual(WRONG_TOKEN);
@@ -814,7 +811,7 @@ describe("pushed frames", () => {
     expect(await ask({ target: push.target, headers: known })).toBeUndefined();
   });
 
-  it("have a token of each data directory's own", () => {
+  it("have a different token for each data folder", () => {
     const access = newAccess();
     const token = ingestToken(access);
     expect(token).toMatch(/^[\w-]{43}$/);
@@ -826,7 +823,7 @@ describe("pushed frames", () => {
 });
 
 describe("a socket", () => {
-  it("is opened by the page itself, or by a program with the token", async () => {
+  it("can be opened by the page itself, or by a program with the token", async () => {
     const { socket, cookie, access } = guarded();
     const headers = { cookie: await cookie(), origin: ORIGIN };
     expect(socket({ headers })).toBeUndefined();
@@ -853,8 +850,8 @@ describe("a socket", () => {
   });
 });
 
-describe("every answer", () => {
-  it("tells the browser to load from here alone, and to speak to this host's socket alone", async () => {
+describe("every reply", () => {
+  it("restricts the browser to this origin and its socket", async () => {
     const { guard, ask } = guarded();
     const policy = (host: string | undefined) => {
       const rules = (guard.headers(host)["content-security-policy"] ?? "").split("; ");
@@ -906,13 +903,13 @@ describe("every answer", () => {
   });
 });
 
-describe("the secrets of a data directory", () => {
+describe("the secrets of a data folder", () => {
   const folder = mkdtempSync(join(tmpdir(), "verbatim-access-"));
   afterAll(() => rmSync(folder, { recursive: true }));
   const isPosix = process.platform !== "win32";
   const mode = (path: string) => statSync(path).mode & 0o777;
 
-  it("are made once, in a folder and a file that only their owner opens", () => {
+  it("are created once, in a folder and a file that only their owner can open", () => {
     const data_dir = join(folder, "not/there/yet");
     const access = loadAccess(data_dir);
     if (isPosix) expect([mode(data_dir), mode(join(data_dir, "access.json"))]).toEqual([0o700, 0o600]);
@@ -924,7 +921,7 @@ describe("the secrets of a data directory", () => {
     expect(loadAccess(join(folder, "another"))).not.toEqual(access);
   });
 
-  it("are closed to others again where their file was opened to them", () => {
+  it("get their permissions restored", () => {
     const data_dir = join(folder, "opened");
     const made = loadAccess(data_dir);
     const file = join(data_dir, "access.json");
@@ -935,7 +932,7 @@ describe("the secrets of a data directory", () => {
     if (isPosix) expect(mode(file)).toBe(0o600);
   });
 
-  it("are read where they are whole, and only then", () => {
+  it("are only used if they are complete", () => {
     const file = join(folder, "whole.json");
     const whole = { instance: "0123456789ab", cookie_key: "A".repeat(43), api_token: "t".repeat(32) };
     const read = (value: unknown) => {

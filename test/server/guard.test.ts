@@ -76,7 +76,7 @@ const host = () => `127.0.0.1:${doors.port}`;
 const known = () => ({ Host: host(), Cookie: doors.cookie, [CLIENT_HEADER]: "1" });
 
 describe("the guard", () => {
-  it("lets in who comes from the page itself, which proves that the refusals below mean something", async () => {
+  it("authorizes the page itself, so that the refusals below are meaningful", async () => {
     const list = await sendRaw(
       doors.port,
       rawRequest({
@@ -111,7 +111,7 @@ describe("the guard", () => {
     expect(program.status).toBe(101);
   });
 
-  it("serves no other Host, by whatever path and method", async () => {
+  it("refuses other Hosts on every path and method", async () => {
     const names = [
       "evil.invalid",
       `evil.invalid:${doors.port}`,
@@ -166,7 +166,7 @@ describe("the guard", () => {
     expect(old.head.toLowerCase()).toContain("content-security-policy");
   });
 
-  it("opens no socket for another origin, path, method or fetch site", async () => {
+  it("refuses sockets of other origins, paths, methods and fetch sites", async () => {
     const socket = { method: "GET", path: "/api/live", websocket: true };
     for (const Origin of [
       "https://evil.invalid",
@@ -199,7 +199,7 @@ describe("the guard", () => {
     );
   });
 
-  it("changes nothing but for a JSON POST of the page itself", async () => {
+  it("changes state only for a JSON POST of the page itself", async () => {
     const right = { ...known(), "Content-Type": "application/json", "Sec-Fetch-Site": "same-origin" };
     const post = { method: "POST", path: "/api/link", body: "{}" };
     const proof = await sendRaw(doors.port, rawRequest({ ...post, headers: right }));
@@ -237,7 +237,7 @@ describe("the guard", () => {
     );
   });
 
-  it("takes no token from an address, and no cookie that it did not sign", async () => {
+  it("accepts no token in a URL, and no cookie that it did not sign", async () => {
     const value = doors.cookie.split("=")[1] ?? "";
     const [id, expires, signature] = value.split(".");
     const name = doors.cookie.split("=")[0];
@@ -267,7 +267,7 @@ describe("the guard", () => {
     );
   });
 
-  it("keeps no door that another one stands beside: every path of static files and dots is behind it", async () => {
+  it("protects every path, including static files and paths with dots", async () => {
     const headers = { Host: host() };
     for (const path of [
       "/index.html",
@@ -290,7 +290,7 @@ describe("the guard", () => {
     }
   });
 
-  it("asks the same of the API however its path is written", async () => {
+  it("applies the same rules to all spellings of an API path", async () => {
     const encoded = (character: string) => `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
     /** One path in the ways that some server takes for the same. */
     const written = (path: string) => [
@@ -374,13 +374,13 @@ describe("the guard", () => {
       [413],
     ],
     ["no HTTP at all", () => "\x16\x03\x01\x02\x00\x01\x00\x01\r\n\r\n", [400]],
-  ])("refuses %s, with the headers of any answer", async (_, bytes, allowed) => {
+  ])("refuses %s, with the headers of all replies", async (_, bytes, allowed) => {
     const reply = await sendRaw(doors.port, bytes(host()));
     expect(allowed).toContain(reply.status);
     expect(reply.head.toLowerCase()).toContain("content-security-policy: default-src 'none'");
   });
 
-  it("refuses a long body that is not announced, before it is whole", async () => {
+  it("refuses a long body without a length before it is complete", async () => {
     const chunk = `10000\r\n${"x".repeat(0x10000)}\r\n`;
     const status = await new Promise<number>((resolve) => {
       const socket = connect(doors.port, "127.0.0.1", () => {
@@ -402,7 +402,7 @@ describe("the guard", () => {
       "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nHost: evil.test\r\n\r\n",
     ],
     ["of no length that is told", "\r\n"],
-  ])("takes a short body that is not announced, %s", async (_, rest) => {
+  ])("accepts a short body without a length, %s", async (_, rest) => {
     const reply = await sendRaw(
       doors.port,
       `POST /api/link HTTP/1.1\r\nHost: ${host()}\r\nAuthorization: Bearer ${doors.access.api_token}\r\nContent-Type: application/json\r\nConnection: close\r\n${rest}`,
@@ -414,7 +414,7 @@ describe("the guard", () => {
   it.each([
     ["in chunks", 'Transfer-Encoding: chunked\r\n\r\n5\r\n{"a":\r\n'],
     ["of a length that it does not have", 'Content-Length: 500\r\n\r\n{"a":'],
-  ])("reports no fault of its own where a sender breaks its body off, %s", async (_, rest) => {
+  ])("reports no internal error if a sender aborts its body, %s", async (_, rest) => {
     const reported: unknown[] = [];
     const own = await openDoors({
       sessions: createMemorySessions(),
@@ -433,7 +433,7 @@ describe("the guard", () => {
     expect(reported).toEqual([]);
   });
 
-  it("answers as ever where a client would rather speak another protocol", async () => {
+  it("answers normally if a client asks for another protocol", async () => {
     // Java's own client offers it with every request to a plain address.
     const offer =
       "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n";
@@ -457,7 +457,7 @@ describe("a launch link", () => {
   const go = (link: string, headers: Record<string, string> = {}) =>
     fetch(link, { redirect: "manual", headers });
 
-  it("lets one browser in, once, and leaves no token behind", async () => {
+  it("signs one browser in, once, and leaves no token behind", async () => {
     const link = doors.guard.launchLink();
     const token = new URL(link).searchParams.get("token") ?? "";
     expect(Buffer.from(token, "base64url").length).toBeGreaterThanOrEqual(16);
@@ -477,7 +477,7 @@ describe("a launch link", () => {
     expect(await second.text()).toContain("npm start -- --link");
   });
 
-  it("leads to the screen that was asked for, and never to another server", async () => {
+  it("redirects to the requested screen, but never to another server", async () => {
     const next = async (asked: string) =>
       (await go(`${doors.guard.launchLink()}&next=${encodeURIComponent(asked)}`)).headers.get("location");
     expect(await next("/sessions/1?x=y#part-2")).toBe("/sessions/1?x=y#part-2");
@@ -492,14 +492,14 @@ describe("a launch link", () => {
     }
   });
 
-  it("is not used up by a look ahead", async () => {
+  it("is not used up by a prefetch", async () => {
     const link = doors.guard.launchLink();
     expect((await fetch(link, { method: "HEAD", redirect: "manual" })).status).not.toBe(303);
     expect((await go(link, { "sec-purpose": "prefetch" })).status).toBe(403);
     expect((await go(link)).status).toBe(303);
   });
 
-  it("works when it is followed from another page, where a redirect would lose the strict cookie", async () => {
+  it("works when opened from another page, where a redirect would lose the strict cookie", async () => {
     const follow = (destination: string) =>
       sendRaw(
         doors.port,
@@ -523,7 +523,7 @@ describe("a launch link", () => {
     expect(framed.head.toLowerCase()).not.toContain("set-cookie");
   });
 
-  it("ends after an hour, and a cookie after its days", async () => {
+  it("expires after an hour, and a cookie after its days", async () => {
     let now = 1_000_000;
     const access = newAccess();
     const guard = createGuard({ access, origins: ["http://127.0.0.1:1"], now: () => now });
@@ -547,7 +547,7 @@ describe("a launch link", () => {
 });
 
 describe("logins", () => {
-  it("fail ten times a minute and no more, by link, token and password together", async () => {
+  it("fail at most ten times a minute, counting links, tokens and passwords together", async () => {
     const limited = await openDoors({ sessions: createMemorySessions(), password: "correct horse" });
     const login = (password: string) =>
       fetch(`${limited.origin}/api/login`, {
@@ -580,11 +580,11 @@ describe("logins", () => {
   });
 });
 
-describe("the secrets of a data directory", () => {
+describe("the secrets of a data folder", () => {
   const folder = mkdtempSync(join(tmpdir(), "verbatim-guard-"));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it("are readable by their owner only, and outlive the daemon", async () => {
+  it("are readable only by their owner, and survive the daemon", async () => {
     const data_dir = join(folder, "data");
     const access = loadAccess(data_dir);
     const file = join(data_dir, "access.json");
@@ -600,7 +600,7 @@ describe("the secrets of a data directory", () => {
     await second.close();
   });
 
-  it("are made anew when they are damaged", () => {
+  it("are created again if they are damaged", () => {
     const data_dir = join(folder, "damaged");
     loadAccess(data_dir);
     writeFileSync(join(data_dir, "access.json"), '{"instance":"x"}');
@@ -610,7 +610,7 @@ describe("the secrets of a data directory", () => {
 });
 
 describe("every route", () => {
-  it("is behind the guard, and answers with all of its headers", async () => {
+  it("is behind the guard, and replies with all of its headers", async () => {
     const { sessions, touched } = watchedSessions();
     // A minute passes with every look at the clock, so that the limit of failed logins does not answer for the guard.
     let clock = Date.now();
@@ -676,7 +676,7 @@ describe("every route", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("answers with the policy even when it fails", async () => {
+  it("replies with the policy even if it fails", async () => {
     const sessions = createMemorySessions();
     sessions.list = () => {
       throw new Error("broken");
@@ -739,10 +739,10 @@ describe.skipIf(!payloads)(
     const items = payloads ? (JSON.parse(readFileSync(payloads, "utf8")) as Item[]) : [];
     const requests = items.filter(({ input }) => "path" in input);
 
-    it("are as many as they were", () => {
+    it("are as many as before", () => {
       expect(requests.length).toBeGreaterThanOrEqual(34);
     });
-    it.each(requests)("$id gets nothing", async ({ id, input, expect: expected }) => {
+    it.each(requests)("$id is refused", async ({ id, input, expect: expected }) => {
       const fill = (text: string) =>
         text
           .replaceAll("{{PORT}}", String(doors.port))

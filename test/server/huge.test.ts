@@ -99,7 +99,7 @@ it("opens at its end before all of it is read", async () => {
   expect(tail.transcript.parts.at(0)?.at).toBe(tail.transcript.turns.at(0)?.started_at);
 });
 
-it("is shown in pieces that lead to each other and leave out nothing", async () => {
+it("is shown in linked segments without gaps", async () => {
   const whole = createReading({
     path: file,
     format: claude,
@@ -124,7 +124,7 @@ it("is shown in pieces that lead to each other and leave out nothing", async () 
   expect(pieces.flat()).toEqual(expected);
 });
 
-it("leads from its beginning to its end, and shows any record with its line", async () => {
+it("links from its beginning to its end, and shows any record with its line number", async () => {
   const tail = await opened(session_id);
   const before = await opened(linkOf(tail.transcript.parts.at(0)) ?? "");
   const after = linkOf(before.transcript.parts.at(before.transcript.parts.length - 1));
@@ -135,7 +135,7 @@ it("leads from its beginning to its end, and shows any record with its line", as
   expect(JSON.parse(raw?.text ?? "")).toMatchObject({ sessionId: session_id });
 });
 
-it("is shown in pieces where it is a copy of another file too", async () => {
+it("is shown in segments if it is a copy of another file too", async () => {
   const project = join(folder, "agent", "projects", "-home-copy");
   mkdirSync(project);
   copyFileSync(file, join(project, `${session_id}.jsonl`));
@@ -147,7 +147,7 @@ it("is shown in pieces where it is a copy of another file too", async () => {
   rmSync(project, { recursive: true });
 });
 
-it("is counted whole, and counts on as it grows, on the screen at once", async () => {
+it("is counted completely, and continues to be counted as it grows", async () => {
   await eventually(() => expect(sessions.status().index.done).toBe(true), 60_000);
   const row = sessions.get(session_id);
   expect(row?.tool_calls).toBeGreaterThan(10_000);
@@ -203,7 +203,7 @@ async function whileDamaged(work: () => Promise<void>): Promise<void> {
   }
 }
 
-it("is shown in the same pieces when its file is gone, and again when it is back", async () => {
+it("is shown in the same segments when its file is deleted, and when it is back", async () => {
   await eventually(() => expect(archivedBytes()).toBe(statSync(file).size), 60_000);
   const pieces = async () => {
     const said: string[][] = [];
@@ -245,7 +245,7 @@ it("is shown in the same pieces when its file is gone, and again when it is back
   expect(await pieces()).toEqual(whole);
 }, 120_000);
 
-it("shows a piece anew when the file was rewritten in place", async () => {
+it("reloads a segment when the file was rewritten in place", async () => {
   const first = segmentId(session_id, 0);
   const before = await opened(first);
   writeFileSync(file, readFileSync(file, "utf8").replaceAll(/("id":"msg_|[uU]uid":")0/g, "$1f"));
@@ -256,7 +256,7 @@ it("shows a piece anew when the file was rewritten in place", async () => {
   expect(after.framesAfter(before.epoch, before.seq)).toBeUndefined();
 });
 
-it("is read anew when another file takes its place", async () => {
+it("is read again when another file replaces it", async () => {
   const piece = await opened(segmentId(session_id, 0));
   const short = generateClaudeSession({ parts: 40, turns: 2, seed: 9 });
   writeFileSync(file, `${short.lines.join("\n").replaceAll(short.session_id, session_id)}\n`);
@@ -269,7 +269,7 @@ it("is read anew when another file takes its place", async () => {
   expect(await sessions.open(piece.id)).toBeUndefined();
 });
 
-it("leads back from an empty piece where a session of the file has nothing in its last one", async () => {
+it("links back from an empty segment if the last one contains nothing of a session", async () => {
   const elsewhere = mkdtempSync(join(tmpdir(), "huge-runs-"));
   const project = join(elsewhere, "agent", "projects", "-home-ada");
   mkdirSync(project, { recursive: true });
@@ -319,7 +319,7 @@ async function metOnTheWayBack(from: Sessions, id: string): Promise<number[]> {
   return met;
 }
 
-describe("leads back over all its pieces", () => {
+describe("links back over all its segments", () => {
   const BOUNDARY = 7 * SEGMENT_BYTES;
   const write = writer("1.0.60");
   const line = (record: object) => `${JSON.stringify(record)}\n`;
@@ -350,7 +350,7 @@ describe("leads back over all its pieces", () => {
     });
   const numbers = (last: number) => Array.from({ length: last }, (_, at) => at + 1);
 
-  it("where its file passed the boundary of one since it was looked at", async () => {
+  it("if its file crossed a segment boundary since the last check", async () => {
     const rarely = start({ hot: 60_000, list: 60_000 });
     try {
       await eventually(() => expect(rarely.status().index.done).toBe(true), 60_000);
@@ -362,7 +362,7 @@ describe("leads back over all its pieces", () => {
     }
   }, 120_000);
 
-  it("of which there are none where its file became short since it was looked at", async () => {
+  it("that no longer exist if its file became short since the last check", async () => {
     const rarely = start({ hot: 60_000, list: 60_000 });
     try {
       await eventually(() => expect(rarely.status().index.done).toBe(true), 60_000);
@@ -373,7 +373,7 @@ describe("leads back over all its pieces", () => {
     }
   }, 120_000);
 
-  it("of which none can be opened once its file became short", async () => {
+  it("that can no longer be opened once its file became short", async () => {
     const looking = start({ hot: 20, list: 50 });
     try {
       await eventually(() => expect(looking.status().index.done).toBe(true), 60_000);
@@ -392,7 +392,7 @@ describe("leads back over all its pieces", () => {
     }
   }, 120_000);
 
-  it("that the archive has of a file that went before all of it was there", async () => {
+  it("of an incomplete archive of a deleted file", async () => {
     appendFileSync(path, said(short_of + 1));
     const archiving = start({ hot: 20, list: 50 });
     const database = () => new DatabaseSync(join(base, "data", "verbatim.db"));

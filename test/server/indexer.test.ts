@@ -34,7 +34,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const handlers: IndexHandlers = { replaced() {}, progress: () => false, preview() {} };
 
-it("reads every file into the rows that its lines make", async () => {
+it("reads every file into the same rows as its lines", async () => {
   const indexer = createIndexer();
   try {
     await Promise.all(
@@ -50,7 +50,7 @@ it("reads every file into the rows that its lines make", async () => {
   }
 });
 
-it("takes a file for over by when it was written to as it was read, not as it was seen", async () => {
+it("judges whether a file is complete by its modification time when it was read", async () => {
   const indexer = createIndexer();
   const { session_id, lines } = generateClaudeSession({ parts: 100, turns: 1, seed: 9 });
   const path = join(folder, `${session_id}.jsonl`);
@@ -68,7 +68,7 @@ it("takes a file for over by when it was written to as it was read, not as it wa
   }
 });
 
-it("stands still while something else is to be done first, and reads all of it then", async () => {
+it("pauses for urgent work, and then reads everything", async () => {
   const indexer = createIndexer();
   try {
     indexer.pause();
@@ -87,7 +87,7 @@ it("stands still while something else is to be done first, and reads all of it t
   }
 });
 
-it("says how far it is, and ends where it is told to", async () => {
+it("reports progress, and stops on request", async () => {
   const indexer = createIndexer();
   try {
     const told: number[] = [];
@@ -108,7 +108,7 @@ it("says how far it is, and ends where it is told to", async () => {
   }
 });
 
-it("a file that cannot be read fails, and those beside it are read", async () => {
+it("reports a file that cannot be read, and reads the others", async () => {
   const indexer = createIndexer();
   try {
     const read = jobs.map((job, n) => indexer.index(n === 2 ? { ...job, format: "none" } : job, handlers));
@@ -121,7 +121,7 @@ it("a file that cannot be read fails, and those beside it are read", async () =>
   }
 });
 
-it("what waits when it closes is told so, and nothing is left that keeps the process", async () => {
+it("rejects queued jobs when it closes, and does not keep the process alive", async () => {
   const indexer = createIndexer();
   indexer.pause();
   const results = Promise.allSettled(jobs.map((job) => indexer.index(job, handlers)));

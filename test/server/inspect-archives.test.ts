@@ -118,7 +118,7 @@ describe("an Inspect log in an archive", () => {
     });
   });
 
-  it("has a message that is only sent by its number in the pool", () => {
+  it("resolves messages that are only given by their number in the pool", () => {
     const pooled = {
       ...sample("one", 1),
       events: [
@@ -147,7 +147,7 @@ describe("an Inspect log in an archive", () => {
     expect(Object.values(ordersOf(path))).toEqual([ORDER, ORDER]);
   });
 
-  it("reads a sample that is cut into documents", () => {
+  it("reads a sample that is split into documents", () => {
     const path = archive("chunked.eval", [
       ["header.json", { ...header, version: 3 }],
       [
@@ -168,7 +168,7 @@ describe("an Inspect log in an archive", () => {
     expect(ordersOf(path)).toEqual({ "!/samples/one_epoch_1#": ORDER });
   });
 
-  it("tells a sample that cannot be read, and shows the others", () => {
+  it("reports an unreadable sample, and shows the others", () => {
     const path = archive("damaged.eval", [
       ["header.json", header],
       ["samples/bad_epoch_1.json", '{"id":"bad"'],
@@ -180,7 +180,7 @@ describe("an Inspect log in an archive", () => {
     });
   });
 
-  it("is shown by its name: its samples, and one of them", async () => {
+  it("is shown by name: its samples, and one of them", async () => {
     const path = archive("shown.eval", [
       ["header.json", header],
       ["samples/one_epoch_1.json", sample("one", 1)],
@@ -195,7 +195,7 @@ describe("an Inspect log in an archive", () => {
     expect(one.out).toContain("a.csv");
   });
 
-  it("says what is wrong with an archive that is none, or not a whole one", async () => {
+  it("reports an invalid or incomplete archive", async () => {
     const path = archive("whole.eval", [["header.json", header]]);
     const half = join(folder, "half.eval");
     const bytes = zipOf([["header.json", JSON.stringify(header)]]);

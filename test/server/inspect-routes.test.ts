@@ -50,7 +50,7 @@ afterAll(async () => {
 const contextOf = async (query: string): Promise<ContextReply> =>
   await (await get(`/context?${query}`)).json();
 
-it("a model call's input is the request that the agent logged, item by item", async () => {
+it("returns a model call's input as the logged request, item by item", async () => {
   const context = await contextOf("call=3");
   expect(context).toMatchObject({
     call: 3,
@@ -78,17 +78,17 @@ it("a model call's input is the request that the agent logged, item by item", as
   ]);
 });
 
-it("an attempt without an answer is a call of its own, and is no step", async () => {
+it("has an attempt without an answer as a call without a step", async () => {
   expect(await contextOf("call=1")).toMatchObject({ step: null, request_id: "r0" });
 });
 
-it("the call that made a part is found by the part", async () => {
+it("finds the call that made a part", async () => {
   const open = await sessions.open(id);
   const text = [...(open?.transcript.parts ?? [])].find((part) => part?.type === "text");
   expect(await contextOf(`part=${text?.id}`)).toMatchObject({ call: 3 });
 });
 
-it("an item leads to the part that it was made from, and gives its text", async () => {
+it("links an item to the part it was made from, and returns its text", async () => {
   const { items } = await contextOf("call=3");
   const open = await sessions.open(id);
   const prompt = open?.transcript.parts.at(0);
@@ -97,12 +97,12 @@ it("an item leads to the part that it was made from, and gives its text", async 
   expect(await (await get("/context/3/items/5")).json()).toEqual({ text: "a.txt" });
 });
 
-it("find marks the items that hold a text", async () => {
+it("marks the items that contain a text", async () => {
   const { items } = await contextOf("call=3&find=A.TXT");
   expect(items.flatMap(({ is_found }, at) => (is_found ? [at] : []))).toEqual([5]);
 });
 
-it("calls, parts and items that are not there are refused", async () => {
+it("rejects unknown calls, parts and items", async () => {
   for (const [path, status, code] of [
     ["/context?call=4", 404, "no_call"],
     ["/context?call=0", 404, "no_call"],
@@ -119,7 +119,7 @@ it("calls, parts and items that are not there are refused", async () => {
   }
 });
 
-it("figures count the steps of a session", async () => {
+it("counts the steps of a session", async () => {
   const figures: FiguresReply = await (await get("/figures")).json();
   expect(figures).toMatchObject({
     turns: 1,

@@ -36,7 +36,7 @@ function createRows() {
   return { ids, list, told, change };
 }
 
-it("tells rows of which only the time or the size changed twice a second, all others at once", () => {
+it("publishes rows with only a new time or size twice a second, and others at once", () => {
   const { ids, list, told, change } = createRows();
   const [one, other] = ids;
 
@@ -65,7 +65,7 @@ it("tells rows of which only the time or the size changed twice a second, all ot
   list.close();
 });
 
-it("tells a row that grew within half a second, also where another one's growth is told as it comes due", () => {
+it("publishes a growing row within half a second, also if another one's growth is published in between", () => {
   const { ids, list, told, change } = createRows();
   const [one, other] = ids;
   change(one, { last_activity_at: 1 });

@@ -110,7 +110,7 @@ async function enter(link: string) {
 }
 
 describe("the command", { timeout: 60_000 }, () => {
-  it("explains every flag, and says its version", async () => {
+  it("documents every flag, and prints its version", async () => {
     const home = newHome();
     const help = await finish(home, ["--help"]);
     expect(help).toMatchObject({ code: 0, err: "" });
@@ -143,7 +143,7 @@ describe("the command", { timeout: 60_000 }, () => {
     [["--data-dir"], "--data-dir needs a value."],
     [["--port", "--open"], "--port needs a value."],
     [["--no-samples=3"], "--no-samples does not take a value."],
-  ])("says in sentences what is wrong with the flags %j", async (args, text) => {
+  ])("describes what is wrong with the flags %j", async (args, text) => {
     const home = newHome();
     const run = await finish(home, args);
     expect(run).toEqual({ code: 2, out: "", err: `${text} \`--help\` lists all options.\n` });
@@ -197,7 +197,7 @@ describe("the command", { timeout: 60_000 }, () => {
     [["--data-dir", "PASSWORD/below"], "--data-dir"],
     [["token", "--data-dir", "PASSWORD/below"], "--data-dir"],
     [["--data-dir", process.platform === "win32" ? "SHORT" : "/proc/verbatim"], "--data-dir"],
-  ])("refuses %j with one line that names the remedy", async (args, said) => {
+  ])("rejects %j with one line that includes a remedy", async (args, said) => {
     const home = newHome();
     const files = { PASSWORD: "correct horse battery\n", SHORT: "short\n", EMPTY: "" };
     for (const [name, text] of Object.entries(files)) writeFileSync(join(home.path, name), text);
@@ -212,7 +212,7 @@ describe("the command", { timeout: 60_000 }, () => {
     expect(err.trim().split("\n")).toHaveLength(1);
   });
 
-  it("prints its address once and nothing else, lets the page in, and ends when told", async () => {
+  it("prints only its address, signs the page in, and ends on a signal", async () => {
     const home = newHome();
     const { session_id, lines } = generateClaudeSession({ parts: 20, turns: 2 });
     writeFileSync(join(home.path, `.claude/projects/-work/${session_id}.jsonl`), `${lines.join("\n")}\n`);
@@ -230,7 +230,7 @@ describe("the command", { timeout: 60_000 }, () => {
     expect(run.err()).toBe("");
   });
 
-  it("ends in order though it is told to while it begins, with no store left open", async () => {
+  it("shuts down properly if it gets the signal while starting, with all stores closed", async () => {
     const home = newHome();
     const run = start(home, ["--port", "0", "--data-dir", home.data, "--no-samples"]);
     await expect.poll(() => existsSync(join(home.data, "verbatim.db")), { interval: 1 }).toBe(true);
@@ -239,7 +239,7 @@ describe("the command", { timeout: 60_000 }, () => {
     expect(readdirSync(home.data).filter((name) => /-(?:wal|shm)$/.test(name))).toEqual([]);
   });
 
-  it("keeps an open page let in over a restart, and gives a new link to who asks in the terminal", async () => {
+  it("keeps an open page signed in over a restart, and prints a new link on request", async () => {
     const home = newHome();
     const args = ["--port", "0", "--data-dir", home.data, "--no-samples"];
     const first = start(home, args);
@@ -270,7 +270,7 @@ describe("the command", { timeout: 60_000 }, () => {
     await stop(second.process, "SIGINT");
   });
 
-  it("ends at once, with one line and no store begun, where its secrets cannot be kept", async () => {
+  it("exits with one line and without a store if its secrets cannot be stored", async () => {
     const home = newHome();
     mkdirSync(join(home.data, "access.json"), { recursive: true });
     const { code, out, err } = await finish(home, ["--port", "0", "--data-dir", home.data, "--no-samples"]);
@@ -281,7 +281,7 @@ describe("the command", { timeout: 60_000 }, () => {
     expect(readdirSync(home.data)).toEqual(["access.json"]);
   });
 
-  it("runs without the samples where they cannot be laid out, and says so", async () => {
+  it("runs without the samples if they cannot be written, and says so", async () => {
     const home = newHome();
     mkdirSync(home.data);
     writeFileSync(join(home.data, "samples"), "No folder.");
@@ -292,7 +292,7 @@ describe("the command", { timeout: 60_000 }, () => {
     expect(run.err().trim().split("\n")).toHaveLength(1);
   });
 
-  it("runs without a browser where the page that would open it cannot be written, and says so", async () => {
+  it("runs without a browser if its start page cannot be written, and says so", async () => {
     const home = newHome();
     mkdirSync(join(home.data, "open.html"), { recursive: true });
     const run = start(home, ["--port", "0", "--data-dir", home.data, "--no-samples", "--open"]);
@@ -303,7 +303,7 @@ describe("the command", { timeout: 60_000 }, () => {
   });
 
   it.skipIf(!mountable)(
-    "begins again by itself with a data folder whose disk was full (skipped where no small file system can be mounted)",
+    "restarts by itself after its disk was full (skipped without a small file system)",
     async () => {
       const home = newHome();
       const { session_id, lines } = generateClaudeSession({ parts: 20, turns: 2 });
@@ -330,7 +330,7 @@ describe("the command", { timeout: 60_000 }, () => {
           return sessionsReply.parse(await reply.json()).sessions.find(({ id }) => id === session_id);
         };
         expect((await notices()).join()).toContain("cannot be");
-        expect(run.err()).toContain("it is tried again by itself");
+        expect(run.err()).toContain("Verbatim retries automatically");
         await expect.poll(row).toMatchObject({ parts: expect.any(Number) });
 
         rmSync(ballast);
@@ -348,7 +348,7 @@ describe("the command", { timeout: 60_000 }, () => {
   );
 
   it.skipIf(!mountable)(
-    "lets an open page in again where its data folder can only be read by now (skipped where none can be mounted)",
+    "signs an open page in again if its data folder is now read-only (skipped if none can be mounted)",
     async () => {
       const home = newHome();
       expect(mountSmall(home.data, 4 * 1024 * 1024)).toBe(true);
@@ -370,7 +370,7 @@ describe("the command", { timeout: 60_000 }, () => {
     },
   );
 
-  it("says in the terminal what a person must know: another daemon on the store, a store that was damaged", async () => {
+  it("prints notices in the terminal: another daemon on the store, a damaged store", async () => {
     const home = newHome();
     const args = ["--port", "0", "--data-dir", home.data, "--no-samples"];
     const first = start(home, args);
@@ -384,11 +384,11 @@ describe("the command", { timeout: 60_000 }, () => {
     writeFileSync(join(home.data, "verbatim.db"), "This was a database once.");
     const third = start(home, args);
     await addressOf(third);
-    await expect.poll(third.err).toContain("It was set aside as");
+    await expect.poll(third.err).toContain("It was moved to");
     await stop(third.process, "SIGTERM");
   });
 
-  it("says in the terminal which path that it was given holds no session, in words that are no commands to it", async () => {
+  it("reports given paths without sessions, with control characters escaped", async () => {
     const home = newHome();
     const file = join(home.path, "notes\u001b[2J.md");
     writeFileSync(file, "# Notes\n");
@@ -400,7 +400,7 @@ describe("the command", { timeout: 60_000 }, () => {
     expect(run.err().trim().split("\n")).toHaveLength(1);
   });
 
-  it("takes over by itself from the daemon whose data folder it shares, once that one has ended", async () => {
+  it("takes over when the daemon that it shares its data folder with ends", async () => {
     const home = newHome();
     const args = ["--port", "0", "--data-dir", home.data, "--no-samples"];
     const first = start(home, args);
@@ -423,7 +423,7 @@ describe("the command", { timeout: 60_000 }, () => {
     await stop(second.process, "SIGTERM");
   });
 
-  it("leaves both stores to the daemon that came first, even where that one is still opening the first", async () => {
+  it("leaves both stores to the first daemon, even while that is still opening the first one", async () => {
     const home = newHome();
     mkdirSync(home.data);
     const lock = (name: string) => {
@@ -472,7 +472,7 @@ describe("the command", { timeout: 60_000 }, () => {
     },
   );
 
-  it("gives links where the path of the data folder is too long for a socket", async () => {
+  it("creates links if the path of the data folder is too long for a socket", async () => {
     const home = newHome();
     const data = join(home.data, "long ".repeat(30).trim());
     const run = start(home, ["--port", "0", "--data-dir", data, "--no-samples"]);
@@ -485,7 +485,7 @@ describe("the command", { timeout: 60_000 }, () => {
     expect((await finish(home, ["--link", "--data-dir", data])).err).toContain("No daemon uses");
   });
 
-  it("takes over though what it was started with is gone, and tries on until it can", async () => {
+  it("takes over even if the files that it was started with are gone, retrying until it can", async () => {
     const home = newHome();
     const args = ["--port", "0", "--data-dir", home.data, "--no-samples"];
     const first = start(home, args);
@@ -511,7 +511,7 @@ describe("the command", { timeout: 60_000 }, () => {
     await stop(second.process, "SIGTERM");
   });
 
-  it("takes over with the page and the version that it was started with", async () => {
+  it("takes over with the page and version that it was started with", async () => {
     const home = newHome();
     const root = resolve(main, "../../../..");
     const installed = join(home.path, "installed");
@@ -537,7 +537,7 @@ describe("the command", { timeout: 60_000 }, () => {
     await stop(second.process, "SIGTERM");
   });
 
-  it("opens one long session after the other in little memory: those that nobody looks at any more are put away", async () => {
+  it("opens many long sessions in little memory by evicting those without viewers", async () => {
     const home = newHome();
     const ids = Array.from({ length: 14 }, (_, seed) => {
       const { session_id, lines } = generateClaudeSession({ parts: 40, turns: 1, seed });
@@ -583,7 +583,7 @@ describe("the command", { timeout: 60_000 }, () => {
     await stop(run.process, "SIGTERM");
   });
 
-  it("shows samples where there is nothing else to show", async () => {
+  it("shows samples if there are no sessions", async () => {
     const home = newHome();
     const run = start(home, ["--port", "0", "--data-dir", home.data]);
     const { cookie, origin } = await enter(await addressOf(run));
@@ -596,7 +596,7 @@ describe("the command", { timeout: 60_000 }, () => {
     await stop(run.process, "SIGTERM");
   });
 
-  it("writes only data to standard output when it shows a file, and bears a reader that leaves", async () => {
+  it("writes only data to standard output when showing a file, and handles a closed pipe", async () => {
     const home = newHome();
     const { lines } = generateClaudeSession({ parts: 3_000, turns: 3 });
     const file = join(home.path, "session.jsonl");

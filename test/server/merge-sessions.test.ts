@@ -18,7 +18,7 @@ const prompt = (session_id: string, text: string) => ({
   parts: [{ type: "text" as const, text }],
 });
 
-it("several sources are one list, whose changes count up whoever made them", async () => {
+it("merges sources into one list with one sequence of changes", async () => {
   const [one, other] = [createMemorySessions(), createMemorySessions()];
   const [first, second] = [uuidOf("first"), uuidOf("second")];
   one.add(first, [prompt(first, "One")]);
@@ -44,7 +44,7 @@ it("several sources are one list, whose changes count up whoever made them", asy
   expect(merged.status().index).toMatchObject({ files_found: 2, done: true });
 });
 
-it("of two sessions with one id, the earlier source's is shown", () => {
+it("prefers the earlier source for sessions with the same id", () => {
   const [one, other] = [createMemorySessions(), createMemorySessions()];
   const id = uuidOf("both");
   one.add(id, [prompt(id, "One"), prompt(id, "Two")]);
@@ -57,7 +57,7 @@ it("of two sessions with one id, the earlier source's is shown", () => {
   expect(changes).toEqual([]);
 });
 
-it("what all sources say is said once, and they can begin again only together", () => {
+it("merges equal notices, and can restart only if all sources can", () => {
   const sourceThat = (retry: () => boolean, ...texts: string[]) => {
     const source = createMemorySessions();
     const notices = texts.map((text) => ({ level: "error" as const, text }));
@@ -76,7 +76,7 @@ it("what all sources say is said once, and they can begin again only together", 
   expect(mergeSessions([createMemorySessions()]).retry).toBeUndefined();
 });
 
-it("no session hides another one that has its id: the daemon begins none, and lists a file's by an id of its own", async () => {
+it("never hides a session with the same id: the daemon creates none, and lists a file's under another id", async () => {
   const home = mkdtempSync(join(tmpdir(), "verbatim-ids-"));
   const [found, pushed] = [randomUUID(), randomUUID()];
   const writeFile = (sessionId: string, content: string) => {

@@ -33,7 +33,7 @@ interface Reply {
   body: { outcome?: string; answer?: { option_ids: string[] } };
 }
 
-describe("what a person does over a network that loses replies", {
+describe("an action over a network that loses replies", {
   timeout: LONG ? 900_000 : 120_000,
 }, () => {
   let hosted: ManagedSessions;
@@ -97,7 +97,7 @@ describe("what a person does over a network that loses replies", {
     throw new Error("No reply ever came");
   }
 
-  it(`is a prompt once, however many of ${LOST} replies are lost`, async () => {
+  it(`is one prompt, however many of ${LOST} replies are lost`, async () => {
     await stage(async (acting, { parts }) => {
       const [part] = parts;
       await acting.say(part?.type === "text" ? `Did ${part.text}` : "");
@@ -129,7 +129,7 @@ describe("what a person does over a network that loses replies", {
     console.info(`${lost} replies lost, ${sent + 1} prompts`);
   });
 
-  it(`is one decision of two people's for each request, the first, over ${LOST} lost replies`, async () => {
+  it(`is the first of two people's decisions for each request, over ${LOST} lost replies`, async () => {
     const request_ids = Array.from({ length: Math.ceil(LOST / 2) }, () => randomUUID());
     const acted: string[] = [];
     await stage(async (acting, _prompt, signal) => {
@@ -171,10 +171,10 @@ describe("what a person does over a network that loses replies", {
   });
 });
 
-describe("two daemons that start on one data folder at the same moment", {
+describe("two daemons that start on one data folder at the same time", {
   timeout: LONG ? 1_800_000 : 120_000,
 }, () => {
-  it(`leave one that writes and a store that is whole, ${STARTS} times`, async () => {
+  it(`leave one writer and an intact store, ${STARTS} times`, async () => {
     const agent = join(folder, "agent");
     for (let n = 0; n < 5; n += 1) {
       write(

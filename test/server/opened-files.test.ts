@@ -45,7 +45,7 @@ describe("files opened in memory", () => {
       (error: unknown) => error,
     );
 
-  it("has one session of a file, under an id that only the reply tells, and lists it nowhere", async () => {
+  it("have one session per file, under an id that only the reply contains, and are not listed", async () => {
     const { open, sessions } = start();
     const { sessions: rows } = await open([fixture(`claude-code/${OWN_ID}.jsonl`)]);
     const [row] = rows;
@@ -60,7 +60,7 @@ describe("files opened in memory", () => {
     expect(again.sessions[0]?.id).not.toBe(row?.id);
   });
 
-  it("joins the runs of a folder to their calls, by the ids that they go by here", async () => {
+  it("link the runs of a folder to their calls, by the opened ids", async () => {
     const { open, sessions, together } = start();
     const reply = await open(project());
     const top = reply.sessions.filter(({ parent }) => parent === undefined);
@@ -79,7 +79,7 @@ describe("files opened in memory", () => {
     expect(together(runs[0]?.id ?? "")).toEqual(reply);
   });
 
-  it("gives the record of a part and an export", async () => {
+  it("return the raw record of a part, and an export", async () => {
     const { open, sessions } = start();
     const given = fixture(`claude-code/${OWN_ID}.jsonl`);
     const [row] = (await open([given])).sessions;
@@ -96,7 +96,7 @@ describe("files opened in memory", () => {
     expect(new Set(frames.map(({ session_id }) => session_id))).toEqual(new Set([id]));
   });
 
-  it("gives outputs that were kept in files which came along, and none of this machine's", async () => {
+  it("return stored outputs from the opened files, and none from this machine", async () => {
     const line = (uuid: string, rest: object) =>
       `${JSON.stringify({ uuid, sessionId: OWN_ID, timestamp: "2026-11-20T12:00:00Z", ...rest })}\n`;
     const call = (id: string, path: string) =>
@@ -135,7 +135,7 @@ describe("files opened in memory", () => {
     expect(await outputs([given])).toEqual([undefined, undefined]);
   });
 
-  it("reads compressed rollouts and documents, by what they hold", async () => {
+  it("include compressed rollouts and documents, recognized by content", async () => {
     const { open } = start();
     const rollout = readFileSync(join(FIXTURES, "codex/turns-0144.jsonl"));
     const [compressed] = (await open([file("renamed.jsonl.zst", zstdCompressSync(rollout))])).sessions;
@@ -149,7 +149,7 @@ describe("files opened in memory", () => {
     expect(document).toMatchObject({ agent: "chat-messages", first_prompt: "Where is the tide table?" });
   });
 
-  it("keeps two sessions of one id apart", async () => {
+  it("keep two sessions with the same id apart", async () => {
     const { open, sessions } = start();
     const { bytes } = fixture(`claude-code/${OWN_ID}.jsonl`);
     const reply = await open([file("p/one.jsonl", bytes), file("p/two.jsonl", bytes)]);
@@ -158,7 +158,7 @@ describe("files opened in memory", () => {
       expect((await sessions.open(id))?.transcript.parts.length).toBe(parts);
   });
 
-  it("says what is wrong with a file in which there is no session", async () => {
+  it("are rejected with a reason if they contain no session", async () => {
     const { open } = start();
     expect(await refusal(open([file("a.jsonl", "")]))).toMatchObject({ status: 422, code: "empty" });
     expect(await refusal(open([file("a.txt", "Hello")]))).toMatchObject({ code: "unknown_format" });
@@ -175,7 +175,7 @@ describe("files opened in memory", () => {
     });
   });
 
-  it("holds no more than its limit: what nobody views goes first, what is viewed stays", async () => {
+  it("stay within their limit: those without viewers are closed first", async () => {
     const given = fixture(`claude-code/${OWN_ID}.jsonl`);
     const { open, sessions, reserve } = start(given.bytes.length * 2);
     const viewed = (await open([given])).sessions[0]?.id ?? "";
@@ -197,7 +197,7 @@ describe("files opened in memory", () => {
     leave?.();
   });
 
-  it("lets go of what the last viewer left a minute ago, and of what nobody looked at for an hour", async () => {
+  it("are closed a minute after the last viewer left, and after an hour without use", async () => {
     const { open, sessions, clock } = start();
     const given = fixture(`claude-code/${OWN_ID}.jsonl`);
     const idOf = async () => (await open([given])).sessions[0]?.id ?? "";
@@ -250,7 +250,7 @@ describe("the routes of opened files", () => {
       .map((entry) => join(entry.parentPath, entry.name))
       .sort();
 
-  it("open files, serve their sessions as any other, and store nothing", async () => {
+  it("open files, serve their sessions like others, and store nothing", async () => {
     const before = stored();
     const reply = await post(bodyOf([...project(), file("-home-mara-tide/empty.txt", "")]));
     expect(reply.status).toBe(201);
@@ -285,7 +285,7 @@ describe("the routes of opened files", () => {
     }
   });
 
-  it("refuse what is no upload", async () => {
+  it("reject an invalid upload", async () => {
     const one = bodyOf([file("a.jsonl", "Hello")]);
     expect((await post(one, "application/json")).status).toBe(415);
     expect((await post(one, "text/plain")).status).toBe(415);

@@ -33,8 +33,8 @@ function cutOfFold(frames: readonly Frame[]) {
   return { transcript, addressed, parts: [...transcript.parts].map((part) => part && truncatePart(part)) };
 }
 
-describe("what goes over the wire", { timeout: 60_000 }, () => {
-  it("folds from cut frames into the same parts as the cut of the whole fold", () => {
+describe("truncated data", { timeout: 60_000 }, () => {
+  it("folds from truncated frames into the same parts as truncating the complete fold", () => {
     for (let seed = 1; seed <= 60; seed++) {
       const { addressed, parts } = cutOfFold(createWork(session_id, seed, 0.4).take(60));
       let client = emptyTranscript(session_id);
@@ -47,7 +47,7 @@ describe("what goes over the wire", { timeout: 60_000 }, () => {
     }
   });
 
-  it("holds for a client that begins with a page in the middle", () => {
+  it("also for a client that begins with a page in the middle", () => {
     for (let seed = 1; seed <= 60; seed++) {
       const { addressed, parts } = cutOfFold(createWork(session_id, seed, 0.4).take(60));
       const begin = 1 + (seed % 50);
@@ -66,7 +66,7 @@ describe("what goes over the wire", { timeout: 60_000 }, () => {
     }
   });
 
-  it("is within its limits, valid, and the same when it is cut again", () => {
+  it("is within its limits, valid, and idempotent", () => {
     for (let seed = 1; seed <= 30; seed++) {
       const { transcript, parts } = cutOfFold(createWork(session_id, seed, 0.6).take(60));
       const wholes = [...transcript.parts];
@@ -96,7 +96,7 @@ describe("what goes over the wire", { timeout: 60_000 }, () => {
     }
   });
 
-  it("gives who watches a text all of it, and who comes when it has ended its beginning", () => {
+  it("has all of a growing text for its viewers, and its beginning for those that come later", () => {
     const kinds = ["text", "thinking"] as const;
     for (const kind of kinds) {
       const part_id = uuidOf(kind);
@@ -133,7 +133,7 @@ describe("what goes over the wire", { timeout: 60_000 }, () => {
     }
   });
 
-  it("gives who watches a tool at work all that it says, up to a limit", () => {
+  it("has all progress of a tool for its viewers, up to a limit", () => {
     const call = { session_id, at: 0, tool_call_id: "c" };
     let offset = 0;
     const says = (text: string): Frame => {
@@ -157,7 +157,7 @@ describe("what goes over the wire", { timeout: 60_000 }, () => {
     expect(much?.truncated).toEqual({ progress: text.length + GROWING_LIMIT });
   });
 
-  it("holds of a long output its last lines too, where what went wrong stands", () => {
+  it("includes the last lines of a long output, where errors usually are", () => {
     const result = (output_text: string) => {
       const { parts } = cutOfFold([
         {
@@ -190,7 +190,7 @@ describe("what goes over the wire", { timeout: 60_000 }, () => {
     expect(result(`${"a".repeat(9_000)}\n`).output_end).toBe(`${"a".repeat(9_000 - OUTPUT_LIMIT)}\n`);
   });
 
-  it("never parts a surrogate pair", () => {
+  it("never splits a surrogate pair", () => {
     expect(truncateText("a😀b", 2)).toBe("a");
     expect(truncateText("a😀b", 3)).toBe("a😀");
     expect(truncateText("a😀", 3)).toBe("a😀");
@@ -223,7 +223,7 @@ describe("what goes over the wire", { timeout: 60_000 }, () => {
     expect({}).not.toHaveProperty("polluted");
   });
 
-  it("holds the end of a long session, and the results of its calls wherever they stand", () => {
+  it("contains the end of a long session, and the results of its calls wherever they are", () => {
     const sessions = createMemorySessions();
     const work = createWork(session_id, 7, 0.02);
     sessions.add(session_id, work.take(3_000));

@@ -14,7 +14,7 @@ const claude = readFileSync(join(FIXTURES, "claude-code/5f0c1a52-7d7e-4b8e-9a51-
   .split("\n");
 const codex = readFileSync(join(FIXTURES, "codex/turns-0144.jsonl"), "utf8").trimEnd().split("\n");
 
-describe("session files that other machines post", () => {
+describe("session files posted by other machines", () => {
   let daemon: SpawnedDaemon;
   beforeAll(async () => {
     daemon = await spawnDaemon();
@@ -42,7 +42,7 @@ describe("session files that other machines post", () => {
     return sessions;
   };
 
-  it("shows a Claude Code session that comes in batches, each record once", async () => {
+  it("show a Claude Code session that arrives in batches, each record once", async () => {
     const file = { agent: "claude-code", path: `-home-mara-tide/${SESSION}.jsonl` };
     const half = claude.length >> 1;
     const first = await (await post(file, claude.slice(0, half))).json();
@@ -68,7 +68,7 @@ describe("session files that other machines post", () => {
     );
   });
 
-  it("takes Codex rollouts by the index of their first record, and refuses a gap", async () => {
+  it("accept Codex rollouts by the index of their first record, and reject a gap", async () => {
     const file = { agent: "codex", path: ROLLOUT };
     await post({ ...file, from: "0" }, codex.slice(0, 5));
     expect(await (await post({ ...file, from: "3" }, codex.slice(3, 8))).json()).toEqual({
@@ -83,7 +83,7 @@ describe("session files that other machines post", () => {
     await eventually(async () => expect((await idOf()).some(({ agent }) => agent === "codex")).toBe(true));
   });
 
-  it("names the line that is no record, and appends nothing of its batch", async () => {
+  it("name an invalid line, and append nothing of its batch", async () => {
     const file = { agent: "claude-code", path: "p/bad.jsonl" };
     const reply = await post(file, ['{"type":"user","uuid":"1"}', "[1]"]);
     expect(reply.status).toBe(422);
@@ -99,7 +99,7 @@ describe("session files that other machines post", () => {
     },
   );
 
-  it("is closed to whoever has not the token for pushing", async () => {
+  it("need the token for pushing", async () => {
     const file = { agent: "claude-code", path: "p/s.jsonl" };
     for (const token of ["", "wrong"]) {
       expect((await call(file, { method: "POST", body: "{}" }, token)).status).toBe(401);
@@ -112,7 +112,7 @@ describe("session files that other machines post", () => {
   });
 });
 
-it("drops what a crash left of a line, for its batch was never confirmed", async () => {
+it("drop an incomplete line after a crash, since its batch was never confirmed", async () => {
   const folder = join(import.meta.dirname, `../../.cache/posted-${process.pid}`);
   const file = { agent: "claude-code", path: "p/s.jsonl" };
   const linesTo = (end: number) => batchLines(claude.slice(0, end).join("\n"));

@@ -73,7 +73,7 @@ const registry = () => createProcessRegistry([{ format: claudeCode, path: root }
 const isLinux = existsSync("/proc/self/stat");
 
 describe.skipIf(!isLinux)("the registry of Claude Code's live processes", () => {
-  it("tells every status, with what is waited for and since when", async () => {
+  it("reports every status, with the reason and time of waiting", async () => {
     const agent = await startAgent();
     const { read } = registry();
     const seen = async (fields: object) => {
@@ -111,7 +111,7 @@ describe.skipIf(!isLinux)("the registry of Claude Code's live processes", () => 
     expect(await seen({ status: "dreaming" })).toEqual({});
   });
 
-  it("follows a process into another session, and forgets it at its exit", async () => {
+  it("follows a process into another session, and drops it when it exits", async () => {
     const agent = await startAgent();
     const { read } = registry();
     await agent.register({ status: "busy" });
@@ -121,7 +121,7 @@ describe.skipIf(!isLinux)("the registry of Claude Code's live processes", () => 
     expect(await read()).toEqual(new Map());
   });
 
-  it("does not count what a killed process left behind", async () => {
+  it("ignores entries of a killed process", async () => {
     const agent = await startAgent();
     const { read } = registry();
     await agent.register({ status: "waiting", waitingFor: "permission prompt" });
@@ -131,14 +131,14 @@ describe.skipIf(!isLinux)("the registry of Claude Code's live processes", () => 
     expect(await read()).toEqual(new Map());
   });
 
-  it("does not count a process that was given the pid of an earlier one", async () => {
+  it("ignores a process that reused a pid", async () => {
     const agent = await startAgent();
     await agent.register({ status: "busy" });
     agent.edit((entry) => ({ ...entry, procStart: String(Number(entry.procStart) - 1) }));
     expect(await registry().read()).toEqual(new Map());
   });
 
-  it("does not count a process of another PID namespace, whose pid means nothing here", async () => {
+  it("ignores a process of another PID namespace", async () => {
     const agent = await startAgent();
     await agent.register({ status: "busy" });
     agent.edit((entry) => ({ ...entry, pidDomain: "linux:0123:pid:[1]" }));
@@ -148,7 +148,7 @@ describe.skipIf(!isLinux)("the registry of Claude Code's live processes", () => 
     expect([...(await registry().read()).keys()]).toEqual([SESSION]);
   });
 
-  it("keeps what was said while the file is cut off, and reads it again", async () => {
+  it("keeps the last entry while the file is truncated, and reads it again", async () => {
     const agent = await startAgent();
     const { read } = registry();
     await agent.register({ status: "waiting", waitingFor: "input needed", statusUpdatedAt: 5 });
@@ -169,7 +169,7 @@ describe.skipIf(!isLinux)("the registry of Claude Code's live processes", () => 
     expect(await read()).toEqual(new Map());
   });
 
-  it("takes the one that waits, else the one that works, of two processes with one session", async () => {
+  it("prefers the waiting, then the busy one of two processes with one session", async () => {
     const [one, other] = [await startAgent(), await startAgent()];
     const { read } = registry();
     await one.register({ status: "idle", statusUpdatedAt: 10 });
@@ -184,7 +184,7 @@ describe.skipIf(!isLinux)("the registry of Claude Code's live processes", () => 
     expect((await read()).get(SESSION)).toEqual({ busy: false, since: 40 });
   });
 
-  it("passes over what is no entry", async () => {
+  it("ignores invalid entries", async () => {
     // A secret beside the entries.
     const secret = JSON.stringify({ pid: process.pid, sessionId: SESSION, status: "busy" });
     writeFileSync(join(folder, `${process.pid}.0a2b.key`), secret);
@@ -197,7 +197,7 @@ describe.skipIf(!isLinux)("the registry of Claude Code's live processes", () => 
 });
 
 describe("locks of Codex", () => {
-  it("say nothing of a thread that no process holds", async () => {
+  it("do not apply to a thread that no process holds", async () => {
     const locks = join(root, "thread-writer-locks");
     mkdirSync(locks);
     writeFileSync(join(locks, `${SESSION}.lock`), "");

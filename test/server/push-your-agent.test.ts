@@ -100,7 +100,7 @@ describe.skipIf(!hasTools)(
       return out.split("\n--- next block ---\n");
     }
 
-    it("does what it says: each command gets the reply that stands below it, and the turns are there", async () => {
+    it("is correct: each command gets the documented reply, and creates the documented turns", async () => {
       const blocks = readBlocks();
       expect(blocks.length).toBeGreaterThan(9);
       const printed = await runPage(blocks.map(({ command }) => command));
@@ -160,7 +160,7 @@ describe.skipIf(!hasTools)(
       ]);
     });
 
-    it("names every error that a push can meet, with its status", async () => {
+    it("documents every error of a push, with its status", async () => {
       const rows = [...page.matchAll(/^\| (\d{3}) \| ([^|]+) \|/gm)].flatMap(([, status, codes = ""]) =>
         [...codes.matchAll(/`(\w+)`/g)].map(([, code]) => `${status} ${code}`),
       );

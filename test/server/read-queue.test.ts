@@ -20,7 +20,7 @@ function readings(sizes: readonly number[]) {
   return { backlog, begun, letGo: () => held.shift()?.() };
 }
 
-it("reads the newest first, and no more long files at a time than it was told", async () => {
+it("reads the newest first, with a limit of concurrent long files", async () => {
   const { backlog, begun, letGo } = readings([500, 500, 500, 500, 500]);
   expect(begun).toEqual([4, 3, 2]);
   expect(backlog.waiting).toBe(2);
@@ -37,7 +37,7 @@ it("reads as many short files at a time as their bytes allow", async () => {
   await expect.poll(() => begun.length).toBe(11);
 });
 
-it("is idle once nothing waits and nothing is read", async () => {
+it("is idle when nothing is queued or being read", async () => {
   const { backlog, letGo } = readings([10]);
   expect(backlog.idle).toBe(false);
   letGo();

@@ -84,7 +84,7 @@ function answer(session_id: string, words: string): Frame[] {
 const TIDES = uuidOf("tides");
 const later = () => ({ started_at: Date.now() + 1_000, last_activity_at: Date.now() + 1_000 });
 
-it("counts what came since a session was seen, tells every subscriber, and knows it after a restart", async () => {
+it("counts new parts since a session was seen, notifies all subscribers, and survives a restart", async () => {
   const sessions = start();
   facts[TIDES] = later();
   memory.add(TIDES, answer(TIDES, "One."));
@@ -105,7 +105,7 @@ it("counts what came since a session was seen, tells every subscriber, and knows
   expect((await restart()).get(TIDES)).toMatchObject({ new_parts: grown - parts });
 });
 
-it("takes what ended before it was first started as seen, but not what such a session does later", async () => {
+it("treats sessions that ended before the first start as read, but not their later parts", async () => {
   facts[TIDES] = { started_at: 1_000, last_activity_at: 2_000 };
   memory.add(TIDES, answer(TIDES, "Long ago."));
   const sessions = start();
@@ -134,7 +134,7 @@ it("counts nothing for runs and samples", () => {
   }
 });
 
-it("keeps marks until they are taken back, over HTTP with a checked body", async () => {
+it("keeps marks until they are removed, over HTTP with a validated body", async () => {
   const sessions = start();
   memory.add(TIDES, answer(TIDES, "One."));
   const access = newAccess();
@@ -167,7 +167,7 @@ it("keeps marks until they are taken back, over HTTP with a checked body", async
   expect((await post(uuidOf("nobody"), { unread: true })).status).toBe(404);
 });
 
-it("does not show a mark that could not be kept", () => {
+it("does not show a mark that could not be stored", () => {
   memory.add(TIDES, answer(TIDES, "One."));
   const sessions = withReadState({
     sessions: memory,

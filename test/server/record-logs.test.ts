@@ -136,7 +136,7 @@ async function openOnly(sessions: Sessions): Promise<OpenSession> {
   return open;
 }
 
-it("follows rows that are updated in place, without ever showing the session anew", async () => {
+it("follows rows that are updated in place, without reloading the session", async () => {
   session("ses_1", "First");
   turn(16, "One")();
   const data = join(home, "data");
@@ -181,7 +181,7 @@ it("follows rows that are updated in place, without ever showing the session ane
   expect(logs(data)).toHaveLength(1);
 });
 
-it("keeps what the agent deleted, as archived, and shows it as the agent's again when it comes back", async () => {
+it("keeps what the agent deleted as archived, and restores it when it comes back", async () => {
   session("ses_1", "First");
   turn(16, "One")();
   const data = join(home, "data");
@@ -204,7 +204,7 @@ it("keeps what the agent deleted, as archived, and shows it as the agent's again
   expect(archive).toBeLessThan(200_000);
 });
 
-it("goes on after a crash in the middle of a line", async () => {
+it("continues after a crash in the middle of a line", async () => {
   session("ses_1", "First");
   turn(16, "One")();
   const data = join(home, "data");
@@ -223,7 +223,7 @@ it("goes on after a crash in the middle of a line", async () => {
   expect(readFileSync(log).subarray(0, whole.length).equals(whole)).toBe(true);
 });
 
-it("shows a row whose JSON is damaged in its place, and the rest", async () => {
+it("shows a row with invalid JSON in its place, and the others", async () => {
   session("ses_1", "First");
   turn(16, "One")();
   database.prepare("UPDATE part SET data = '{torn' WHERE id = ?").run(id("prt", 19));
@@ -235,7 +235,7 @@ it("shows a row whose JSON is damaged in its place, and the rest", async () => {
   expect(outline(open)).toEqual(["> One", "end stop 5"]);
 });
 
-it("follows a document that is rewritten whole, without ever showing the session anew", async () => {
+it("follows a document that is rewritten, without reloading the session", async () => {
   const chats = join(home, ".gemini", "tmp", "p", "chats");
   mkdirSync(chats, { recursive: true });
   const path = join(chats, "session-1.json");

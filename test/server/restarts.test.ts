@@ -72,7 +72,7 @@ const restarted = (session: OpenSession, before: object | undefined) =>
   synced(session) && session.state.getState().transcript !== before;
 
 describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_400_000 : 240_000 }, () => {
-  it(`${KILLS} times brings every page back to all that was there, once`, async () => {
+  it(`restores every page to its exact state, ${KILLS} times`, async () => {
     const file = sessionFile({ parts: 40 + KILLS * 4, turns: 4 });
     const step = (n: number) => ({
       parts: [
@@ -176,7 +176,7 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
     );
   });
 
-  it(`brings back a crowd of ${CROWD} pages, all of them live`, async () => {
+  it(`reconnects ${CROWD} pages, all of them live`, async () => {
     const file = sessionFile({ parts: 300, turns: 4, seed: 3 });
     appendFileSync(file.path, file.lines.map((line) => `${line}\n`).join(""));
     await start();
@@ -208,7 +208,7 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
     console.info(`${CROWD} pages live again after ${(took / 1_000).toFixed(1)} s`);
   });
 
-  it("holds no more memory for pages that do not read than for pages that do", async () => {
+  it("uses no more memory for pages that do not read than for others", async () => {
     const volume = times(12, 48) * 1024 * 1024;
     const files = [4, 5].map((seed) => sessionFile({ parts: 2_000, turns: 10, seed }));
     await start();

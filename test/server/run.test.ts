@@ -141,7 +141,7 @@ async function answerFirst({ get, post }: Awaited<ReturnType<typeof enter>>, err
 }
 
 describe("run", () => {
-  it("prints the turn as it happened, and ends well when it ends well", async () => {
+  it("prints the turn in order, and exits with 0 if it completes", async () => {
     const { said, ended } = start(newHome(), ["run", "Say hello", ...scripted("hello")]);
     expect(await ended).toBe(0);
     expect(said.out).toContain("> Say hello");
@@ -150,7 +150,7 @@ describe("run", () => {
     expect(said.err).not.toContain("Other sessions");
   });
 
-  it("prints with --json the frames of the session, which fold to the session that the daemon has", async () => {
+  it("prints the session's frames with --json, which fold to the daemon's session", async () => {
     const home = newHome();
     const daemon = start(home, ["--port", "0", "--no-samples"]);
     await eventually(() => expect(daemon.said.out).toContain("\n"));
@@ -174,7 +174,7 @@ describe("run", () => {
     expect(page.parts.map(({ part }) => part.type)).toContain("thinking");
   });
 
-  it("waits for an answer that comes from a browser, and goes on", async () => {
+  it("waits for an answer from a browser, and continues", async () => {
     const home = newHome();
     const daemon = start(home, ["--port", "0", "--no-samples"]);
     await eventually(() => expect(daemon.said.out).toContain("\n"));
@@ -185,7 +185,7 @@ describe("run", () => {
     expect(said.out).toContain(title);
   });
 
-  it("keeps the daemon that it began until what others started in it is done, and ends it on a signal", async () => {
+  it("keeps its temporary daemon until other sessions are done, and ends it on a signal", async () => {
     const home = newHome();
     const linkIn = ({ err }: { err: string }) => /http:\S+/.exec(err)?.[0] ?? "";
     const waits = "aiting for an answer";
@@ -217,7 +217,7 @@ describe("run", () => {
     await endless.ended;
   });
 
-  it("leaves to the next daemon what an earlier one had begun, and says at once why it cannot begin", async () => {
+  it("leaves an earlier daemon's turns to the next daemon, and reports at once if it cannot start", async () => {
     const home = newHome();
     const daemon = await startDaemon(home.path);
     running.add(daemon.process);
@@ -239,7 +239,7 @@ describe("run", () => {
     expect(unknown.said.err.trim()).toMatch(/^Unknown agent or provider nobody.*$/);
   });
 
-  it("reaches the daemon that runs where it listens, though browsers reach it elsewhere", async () => {
+  it("reaches the running daemon at its listening address, even if browsers use another one", async () => {
     const home = newHome();
     const daemon = start(home, ["--port", "0", "--no-samples", "--origin", "http://localhost:9"]);
     await eventually(() => expect(daemon.said.out).toMatch(/^http:\/\/localhost:9\/launch\?token=\S+\n$/));
@@ -251,7 +251,7 @@ describe("run", () => {
     expect(await daemon.ended).toBe(0);
   });
 
-  it("asks at the terminal for two calls of one message, one after the other", async () => {
+  it("asks in the terminal for two calls of one message, one after the other", async () => {
     const home = newHome();
     const { daemon, typed, said, ended } = await sitDown(home);
     await eventually(() => expect(prompts(said)).toHaveLength(1));
@@ -267,7 +267,7 @@ describe("run", () => {
     await daemon.kill("SIGTERM");
   });
 
-  it("takes no answer to an approval that was typed before it could be read", async () => {
+  it("ignores an answer that was typed before the approval could be read", async () => {
     const home = newHome();
     const clock = { pace: 100 };
     const { daemon, typed, said, ended } = await sitDown(home, ["touch one"], clock);
@@ -283,7 +283,7 @@ describe("run", () => {
     await daemon.kill("SIGTERM");
   });
 
-  it("asks with all that is to be allowed above the choices, and shows what hides in it", async () => {
+  it("shows everything to be allowed above the choices, including hidden characters", async () => {
     const empty = "\n".repeat(60);
     const { daemon, typed, said, ended } = await sitDown(newHome(), [
       "true # p\u0430th\u200b \u{e0041}\u00a0ok",
@@ -306,7 +306,7 @@ describe("run", () => {
     await daemon.kill("SIGTERM");
   });
 
-  it("asks no longer at the terminal what was answered in a browser", async () => {
+  it("withdraws a question that was answered in a browser", async () => {
     const home = newHome();
     const { daemon, typed, said, ended } = await sitDown(home);
     await eventually(() => expect(prompts(said)).toHaveLength(1));
@@ -326,7 +326,7 @@ describe("run", () => {
     await daemon.kill("SIGTERM");
   });
 
-  it("stops the turn on a signal, keeps what was said, and says so by its exit code", async () => {
+  it("stops the turn on a signal, keeps its parts, and sets its exit code", async () => {
     const { child, said, ended } = start(newHome(), ["run", "Go", ...scripted("endless")]);
     await eventually(() => expect(said.out.length).toBeGreaterThan(200));
     child.kill("SIGINT");
@@ -355,7 +355,7 @@ describe("run", () => {
     },
   );
 
-  it("says what is missing where it cannot begin", async () => {
+  it("reports what is missing if it cannot start", async () => {
     const home = newHome();
     const none = start(home, ["run", "Go"]);
     expect(await none.ended).toBe(2);

@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 describe("the samples that ship with Verbatim", () => {
-  it("are the ones that their stories write", async () => {
+  it("match their generating stories", async () => {
     const written = sampleFiles();
     const found = (await readdir(shipped, { recursive: true, withFileTypes: true })).filter((entry) =>
       entry.isFile(),
@@ -36,12 +36,12 @@ describe("the samples that ship with Verbatim", () => {
     }
   });
 
-  it("weigh less than 400 KB together", () => {
+  it("have less than 400 KB in total", () => {
     const bytes = [...sampleFiles().values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
     expect(bytes).toBeLessThan(400_000);
   });
 
-  it("hold only whole JSON records", () => {
+  it("contain only complete JSON records", () => {
     for (const [path, content] of sampleFiles()) {
       if (!path.endsWith(".jsonl")) continue;
       expect(content.endsWith("\n"), path).toBe(true);
@@ -55,7 +55,7 @@ describe("the samples, read by the readers of their formats", () => {
     .filter(([path]) => path.endsWith(".jsonl"))
     .map(([path, text]) => readSample(path, text));
 
-  it("hold no line that is unknown or cannot be read", () => {
+  it("contain no unknown or unreadable lines", () => {
     for (const { path, dispositions } of read) {
       expect(
         dispositions.filter(({ kind }) => kind === "unknown" || kind === "unreadable"),
@@ -64,7 +64,7 @@ describe("the samples, read by the readers of their formats", () => {
     }
   });
 
-  it("show one of everything that a transcript can hold today", () => {
+  it("contain one of every kind of part", () => {
     const parts = read
       .flatMap(({ transcript }) => [...transcript.parts])
       .filter((part) => part !== undefined);
@@ -100,7 +100,7 @@ describe("the samples, read by the readers of their formats", () => {
     expect(results.some(({ output_text }) => output_text.includes("\u001b[31m"))).toBe(true);
   });
 
-  it("hold a discovery turn of 11 steps and 30 calls in four narrated batches", () => {
+  it("contain a discovery turn of 11 steps and 30 calls in four narrated batches", () => {
     const discovery = read.find(({ path }) => path.includes("-home-mara-kiln"));
     const [turn] = [...(discovery?.transcript.turns ?? [])];
     expect(turn).toMatchObject({ steps: 11, tool_calls: 30, errors: 0, status: "completed" });
@@ -131,7 +131,7 @@ function readSample(path: string, text: string) {
 }
 
 describe("the samples in a data directory", () => {
-  it("lays them out as the agents lay out their own folders, dated to when they happened", async () => {
+  it("have the agents' folder layout, and the dates of their sessions", async () => {
     samples = await openSamples({ dataDir });
     const [claude, codex] = samples.roots;
     expect(await readdir(join(claude?.path ?? "", "projects"))).toEqual([
@@ -144,7 +144,7 @@ describe("the samples in a data directory", () => {
     expect((await stat(join(day, rollout))).mtime.toISOString()).toMatch(/^2026-11-17T/);
   });
 
-  it("replays one of them with its runs to the last line, moved to now", async () => {
+  it("replay one of them with its runs to the last line, with current times", async () => {
     const before = Date.now();
     samples = await openSamples({ dataDir, pace: Number.POSITIVE_INFINITY });
     samples.replay();
@@ -160,7 +160,7 @@ describe("the samples in a data directory", () => {
     }
   });
 
-  it("begins with the replayed file absent or short, and lets it grow", async () => {
+  it("begin with the replayed file absent or short, and let it grow", async () => {
     samples = await openSamples({ dataDir, pace: 50 });
     samples.replay();
     const sizes: number[] = [];
@@ -181,7 +181,7 @@ describe("the samples in a data directory", () => {
     expect(sizes).toEqual(sizes.toSorted((a, b) => a - b));
   });
 
-  it("replays the same ids again on demand, from the first line", async () => {
+  it("replay the same ids again on demand, from the first line", async () => {
     samples = await openSamples({ dataDir, pace: Number.POSITIVE_INFINITY });
     samples.replay();
     await samples.finished();
@@ -192,7 +192,7 @@ describe("the samples in a data directory", () => {
     expect(ids(await readFile(samples.replayed.path, "utf8"))).toEqual(first);
   });
 
-  it("ends its replay where the directory was moved away, and makes no other in its place", async () => {
+  it("stop the replay if the folder was moved away, without creating a new one", async () => {
     const errors: unknown[] = [];
     samples = await openSamples({ dataDir, pace: 50, onError: (error) => errors.push(error) });
     const { path } = samples.replayed;
@@ -205,7 +205,7 @@ describe("the samples in a data directory", () => {
     expect(errors).toEqual([]);
   });
 
-  it("leave nothing behind of what an earlier version shipped", async () => {
+  it("contain nothing of an earlier version", async () => {
     const old = join(dataDir, "samples/claude-code/projects/-old/0.jsonl");
     await mkdir(join(old, ".."), { recursive: true });
     await writeFile(old, "{}\n");
@@ -213,13 +213,13 @@ describe("the samples in a data directory", () => {
     await expect(stat(old)).rejects.toThrow("ENOENT");
   });
 
-  it("refuses a pace that never ends, and says what to give", async () => {
+  it("reject an invalid pace", async () => {
     await expect(openSamples({ dataDir, pace: 0 })).rejects.toThrow("it must be above 0");
   });
 });
 
 describe("looking for agents' sessions", () => {
-  it("finds one however deep it lies, and none in an empty or missing folder", async () => {
+  it("finds one at any depth, and none in an empty or missing folder", async () => {
     const root = { format: claudeCode, path: join(dataDir, "claude") };
     expect(await hasSessions([root])).toBe(false);
     const project = join(root.path, "projects/-w-app");

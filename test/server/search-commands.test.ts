@@ -66,7 +66,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true, maxRetries: 5 });
 });
 
-it("search prints each part with its context and link, for people and as JSON", async () => {
+it("search prints each part with its context and link, as text and as JSON", async () => {
   const printed = await search("zebrafinch");
   expect(printed.err).toBe("");
   expect(printed.out).toContain(`/session/${tides.session_id}#part-`);
@@ -82,7 +82,7 @@ it("search prints each part with its context and link, for people and as JSON", 
   expect(hit?.snippet.text).toContain("zebrafinch");
 });
 
-it("search takes the query language, a limit and an order, and says what is wrong", async () => {
+it("search supports the query language, a limit and an order, and reports errors", async () => {
   const calls = hits.parse(
     JSON.parse((await search("kind:call", "--limit", "3", "--sort", "rank", "--json")).out),
   );
@@ -126,7 +126,7 @@ async function call(client: Client, name: string, args: Record<string, unknown>)
   return { text: content[0].text, isError, json: (): unknown => JSON.parse(content[0].text) };
 }
 
-it("an agent finds a part over MCP, and reads on around it", async () => {
+it("an agent finds a part over MCP, and reads the parts around it", async () => {
   await withServer([], async (client) => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).toEqual([
@@ -154,7 +154,7 @@ it("an agent finds a part over MCP, and reads on around it", async () => {
   });
 });
 
-it("an agent's mistake over MCP is answered with what to do", async () => {
+it("errors over MCP contain a remedy", async () => {
   await withServer([], async (client) => {
     expect(await call(client, "search", { query: "status:bad" })).toMatchObject({
       isError: true,

@@ -85,7 +85,7 @@ function archivedBytes(path: string): number | undefined {
 const found = async (query: string) =>
   (await running?.search.search(query, { limit: 30, sort: "newest" }))?.hits.map(({ session }) => session.id);
 
-it("finds what agents' files hold, and what comes to them, and knows after a restart what it has", async () => {
+it("finds the content of agents' files and additions, and keeps its index over a restart", async () => {
   const one = write("one", 1, "zebrafinch");
   const two = write("two", 2, "narwhal");
   const { sessions } = await start();
@@ -112,7 +112,7 @@ it("finds what agents' files hold, and what comes to them, and knows after a res
   expect(await found("okapi")).toEqual([one.id]);
 });
 
-it("loses nothing with its file: an index that was deleted or damaged is made again, of the archive too", async () => {
+it("rebuilds a deleted or damaged index, including archived sessions", async () => {
   const one = write("one", 1, "zebrafinch");
   const gone = write("gone", 2, "narwhal");
   const { sessions } = await start();
@@ -135,7 +135,7 @@ it("loses nothing with its file: an index that was deleted or damaged is made ag
   await eventually(async () => expect(await found("zebrafinch")).toEqual([one.id]));
 });
 
-it("says what is wrong with a query", async () => {
+it("reports an invalid query", async () => {
   await start();
   await expect(found("/[/")).rejects.toThrow("is not a regular expression");
   await expect(found("kind:thoughts x")).rejects.toThrow("Use one of prompt, thought");

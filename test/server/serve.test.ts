@@ -7,7 +7,7 @@ import { uuidOf } from "../uuid-of.ts";
 import { openDoors, rawRequest, sendRaw } from "./doors.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
 
-it("cuts off a request that does not come, and none that has come and is answered for long", async () => {
+it("cuts off an incomplete request, but not a complete one with a slow reply", async () => {
   const id = uuidOf("slow");
   const sessions = createMemorySessions();
   sessions.add(id);
@@ -38,7 +38,7 @@ it("cuts off a request that does not come, and none that has come and is answere
   await doors.close();
 });
 
-it("waits for a long request that comes slowly, and for none that hardly comes, however long it says that it is", async () => {
+it("waits for a long request that arrives slowly, but not for one that hardly arrives", async () => {
   const doors = await openDoors({
     sessions: createMemorySessions(),
     password: "correct horse",
@@ -84,7 +84,7 @@ it("waits for a long request that comes slowly, and for none that hardly comes, 
   await doors.close();
 });
 
-it("gives the port back where what is behind it cannot be opened", async () => {
+it("releases the port if the services cannot be opened", async () => {
   let taken = 0;
   const failing = serve({ host: "127.0.0.1", port: 0 }, (port) => {
     taken = port;

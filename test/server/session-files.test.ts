@@ -188,8 +188,8 @@ function apply({ file, what, n, place }: Step): void {
 }
 const kinds = new Map<string, string>();
 
-describe("session files that do what no agent should", { timeout: LONG ? 900_000 : 120_000 }, () => {
-  it("are shown as they stand, whatever was done to them while they were read", async () => {
+describe("misbehaving session files", { timeout: LONG ? 900_000 : 120_000 }, () => {
+  it("are shown correctly whatever happens to them while they are read", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async (steps) => {
         kinds.clear();
@@ -221,7 +221,7 @@ describe("session files that do what no agent should", { timeout: LONG ? 900_000
     );
   });
 
-  it("with 10,000 malformed lines among good ones shows the good ones, and each of the others at its place", async () => {
+  it("with 10,000 malformed lines show the good ones, and each malformed one in its place", async () => {
     const claude = formats.find(({ id }) => id === "claude-code");
     if (!claude) throw new Error("There is no format claude-code");
     const { session_id, lines } = generateClaudeSession({ parts: 400, turns: 4 });
@@ -291,7 +291,7 @@ describe("session files that do what no agent should", { timeout: LONG ? 900_000
     }
   });
 
-  it("that nobody may read, or a folder of them, are told of with their path once, the cause in words and what to do", async () => {
+  it("that cannot be read, or their folder, are reported once with path, cause and remedy", async () => {
     write(path("locked"), prompt("locked", "Hello"));
     const locked = join(agent(), "sessions", "locked-folder");
     mkdirSync(locked);
@@ -319,7 +319,7 @@ describe("session files that do what no agent should", { timeout: LONG ? 900_000
     }
   });
 
-  it("that come back empty and are written anew are what whoever looks sees then", async () => {
+  it("that come back empty and are written again are shown to viewers", async () => {
     write(path("one"), prompt("one", "First"), answer("one", "Hello"));
     const sessions = start(join(folder, "data"));
     await eventually(() => expect(sessions.list()).toHaveLength(1));
@@ -337,7 +337,7 @@ describe("session files that do what no agent should", { timeout: LONG ? 900_000
     );
   });
 
-  it("that come back as old copies elsewhere are what whoever looks sees then", async () => {
+  it("that come back as old copies elsewhere are shown to viewers", async () => {
     const claude = formats.find(({ id }) => id === "claude-code");
     if (!claude) throw new Error("There is no format claude-code");
     const { session_id, lines } = generateClaudeSession({ parts: 60, turns: 3 });
@@ -376,7 +376,7 @@ describe("session files that do what no agent should", { timeout: LONG ? 900_000
   });
 
   it.skipIf(!LONG)(
-    "of any size may become something else while they are shown in pieces (skipped without `npm run test:long`)",
+    "of any size may be replaced while they are shown in segments (skipped without `npm run test:long`)",
     async () => {
       const claude = formats.find(({ id }) => id === "claude-code");
       if (!claude) throw new Error("There is no format claude-code");

@@ -122,7 +122,7 @@ const texts = ({ parts }: Transcript): string[] =>
   });
 
 describe("the list", () => {
-  it("says of a rewound session where it goes on, and the same after a restart", async () => {
+  it("links a rewound session to its continuation, also after a restart", async () => {
     const [first = "", second = "", third = ""] = ["one", "two", "three"].sort((one, other) =>
       sessionId(one) < sessionId(other) ? -1 : 1,
     );
@@ -171,7 +171,7 @@ describe("the list", () => {
     );
   });
 
-  it("has every session of the folder, newest activity first, and grows with them", async () => {
+  it("contains every session of the folder, newest activity first, and new ones", async () => {
     write(path("one.jsonl"), prompt("one", "First"), answer("one", "Yes"), turnEnd("one"));
     const sessions = start();
     const [one] = await listed(sessions, "one");
@@ -203,7 +203,7 @@ describe("the list", () => {
     ).toEqual([sessionId("one"), sessionId("two")].sort());
   });
 
-  it("calls a session as the agent's file of titles does, and follows that file", async () => {
+  it("uses titles from the agent's file of titles, and follows that file", async () => {
     write(path("one.jsonl"), prompt("one", "First"));
     const titles = join(folder, "agent", "titles.json");
     write(titles, JSON.stringify({ [sessionId("one")]: "A name" }));
@@ -216,7 +216,7 @@ describe("the list", () => {
     await eventually(() => expect(sessions.get(sessionId("one"))?.title).toBeUndefined());
   });
 
-  it("leaves out files that hold no conversation until they do", async () => {
+  it("excludes files without a conversation", async () => {
     write(path("empty.jsonl"));
     write(path("one.jsonl"), prompt("one", "First"));
     const sessions = start();
@@ -226,7 +226,7 @@ describe("the list", () => {
     await listed(sessions, "late");
   });
 
-  it("is whole with 2,000 files, and says how far it is", async () => {
+  it("is complete with 2,000 files, and reports its progress", async () => {
     for (let n = 0; n < 2_000; n++) write(path(`${n}.jsonl`), prompt(`${n}`, `Prompt ${n}`));
     const sessions = start({ hints: true });
     await eventually(() => expect(sessions.list()).toHaveLength(2_000));
@@ -236,7 +236,7 @@ describe("the list", () => {
     expect(index.bytes_done).toBe(index.bytes_found);
   });
 
-  it("reads a file that could not be read once it can be, though the file itself did not change", async () => {
+  it("retries an unreadable file even though the file itself does not change", async () => {
     let broken = true;
     const sometimes: Format = {
       ...frameFormat,
@@ -259,7 +259,7 @@ describe("the list", () => {
     expect(sessions.status().index).toMatchObject({ files_done: 20, done: true });
   });
 
-  it("says no more of a file that cannot be read once it is gone", async () => {
+  it("removes the notice of an unreadable file once it is deleted", async () => {
     write(path("one.jsonl.zst"), "no such thing");
     const sessions = start();
     await eventually(() => expect(sessions.status().notices).toHaveLength(1));
@@ -267,7 +267,7 @@ describe("the list", () => {
     await eventually(() => expect(sessions.status().notices).toEqual([]));
   });
 
-  it("archives a session whose file went while no file could be opened", async () => {
+  it("archives a session whose file was deleted while no file could be opened", async () => {
     write(path("one.jsonl"), prompt("one", "First"));
     const sessions = start();
     await opened(sessions, "one");
@@ -279,7 +279,7 @@ describe("the list", () => {
     expect(sessions.status().notices).toEqual([]);
   });
 
-  it("follows a session of a folder that an earlier daemon was given, and this one was not", async () => {
+  it("follows a session of a folder that only an earlier daemon was given", async () => {
     const file = join(folder, "other", "one.jsonl");
     write(file, prompt("one", "First"));
     const before = start({ paths: [join(folder, "other")] });
@@ -313,7 +313,7 @@ describe("the list", () => {
     store.close();
   });
 
-  it("tells a copy of a session's file from the session", async () => {
+  it("distinguishes a copy of a session's file from the session", async () => {
     write(path("one.jsonl"), prompt("one", "First"));
     const sessions = start();
     await listed(sessions, "one");
@@ -326,7 +326,7 @@ describe("the list", () => {
     expect(copy?.file).toBe(path("backup", "one.jsonl"));
   });
 
-  it("lists a session whose id another source has by an id of its own, and keeps it there", async () => {
+  it("lists a session whose id another source has under another id, permanently", async () => {
     write(path("one.jsonl"), prompt("one", "First"));
     const own = uuidFrom(sessionId("one"), path("one.jsonl"));
     const isInOtherSource = (id: string) => id === sessionId("one");
@@ -349,7 +349,7 @@ describe("the list", () => {
     expect(kept && texts(kept.transcript)).toEqual(["First", "Yes"]);
   });
 
-  it("leaves its runs, its name and its register to a session whose id another source has", async () => {
+  it("leaves runs, title and process to the other source's session with the same id", async () => {
     const one = sessionId("one");
     const run = sessionId("run");
     const own = uuidFrom(one, path("one.jsonl"));
@@ -381,7 +381,7 @@ describe("the list", () => {
     await isWhole(start(taken(one, run)), uuidFrom(run, path("run-1.jsonl")));
   });
 
-  it("reads compressed files, and only the plain one where there are both", async () => {
+  it("reads compressed files, and prefers the plain one", async () => {
     const text = prompt("one", "First") + answer("one", "Yes");
     mkdirSync(path(), { recursive: true });
     writeFileSync(path("one.jsonl.zst"), zstdCompressSync(text));
@@ -398,7 +398,7 @@ describe("the list", () => {
   });
 });
 
-it("reads no more of a compressed file than memory has room for, and says so where it leaves off", async () => {
+it("limits how much of a compressed file is read, and shows where it stops", async () => {
   const answers = Array.from({ length: 30 }, (_, n) => answer("one", `Answer ${n} ${"a".repeat(2_000_000)}`));
   const bytes = zstdCompressSync(prompt("one", "First") + answers.join("") + answer("one", "The end"));
   expect(bytes.length).toBeLessThan(100_000);
@@ -417,7 +417,7 @@ it("reads no more of a compressed file than memory has room for, and says so whe
   expect(session.summary).toMatchObject({ steps: 26, parts: parts.length });
 });
 
-it("decodes no more of a compressed file than the longest line that is read, where no line ends", async () => {
+it("limits decompression to the longest supported line if no line ends", async () => {
   const bomb = zstdFrame(prompt("one", "First") + answer("one", "Yes"), 512 * 1024 * 1024);
   expect(bomb.length).toBeLessThan(100_000);
   mkdirSync(path(), { recursive: true });
@@ -470,7 +470,7 @@ describe("an open session", () => {
     expect([...folded.parts]).toEqual([...session.transcript.parts]);
   });
 
-  it("gives frames that a client can place which holds only the end of the session", async () => {
+  it("sends frames that a client with only the end of the session can place", async () => {
     write(path("one.jsonl"), prompt("one", "First"), answer("one", "Yes"), call("one", "call-1"));
     const sessions = start();
     const session = await opened(sessions, "one");
@@ -494,7 +494,7 @@ describe("an open session", () => {
     );
   });
 
-  it("shows a last line without its newline once nobody writes, and once only", async () => {
+  it("shows a last line without a newline once the file is quiet, and only once", async () => {
     const last = answer("one", "Yes").trimEnd();
     write(path("one.jsonl"), prompt("one", "First"), last.slice(0, -30));
     const sessions = start();
@@ -506,7 +506,7 @@ describe("an open session", () => {
     await eventually(() => expect(session.transcript.parts.length).toBe(length + 1));
   });
 
-  it("shows the torn last line of a file that nobody will finish", async () => {
+  it("shows the torn last line of a complete file", async () => {
     write(path("one.jsonl"), prompt("one", "First"), '{"frame":{"type":"us');
     const longAgo = new Date(Date.now() - 86_400_000);
     utimesSync(path("one.jsonl"), longAgo, longAgo);
@@ -534,7 +534,7 @@ describe("an open session", () => {
       "was cut and has grown again beyond where it was read, with the same beginning",
       (file: string) => write(file, prompt("one", "First"), answer("one", "N".repeat(5_000))),
     ],
-  ])("begins a new life when its file %s", async (_how, change) => {
+  ])("begins a new epoch when its file %s", async (_how, change) => {
     write(path("one.jsonl"), prompt("one", "First"), answer("one", "Yes"), turnEnd("one"));
     const sessions = start();
     const session = await opened(sessions, "one");
@@ -552,7 +552,7 @@ describe("an open session", () => {
     expect(events.filter((type) => type === "reset")).toHaveLength(1);
   });
 
-  it("stays itself when its file is moved", async () => {
+  it("stays the same when its file is moved", async () => {
     write(path("one.jsonl"), prompt("one", "First"));
     const sessions = start();
     const session = await opened(sessions, "one");
@@ -567,7 +567,7 @@ describe("an open session", () => {
     expect(session.summary.archived).toBeUndefined();
   });
 
-  it("is followed again for someone who comes back to it after it was put away", async () => {
+  it("is reopened for a viewer that returns after it was evicted", async () => {
     let clock = Date.now();
     write(path("one.jsonl"), prompt("one", "First"), turnEnd("one"));
     const sessions = start({ now: () => clock });
@@ -583,7 +583,7 @@ describe("an open session", () => {
     await eventually(() => expect(texts(session.transcript)).toEqual(["First", "Yes"]));
   });
 
-  it("opens at the first click, however many other sessions its file holds", async () => {
+  it("opens at the first click, however many other sessions its file contains", async () => {
     const names = Array.from({ length: 30 }, (_, at) => `many-${at}`);
     write(path("many.jsonl"), ...names.flatMap((name) => [prompt(name, "x".repeat(100_000)), turnEnd(name)]));
     const sessions = start();
@@ -612,7 +612,7 @@ describe("an open session", () => {
     expect((await opened(sessions, "one")).epoch === epoch).toBe(megabytes === 1);
   });
 
-  it("goes on for who looks at it when another one of its file was put away", async () => {
+  it("continues for its viewers when another one of its file was evicted", async () => {
     let clock = Date.now();
     write(path("two.jsonl"), prompt("one", "First"), prompt("other", "Else"), turnEnd("other"));
     const register = (name: string) =>
@@ -673,7 +673,7 @@ describe("a session without its file", () => {
     expect(await again.attachment(session.id, shown?.id ?? "", 1)).toBeUndefined();
   });
 
-  it("is a session with a file again when the file comes back, and goes on", async () => {
+  it("has a file again when it comes back, and continues", async () => {
     write(path("one.jsonl"), prompt("one", "First"));
     const sessions = start();
     const session = await opened(sessions, "one");
@@ -688,7 +688,7 @@ describe("a session without its file", () => {
     expect(sessions.list()).toHaveLength(1);
   });
 
-  it("stays on the list when another session's content takes its file's place", async () => {
+  it("stays in the list when another session replaces the content of its file", async () => {
     write(path("one.jsonl"), prompt("one", "First"));
     const sessions = start();
     await opened(sessions, "one");
@@ -702,7 +702,7 @@ describe("a session without its file", () => {
     expect(texts((await opened(again, "other")).transcript)).toEqual(["Something else, and longer"]);
   });
 
-  it("goes from the list where nothing is kept", async () => {
+  it("is removed from the list if nothing was archived", async () => {
     write(path("one.jsonl"), prompt("one", "First"));
     const sessions = createSessions({
       formats: [frameFormat],
@@ -721,7 +721,7 @@ describe("a session without its file", () => {
 });
 
 describe("after a restart", () => {
-  it("unchanged files are on the list at once, and are not read again", async () => {
+  it("lists unchanged files at once without reading them again", async () => {
     write(path("one.jsonl"), prompt("one", "First"), turnEnd("one"));
     write(path("two.jsonl"), prompt("two", "Second"), turnEnd("two"));
     const sessions = start();
@@ -747,7 +747,7 @@ describe("after a restart", () => {
     expect(readers).toBe(1);
   });
 
-  it("what changed, came and went meanwhile is noticed", async () => {
+  it("notices changed, new and deleted files", async () => {
     write(path("grown.jsonl"), prompt("grown", "First"));
     write(path("gone.jsonl"), prompt("gone", "First"));
     write(path("moved.jsonl"), prompt("moved", "First"));
@@ -770,7 +770,7 @@ describe("after a restart", () => {
     expect(again.list()).toHaveLength(4);
   });
 
-  it("a damaged store is set aside, said, and built again from the files", async () => {
+  it("quarantines a damaged store, reports it, and rebuilds it from the files", async () => {
     write(path("one.jsonl"), prompt("one", "First"));
     const sessions = start();
     await listed(sessions, "one");
@@ -778,12 +778,12 @@ describe("after a restart", () => {
     writeFileSync(join(dataFolder(), "verbatim.db"), "no store");
     const again = start();
     await listed(again, "one");
-    expect(again.status().notices[0]?.text).toContain("set aside");
+    expect(again.status().notices[0]?.text).toContain("was moved to");
     rmSync(path("one.jsonl"));
     await eventually(() => expect(again.get(sessionId("one"))?.archived).toBe(true));
   });
 
-  it("a newer store is left alone, and sessions are shown without it", async () => {
+  it("leaves a newer store alone, and shows sessions without it", async () => {
     await stop(start());
     const database = new DatabaseSync(join(dataFolder(), "verbatim.db"));
     database.exec("PRAGMA user_version = 999");
@@ -797,7 +797,7 @@ describe("after a restart", () => {
 });
 
 describe("a second daemon on one store", () => {
-  it("says so, shows the same, and writes nothing", async () => {
+  it("reports it, shows the same, and writes nothing", async () => {
     write(path("one.jsonl"), prompt("one", "First"));
     const first = start();
     await listed(first, "one");
@@ -822,7 +822,7 @@ describe("a second daemon on one store", () => {
 });
 
 describe("a store that cannot be written", () => {
-  it("is told, does not keep sessions from being shown, and is made up for later", async () => {
+  it("is reported, does not hide sessions, and is caught up later", async () => {
     write(path("one.jsonl"), prompt("one", "First"));
     const sessions = start();
     await listed(sessions, "one");
@@ -859,7 +859,7 @@ describe("a sub-agent's run", () => {
   });
   const runFacts = { session_id: sessionId("run"), group, calls: [], run: { agent_key: "worker", at: 2 } };
 
-  it("is linked both ways, also on channels that are open, and names itself when its side file comes", async () => {
+  it("is linked both ways, also on open channels, and gets its name when its side file appears", async () => {
     write(path("parent.jsonl"), prompt("parent", "Go"), call("parent", "call-1", "Agent"), parentFacts);
     const sessions = start();
     const parent = await opened(sessions, "parent");
@@ -890,7 +890,7 @@ describe("a sub-agent's run", () => {
     expect([...reopened.transcript.parts].find((part) => part?.type === "tool_call")).toEqual(card());
   });
 
-  it("is linked when only the result of its call tells which run that started", async () => {
+  it("is linked if only the result of its call names the run", async () => {
     const root = { format: claudeCode, path: join(folder, "claude") };
     const file = (name: string) => join(root.path, "projects", "-w", `${name}.jsonl`);
     const line = (record: object) => `${JSON.stringify(record)}\n`;
@@ -928,7 +928,7 @@ describe("a sub-agent's run", () => {
 });
 
 describe("the status", () => {
-  it("of a file that was copied here long after its session is not running, until it grows", async () => {
+  it("of a file copied long after its session is not running until it grows", async () => {
     const old = (lines: string) => lines.replaceAll(/"at":\d+/g, `"at":${AT - 30 * 86_400_000}`);
     write(path("one.jsonl"), old(prompt("one", "First")), old(call("one", "call-1")));
     const sessions = start();
@@ -938,7 +938,7 @@ describe("the status", () => {
     await eventually(() => expect(sessions.get(sessionId("one"))?.status).toBe("running"));
   });
 
-  it("is running while an open turn writes, and says what it does", async () => {
+  it("is running while an open turn writes, with its activity", async () => {
     write(path("one.jsonl"), prompt("one", "Go"), call("one", "call-1"), call("one", "call-2", "Read"));
     const sessions = start();
     const [row] = await listed(sessions, "one");
@@ -950,7 +950,7 @@ describe("the status", () => {
     expect(sessions.get(sessionId("one"))?.activity).toBeUndefined();
   });
 
-  it("of a silent open turn is a failure, its calls are aborted in view, and a late result still counts", async () => {
+  it("of a silent open turn is failed, its calls are aborted in view, and a late result still counts", async () => {
     let clock = Date.now();
     write(path("one.jsonl"), prompt("one", "Go"), call("one", "call-1"));
     const sessions = start({ now: () => clock });
@@ -974,7 +974,7 @@ describe("the status", () => {
     await eventually(() => expect(sessions.get(sessionId("one"))?.status).toBe("running"));
   });
 
-  it("of a session that was killed is a failure from the start, with its calls aborted", async () => {
+  it("of a killed session is failed from the start, with its calls aborted", async () => {
     write(path("one.jsonl"), prompt("one", "Go"), call("one", "call-1"));
     const longAgo = new Date(Date.now() - 600_000);
     utimesSync(path("one.jsonl"), longAgo, longAgo);
@@ -985,7 +985,7 @@ describe("the status", () => {
     });
   });
 
-  it("of a session whose last word is text counts as done, in the list as in view, though nobody ended its turn", async () => {
+  it("of a session that ends in text is completed, in the list and in view, without a recorded end", async () => {
     write(
       path("one.jsonl"),
       prompt("one", "Go"),
@@ -1000,7 +1000,7 @@ describe("the status", () => {
     expect(session.transcript.turns.at(0)?.status).toBe("completed");
   });
 
-  it("follows the agent's own register of running processes", async () => {
+  it("follows the agent's own process registry", async () => {
     write(path("one.jsonl"), prompt("one", "Go"), call("one", "call-1"));
     const longAgo = new Date(Date.now() - 600_000);
     utimesSync(path("one.jsonl"), longAgo, longAgo);
@@ -1022,7 +1022,7 @@ describe("the status", () => {
     await eventually(() => expect(sessions.get(sessionId("one"))?.status).not.toBe("running"));
   });
 
-  it("does not run where the agent's register says so since the last record", async () => {
+  it("is not running if the registry says so since the last record", async () => {
     write(path("one.jsonl"), prompt("one", "Go"), call("one", "call-1"));
     const sessions = start({ timing: { silence: 600_000 } });
     const session = await opened(sessions, "one");
@@ -1039,7 +1039,7 @@ describe("the status", () => {
     expect(sessions.get(session.id)?.status_rule).toEqual({ rule: "stopped", since: last + 2 });
   });
 
-  it("waits for its user where the agent's register says so: with what for, since when, and also when its file is old", async () => {
+  it("is waiting if the registry says so, with reason and time, also for an old file", async () => {
     write(path("one.jsonl"), prompt("one", "Go"), call("one", "call-1"));
     write(path("two.jsonl"), prompt("two", "Go"), turnEnd("two"));
     const longAgo = new Date(Date.now() - 600_000);
@@ -1082,7 +1082,7 @@ describe("the status", () => {
     );
   });
 
-  it("takes what the agent's own server says, and what it asks, as soon as it says so", async () => {
+  it("follows the state and requests of the agent's own server at once", async () => {
     write(path("one.jsonl"), prompt("one", "Go"), turnEnd("one"));
     const id = sessionId("one");
     let listener = (_id: string): void => {};
@@ -1118,7 +1118,7 @@ describe("the status", () => {
     expect(row()?.requests).toBeUndefined();
   });
 
-  it("says by which rule it runs, or has ended, where its record does not tell", async () => {
+  it("names the rule that determined it if the record does not", async () => {
     write(path("one.jsonl"), prompt("one", "Go"), call("one", "call-1"));
     const sessions = start({ timing: { silence: 600_000 } });
     await listed(sessions, "one");
@@ -1151,7 +1151,7 @@ describe("the status", () => {
     );
   });
 
-  it("was stopped by a person where the agent's process rests since its last record, also when that has ended", async () => {
+  it("is interrupted if the agent's process is idle since its last record, also after it ended", async () => {
     const id = sessionId("one");
     const agent = join(folder, "claude");
     const file = join(agent, "projects", "-w-app", `${id}.jsonl`);
@@ -1195,7 +1195,7 @@ describe("the status", () => {
     await eventually(() => expect(status()).toBe("running"));
   });
 
-  it("of a session that goes on in other files is what the register says of the whole, in the last of them", async () => {
+  it("of a session that continues in other files is the registry's status, for the last of them", async () => {
     const longAgo = new Date(Date.now() - 600_000);
     const [first = "", second = "", third = ""] = ["one", "two", "three"].sort((one, other) =>
       sessionId(one) < sessionId(other) ? -1 : 1,
@@ -1230,7 +1230,7 @@ describe("the status", () => {
     await eventually(() => expect(statuses(again).sort()).toEqual(ALIVE));
   });
 
-  it("is what the agent's register says, though the clock was put back since this process began", async () => {
+  it("follows the registry even if the clock was set back since this process began", async () => {
     const { now } = Date;
     const back = vi.spyOn(Date, "now").mockImplementation(() => now() - 3_600_000);
     try {
@@ -1246,11 +1246,11 @@ describe("the status", () => {
   });
 });
 
-describe("the registers of the real agents", () => {
+describe("the process registries of the real agents", () => {
   const id = "0aa1f3c2-5d6e-4f70-8a91-b2c3d4e5f607";
   const register = (agent: string) => formats.find((format) => format.id === agent)?.registry;
 
-  it("name the session and the process of Claude Code, and whether it works", () => {
+  it("contain Claude Code's session and process, and whether it works", () => {
     const entry = { pid: 4242, sessionId: id, cwd: "/w/app", kind: "interactive" };
     const read = (value: object) => register("claude-code")?.read("4242.json", JSON.stringify(value));
     expect(read(entry)).toEqual({ session_id: id, pid: 4242 });
@@ -1261,14 +1261,14 @@ describe("the registers of the real agents", () => {
     expect(read({ kind: "interactive" })).toBeUndefined();
   });
 
-  it("name the thread that a Codex process holds locked", () => {
+  it("contain the thread that a Codex process has locked", () => {
     expect(register("codex")?.read(`${id}.lock`, "")).toEqual({ session_id: id, locked: true });
     expect(register("codex")?.read("other.txt", "")).toBeUndefined();
   });
 });
 
 describe("the file of titles that Codex keeps", () => {
-  it("names a thread as its last whole line for it does", () => {
+  it("names a thread by its last complete line for it", () => {
     const codex = formats.find((format) => format.id === "codex");
     const line = (id: string, thread_name: string) =>
       JSON.stringify({ id, thread_name, updated_at: "2026-01-01T00:00:00Z" });
@@ -1280,8 +1280,8 @@ describe("the file of titles that Codex keeps", () => {
   });
 });
 
-describe("what a part was made from", () => {
-  it("is the record in the agent's file", async () => {
+describe("the raw record of a part", () => {
+  it("is read from the agent's file", async () => {
     write(path("one.jsonl"), prompt("one", "First é \u2028 end"), prompt("one", "Second"));
     const sessions = start();
     const session = await opened(sessions, "one");
@@ -1296,7 +1296,7 @@ describe("what a part was made from", () => {
     expect(raw?.byte).toBe(Buffer.byteLength(prompt("one", "First é \u2028 end")));
   });
 
-  it("is cut where it is very long, with its true length", async () => {
+  it("is truncated if it is very long, with its full length", async () => {
     write(path("one.jsonl"), prompt("one", "x".repeat(3_000_000)));
     const sessions = start();
     const session = await opened(sessions, "one");
@@ -1342,7 +1342,7 @@ describe("what a part was made from", () => {
   });
 });
 
-describe("the whole output of a call", () => {
+describe("the complete output of a call", () => {
   const outputs = async (sessions: Sessions, name: string, from = 0) => {
     const session = await opened(sessions, name);
     const results = [...session.transcript.parts].filter((part) => part?.type === "tool_result");
@@ -1366,7 +1366,7 @@ describe("the whole output of a call", () => {
       ]),
     );
 
-  it("is a file in the session's own results folder, wherever that was when it was named, and none outside of it", async () => {
+  it("is a file in the session's own results folder, even if it was moved, and none outside of it", async () => {
     const results = path("one", "tool-results");
     write(join(results, "own.txt"), "own output");
     write(path("two", "tool-results", "other.txt"), "another session's");
@@ -1409,7 +1409,7 @@ describe("the whole output of a call", () => {
     expect(await sessions.output(sessionId("one"), sessionId("two"), 0)).toBeUndefined();
   });
 
-  it("is nothing where the results folder is a link", async () => {
+  it("is not available if the results folder is a link", async () => {
     write(join(folder, "elsewhere", "own.txt"), "elsewhere");
     mkdirSync(path("one"), { recursive: true });
     symlinkSync(join(folder, "elsewhere"), path("one", "tool-results"));
@@ -1417,7 +1417,7 @@ describe("the whole output of a call", () => {
     expect(await outputs(start(), "one")).toEqual([undefined]);
   });
 
-  it("comes in pieces, of which the last is shorter", async () => {
+  it("is returned in pieces, of which the last is shorter", async () => {
     const whole = "0123456789abcde\n".repeat(OUTPUT_PIECE / 16 + 1);
     write(path("one", "tool-results", "own.txt"), whole);
     naming("one", [path("one", "tool-results", "own.txt")]);
@@ -1431,7 +1431,7 @@ describe("the whole output of a call", () => {
 describe.skipIf(!sharedData("corpus"))(
   "real sessions (skipped where the folder of real sessions is not beside the repository)",
   () => {
-    it("are all listed, open, and are the same after a restart", async () => {
+    it("are all listed, can be opened, and are the same after a restart", async () => {
       const options = {
         formats,
         roots: [],

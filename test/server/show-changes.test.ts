@@ -15,7 +15,7 @@ async function printed(options: { turn: number | "all"; json: boolean }): Promis
   return text;
 }
 
-it("prints what a session changed as a unified diff under a summary", async () => {
+it("prints a session's changes as a unified diff with a summary", async () => {
   const [head, ...lines] = (await printed({ turn: "all", json: false })).trimEnd().split("\n");
   expect(head).toMatch(/^[0-9a-f-]{36}, all turns: 2 files changed$/);
   expect(lines).toEqual([
@@ -43,7 +43,7 @@ it("prints one JSON object per session", async () => {
   expect(all).toMatchObject({ turn: "all", files: [{ path: "/w/a.ts", is_net: true }, { path: "/w/n.ts" }] });
 });
 
-it("reports a turn that the session does not have", async () => {
+it("reports an unknown turn", async () => {
   const problems: string[] = [];
   const warn = (problem: string) => problems.push(problem);
   const write = async () => expect.fail("nothing is to be printed");

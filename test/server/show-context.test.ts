@@ -24,8 +24,8 @@ const read = async (lines: readonly object[]) => {
   return await contexts(claudeCode, "/p/projects/x/s.jsonl", Buffer.from(text));
 };
 
-describe("what the model was given at a step", () => {
-  it("is the recorded request, whose digest is the agent's own", async () => {
+describe("the model's input at a step", () => {
+  it("is the recorded request, with the agent's own digest", async () => {
     const [, first, second] = await read(loggedSession);
     expect(first).toMatchObject({ step: 1, request_id: "r1", recorded: true, digest_matches: true });
     expect(second).toMatchObject({ step: 2, request_id: "r2", recorded: true, digest_matches: true });
@@ -33,7 +33,7 @@ describe("what the model was given at a step", () => {
     expect(second?.request).toMatchObject({ ...shape, ...params });
   });
 
-  it("lists an attempt without an answer as no step", async () => {
+  it("does not count an attempt without an answer as a step", async () => {
     const all = await read(loggedSession);
     expect(all.map(({ step, request_id }) => [step, request_id])).toEqual([
       [null, "r0"],
@@ -42,7 +42,7 @@ describe("what the model was given at a step", () => {
     ]);
   });
 
-  it("says what each message was made from, and what entered since the request before", async () => {
+  it("names the origin of each message, and the changes since the previous request", async () => {
     const [, , second] = await read(loggedSession);
     expect(second?.origins.map(({ lines }) => lines)).toEqual([[1], [7], [5], [6], [7]]);
     expect(second?.origins.map(({ part_ids }) => part_ids.length)).toEqual([1, 0, 1, 1, 0]);
@@ -50,13 +50,13 @@ describe("what the model was given at a step", () => {
     expect(second?.left).toEqual([]);
   });
 
-  it("says what is missing where the file's beginning was cut away", async () => {
+  it("reports what is missing if the file's beginning was removed", async () => {
     const [context] = await read(loggedSession.slice(6));
     expect(context).toMatchObject({ recorded: true, digest_matches: false });
     expect(context?.missing).toEqual(["system prompt and tools", "3 of 5 messages"]);
   });
 
-  it("is rebuilt from the transcript where nothing is logged, and says so", async () => {
+  it("is rebuilt from the transcript if nothing is logged, and says so", async () => {
     const { lines, session_id } = generateClaudeSession({ parts: 40, turns: 3 });
     const all = await contexts(
       claudeCode,
@@ -82,7 +82,7 @@ const below = (folder: string) =>
 describe.skipIf(!recorded)("recorded sessions of 2.1.332 (skipped without the shared data)", () => {
   const folder = recorded ?? "";
 
-  it("give every request with the agent's own digest", async () => {
+  it("have every request with the agent's own digest", async () => {
     let requests = 0;
     for (const file of below(join(folder, "claude-code-2.1.332"))) {
       for (const context of await contexts(claudeCode, file, readFileSync(file))) {
@@ -94,7 +94,7 @@ describe.skipIf(!recorded)("recorded sessions of 2.1.332 (skipped without the sh
     expect(requests).toBeGreaterThan(300);
   });
 
-  it("give the bodies that the model server received", async () => {
+  it("have the bodies that the model server received", async () => {
     const received = new Map<string, string>();
     for (const line of readFileSync(join(folder, "received-requests-2.1.332/requests.jsonl"), "utf8")
       .trim()
@@ -121,7 +121,7 @@ describe.skipIf(!recorded)("recorded sessions of 2.1.332 (skipped without the sh
     expect(compared).toBeGreaterThan(40);
   });
 
-  it("of Codex are rebuilt, one for each step", async () => {
+  it("of Codex are rebuilt, one per step", async () => {
     const [file = ""] = below(join(folder, "codex"));
     const all = await contexts(codex, file, readFileSync(file));
     expect(all.map(({ step }) => step)).toEqual(all.map((_, index) => index + 1));

@@ -42,7 +42,7 @@ const file = join(folder, `${generated.session_id}.jsonl`);
 writeFileSync(file, text);
 
 describe("export of a file", () => {
-  it("prints history that shows the same parts when it is read back", async () => {
+  it("prints history that shows the same parts when read back", async () => {
     const exported = join(folder, "exported.jsonl");
     writeFileSync(exported, (await run([file], "jsonl")).out);
     const partsOf = async (path: string) =>
@@ -58,7 +58,7 @@ describe("export of a file", () => {
 });
 
 describe("show", () => {
-  it("prints one JSON object per part, in the order of the file, with its place in it", async () => {
+  it("prints one JSON object per part, in file order, with its place", async () => {
     const { lines, code, warnings } = await run([file], "json");
     expect({ code, warnings }).toEqual({ code: 0, warnings: [] });
     const parts = lines.map((json) => line.parse(JSON.parse(json)));
@@ -111,7 +111,7 @@ describe("show", () => {
     );
   });
 
-  it("counts lines as the file has them, whatever stands on them", async () => {
+  it("counts lines as they are in the file, with any content", async () => {
     const odd = join(folder, "odd.jsonl");
     const [first = "", second = "", third = ""] = generated.lines;
     writeFileSync(odd, `${first}\r\n\n  \n${second}${third}\n\0\0\0\n\0\0${third}\n{"torn\n${third}`);
@@ -123,14 +123,14 @@ describe("show", () => {
     expect(shown + folded + unknown + unreadable + 2).toBe(count);
   });
 
-  it("prints a transcript that people can read, with each result under its call", async () => {
+  it("prints a readable transcript, with each result under its call", async () => {
     const { out } = await run([file], "text");
     expect(out).toContain("── turn 3");
     expect(out).toMatch(/\[OK\] Bash [^{\n]+\n {4}/);
     expect(out).not.toContain("[object Object]");
   });
 
-  it("cuts long arguments and outputs in the text form, and says so; the JSON has them whole", async () => {
+  it("truncates long arguments and outputs in text with a note, but not in JSON", async () => {
     const session_id = "22222222-2222-4222-8222-222222222222";
     const long = `${"x".repeat(5_000)}\n${"line\n".repeat(100)}`;
     const message = { id: "m1", content: [{ type: "tool_use", id: "t1", name: "Write", input: { long } }] };
@@ -149,7 +149,7 @@ describe("show", () => {
     expect(json).toContain(JSON.stringify(long).slice(1, -1));
   });
 
-  it("lets no text of an agent drive the terminal", async () => {
+  it("escapes control characters in an agent's text", async () => {
     const [first = ""] = generated.lines.filter((json) => json.includes('"type":"text"'));
     const evil = first.replace(
       /"text":"[^"]*"/,
@@ -170,7 +170,7 @@ describe("show", () => {
     );
   });
 
-  it("reads a compressed file as the one that was compressed", async () => {
+  it("reads a compressed file like the original", async () => {
     const compressed = `${file}.zst`;
     writeFileSync(compressed, zstdCompressSync(text));
     const plain = await run([file], "json");
@@ -179,7 +179,7 @@ describe("show", () => {
     expect(unpacked.lines.map(withoutFile)).toEqual(plain.lines.map(withoutFile));
   });
 
-  it("takes an empty file for a session only where an agent keeps its sessions", async () => {
+  it("accepts an empty file only where an agent stores its sessions", async () => {
     const path = join(folder, ".claude/projects/-work/11111111-1111-4111-8111-111111111111.jsonl");
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, "");
@@ -188,7 +188,7 @@ describe("show", () => {
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({ lines: 0, shown: 0, hidden: {} });
   });
 
-  it("says what is wrong with each file that is no session, prints the others, and fails", async () => {
+  it("reports each invalid file, prints the others, and fails", async () => {
     const empty = join(folder, "empty.jsonl");
     writeFileSync(empty, "");
     const other = join(folder, "package.json");

@@ -109,7 +109,7 @@ describe("agents switched off and on", () => {
   const sourceOf = async (agent: string) =>
     (await running?.sessions.describeSources())?.find((source) => source.agent === agent);
 
-  it("tells where each agent's sessions are, how many there are, and which folders were looked at in vain", async () => {
+  it("lists each agent's folders, number of sessions, and missing folders", async () => {
     writeClaude("one", "zebrafinch", 1);
     writeClaude("two", "zebrafinch", 2);
     await start();
@@ -135,7 +135,7 @@ describe("agents switched off and on", () => {
     expect(await sourceOf("atif")).toBeUndefined();
   });
 
-  it("names a file that cannot be read", async () => {
+  it("names an unreadable file", async () => {
     writeClaude("one", "zebrafinch", 1);
     mkdirSync(join(folder, "share/opencode"), { recursive: true });
     const broken = join(folder, "share/opencode/opencode.db");
@@ -149,7 +149,7 @@ describe("agents switched off and on", () => {
     expect((await sourceOf("claude-code"))?.problems).toEqual([]);
   });
 
-  it("leaves out what is off from list, views and search, reads none of it, and has it all back", async () => {
+  it("excludes a switched-off agent from list, views and search without reading it, and restores everything", async () => {
     const one = writeClaude("one", "zebrafinch", 1);
     writeCodex();
     const { sessions, choices } = await start();
@@ -189,7 +189,7 @@ describe("agents switched off and on", () => {
     expect((await sessions.open(one))?.transcript.parts.length).toBeGreaterThan(20);
   });
 
-  it("keeps a choice over a restart, and what was read before it", async () => {
+  it("keeps a choice and earlier results over a restart", async () => {
     const one = writeClaude("one", "zebrafinch", 1);
     writeCodex();
     await start();
@@ -208,7 +208,7 @@ describe("agents switched off and on", () => {
     await eventually(() => expect(sessions.get(one)).toMatchObject({ archived: true }));
   });
 
-  it("reads databases of an agent again once it is on", async () => {
+  it("reads an agent's databases again once it is on", async () => {
     mkdirSync(join(folder, "share/opencode"), { recursive: true });
     const database = new DatabaseSync(join(folder, "share/opencode/opencode.db"));
     try {
@@ -247,7 +247,7 @@ describe("agents switched off and on", () => {
     }
   });
 
-  it("says of a file that was named while its agent is off why it is not shown", async () => {
+  it("explains why a named file is not shown while its agent is off", async () => {
     const named = join(folder, "elsewhere.jsonl");
     const { session_id, lines } = generateClaudeSession({ parts: 10, turns: 1, seed: 9 });
     writeFileSync(named, `${lines.join("\n")}\n`);
@@ -264,7 +264,7 @@ describe("agents switched off and on", () => {
     expect((await sourceOf("claude-code"))?.folders).toContainEqual({ path: named, exists: true });
   });
 
-  it("says of a damaged file of choices what is wrong, and keeps it beside the new one", () => {
+  it("reports a damaged file of choices, and keeps it next to the new one", () => {
     const file = join(data(), "sources.json");
     writeFileSync(file, '{"off":');
     const choices = openSourceChoices(data());
@@ -276,7 +276,7 @@ describe("agents switched off and on", () => {
   });
 });
 
-describe("the routes of agents that are read", () => {
+describe("the routes of the sources", () => {
   let daemon: SpawnedDaemon;
   beforeAll(async () => {
     daemon = await spawnDaemon();
@@ -302,7 +302,7 @@ describe("the routes of agents that are read", () => {
       encoding: "utf8",
     });
 
-  it("switch an agent off and on, and refuse strangers, unknown agents and other bodies", async () => {
+  it("switch an agent off and on, and reject strangers, unknown agents and invalid bodies", async () => {
     // The folder came after the start.
     await eventually(async () => expect(await rows()).toHaveLength(1), 30_000);
     const off = agentSource.parse(await (await call("/api/sources/codex", { is_on: false })).json());

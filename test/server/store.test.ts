@@ -77,14 +77,14 @@ afterEach(() => {
 });
 
 describe("the store", () => {
-  it("gives back what was written to it, after it was closed and opened", () => {
+  it("returns what was written to it after it was reopened", () => {
     const store = openGood();
     store.write({ files: [file], sessions: [session] });
     store.close();
     expect(openGood().load()).toEqual({ files: [file], sessions: [session] });
   });
 
-  it("writes all of a batch or nothing of it", () => {
+  it("writes all of a batch or nothing", () => {
     const store = openGood();
     const bad = { ...session, summary: { ...session.summary, title: 7n as unknown as string } };
     expect(() => store.write({ files: [file], sessions: [bad] })).toThrow();
@@ -93,7 +93,7 @@ describe("the store", () => {
     expect(store.load().files).toEqual([file]);
   });
 
-  it("keeps what is committed in the write-ahead log, flushed fully", () => {
+  it("has committed data in the write-ahead log, flushed", () => {
     openGood().close();
     const direct = new DatabaseSync(database());
     expect(direct.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
@@ -107,9 +107,9 @@ describe("the store", () => {
       store.write({ files: [file] });
       renameSync(join(folder, name), join(folder, "aside"));
       const write = () => store.write({ sessions: [session] });
-      expect(write).toThrow(`${name} is not at its place any more`);
+      expect(write).toThrow(`${name} was moved or removed`);
       writeFileSync(join(folder, name), readFileSync(join(folder, "aside")));
-      expect(write).toThrow(`${name} is not at its place any more`);
+      expect(write).toThrow(`${name} was moved or removed`);
       renameSync(join(folder, "aside"), join(folder, name));
       write();
       store.close();
@@ -117,7 +117,7 @@ describe("the store", () => {
     },
   );
 
-  it("opens for reading beside the daemon that writes, and says so", () => {
+  it("opens read-only next to the writing daemon, and says so", () => {
     openGood().write({ files: [file], sessions: [session] });
     const second = open();
     expect(second.read_only).toBe(true);
@@ -137,7 +137,7 @@ describe("the store", () => {
         direct.close();
       },
     ],
-  ])("says beside the daemon that writes that a store which %s cannot be read", (_how, damage) => {
+  ])("reports next to the writing daemon that a store which %s cannot be read", (_how, damage) => {
     openGood();
     damage();
     const second = open();
@@ -152,7 +152,7 @@ describe("the store", () => {
     openGood().write({ files: [file] });
   });
 
-  it("says that another program has locked it, and can be opened once that has ended", () => {
+  it("reports that another program has locked it, and can be opened afterwards", () => {
     openGood().close();
     const other = new DatabaseSync(database());
     other.exec("BEGIN IMMEDIATE");
@@ -161,7 +161,7 @@ describe("the store", () => {
     expect(notices).toMatchObject([
       {
         text: `The store ${database()} cannot be opened: another program has locked it.`,
-        remedy: expect.stringContaining("that program"),
+        remedy: expect.stringContaining("the other program"),
       },
     ]);
     expect(retry?.()).toBe(false);
@@ -169,7 +169,7 @@ describe("the store", () => {
     expect(retry?.()).toBe(true);
   });
 
-  it("leaves a store alone that a newer version wrote, and names the way out", () => {
+  it("leaves a store of a newer version alone, with a remedy", () => {
     openGood().close();
     const direct = new DatabaseSync(database());
     direct.exec(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
@@ -182,7 +182,7 @@ describe("the store", () => {
     expect(readFileSync(database()).equals(before)).toBe(true);
   });
 
-  it("keeps a copy of the store before it brings it to a newer version", () => {
+  it("keeps a copy of the store before a migration", () => {
     const store = openGood();
     store.write({ files: [file], sessions: [session] });
     store.close();
@@ -193,7 +193,7 @@ describe("the store", () => {
     backup.close();
   });
 
-  it("is as it was when a migration fails", () => {
+  it("is unchanged if a migration fails", () => {
     const store = openGood();
     store.write({ files: [file] });
     store.close();
@@ -228,7 +228,7 @@ describe("the store", () => {
         direct.close();
       },
     ],
-  ])("sets a store aside that %s, and begins anew", (_how, damage) => {
+  ])("quarantines a store that %s, and creates a new one", (_how, damage) => {
     const store = openGood();
     store.write({ files: [file], sessions: [session] });
     store.close();
@@ -236,7 +236,7 @@ describe("the store", () => {
     const damaged = readFileSync(database());
     const again = open();
     expect(again.read_only).toBe(false);
-    expect(again.notices[0]?.text).toContain("set aside");
+    expect(again.notices[0]?.text).toContain("was moved to");
     expect(again.store?.load()).toEqual({ files: [], sessions: [] });
     const aside = readdirSync(folder).find((name) =>
       /^verbatim\.db\.broken-2026-11-21T12-00-00-000Z$/.test(name),
@@ -248,28 +248,31 @@ describe("the store", () => {
     expect(openGood().load().files).toEqual([file]);
   });
 
-  it("can be tried again where its folder could not be used, and tells what is wrong with it only then", () => {
+  it("can be retried if its folder could not be used, and reports its damage only then", () => {
     openGood().close();
     const holder = join(folder, "daemon.json");
     rmSync(holder);
     mkdirSync(holder);
     const { store, notices, retry } = open();
     expect(store).toBeUndefined();
-    expect(notices[0]).toMatchObject({ level: "error", remedy: expect.stringContaining("by itself") });
+    expect(notices[0]).toMatchObject({
+      level: "error",
+      remedy: expect.stringContaining("retries automatically"),
+    });
     expect(retry?.()).toBe(false);
     rmSync(holder, { recursive: true });
     truncateSync(database(), 9_000);
     expect(retry?.()).toBe(true);
     expect(readFileSync(database())).toHaveLength(9_000);
     const again = open();
-    expect(again.notices[0]?.text).toContain("set aside");
+    expect(again.notices[0]?.text).toContain("was moved to");
     expect(again.store).toBeDefined();
     // While it is open, another opening is no more possible.
     expect(retry?.()).toBe(false);
     expect(again.retry).toBeUndefined();
   });
 
-  it("says why when the data folder cannot be made", () => {
+  it("explains why the data folder cannot be created", () => {
     writeFileSync(join(folder, "plain"), "");
     const { store, notices } = openStore({ folder: join(folder, "plain", "data"), now });
     expect(store).toBeUndefined();
@@ -277,13 +280,13 @@ describe("the store", () => {
     expect(notices[0]?.remedy).toContain("--data-dir");
   });
 
-  it("makes a damaged lock again", () => {
+  it("recreates a damaged lock", () => {
     openGood().close();
     writeFileSync(join(folder, "lock.db"), "x".repeat(5_000));
     openGood();
   });
 
-  it("is free, and whole, after the daemon that wrote to it was killed", async () => {
+  it("is free and intact after its writing daemon was killed", async () => {
     const script = `
       import { openStore } from ${JSON.stringify(join(import.meta.dirname, "../../src/store/sqlite/session-store.ts"))};
       const { store } = openStore({ folder: ${JSON.stringify(folder)}, now: Date.now });
@@ -320,7 +323,7 @@ describe("the archive", () => {
   const noise = (length: number, seed: number) =>
     Uint8Array.from({ length }, (_, index) => (index * 31 + seed + (index >> 8)) & 0xff);
 
-  it("gives back the bytes of a file that grew in pieces of any size", async () => {
+  it("returns the bytes of a file that grew in pieces of any size", async () => {
     const store = openGood();
     const archive = createPendingChunks(store);
     const all: Uint8Array[] = [];
@@ -340,7 +343,7 @@ describe("the archive", () => {
     direct.close();
   });
 
-  it("gives back the same bytes, however they came and were written", async () => {
+  it("returns the same bytes, however they arrived and were written", async () => {
     const piece = fc.record({
       length: fc.oneof(fc.integer({ min: 1, max: 100 }), fc.integer({ min: 60_000, max: 300_000 })),
       // Bytes that it has already come again, with what follows them.
@@ -375,7 +378,7 @@ describe("the archive", () => {
     );
   });
 
-  it("takes what is new of bytes that it has in part, and refuses what would leave a gap", async () => {
+  it("skips bytes that it has, and rejects a gap", async () => {
     const store = openGood();
     const archive = createPendingChunks(store);
     const bytes = noise(1_000, 1);
@@ -387,7 +390,7 @@ describe("the archive", () => {
     expect(readAll(store, 1).equals(bytes)).toBe(true);
   });
 
-  it("goes on from what is on the disk after bytes could not be written", async () => {
+  it("continues from what is on disk after a failed write", async () => {
     const store = openGood();
     const archive = createPendingChunks(store);
     archive.append(1, 0, noise(100, 1));
@@ -400,7 +403,7 @@ describe("the archive", () => {
     expect(archive.append(1, 100, noise(60, 2))).toBe(true);
   });
 
-  it("notices a damaged chunk", async () => {
+  it("detects a damaged chunk", async () => {
     const store = openGood();
     const archive = createPendingChunks(store);
     archive.append(1, 0, noise(10_000, 1));

@@ -74,7 +74,7 @@ describe.each([
     { hints: true, listInterval: 60_000, hotInterval: 60_000 },
   ],
 ])("files are found %s", (_how, options) => {
-  it("in folders that come later, however deep", async () => {
+  it("in folders that are created later, at any depth", async () => {
     write(join(sessionsFolder(), "one.jsonl"), prompt("one", "Hello"));
     start(options);
     await ready();
@@ -84,7 +84,7 @@ describe.each([
     await eventually(() => expect(paths()).toContain(deep));
   });
 
-  it("when they grow, move and go", async () => {
+  it("when they grow, move and disappear", async () => {
     const path = join(sessionsFolder(), "day", "one.jsonl");
     write(path, prompt("one", "Hello"));
     start(options);
@@ -101,7 +101,7 @@ describe.each([
     await eventually(() => expect(gone).toEqual([path, moved]));
   });
 
-  it("in folders that went, or were moved, and were made again", async () => {
+  it("in folders that were deleted or moved, and created again", async () => {
     const day = join(sessionsFolder(), "day");
     const session = async (...names: string[]) => {
       const path = join(sessionsFolder(), ...names);
@@ -121,7 +121,7 @@ describe.each([
     await session("yesterday", "deep", "seven.jsonl");
   });
 
-  it("when only the side file of a run comes or changes", async () => {
+  it("when only the side file of a run appears or changes", async () => {
     const path = join(sessionsFolder(), "day", "run-1.jsonl");
     write(path, prompt("run", "Look"));
     start(options);
@@ -135,7 +135,7 @@ describe.each([
 });
 
 describe("a watch", () => {
-  it("does not tell the same state twice", async () => {
+  it("does not report the same state twice", async () => {
     write(join(sessionsFolder(), "one.jsonl"), prompt("one", "Hello"));
     const watch = start();
     await ready();
@@ -144,7 +144,7 @@ describe("a watch", () => {
     expect(found).toHaveLength(1);
   });
 
-  it("follows no link and opens no pipe, but a root may be a link itself", async () => {
+  it("follows no links and opens no pipes, but a root may be a link", async () => {
     const outside = join(folder, "outside");
     write(join(outside, "secret.jsonl"), prompt("secret", "Hello"));
     const real = join(folder, "real");
@@ -158,7 +158,7 @@ describe("a watch", () => {
     expect(paths()).toEqual([join(real, "sessions", "one.jsonl")]);
   });
 
-  it("takes a link that was put in a file's place for the file's end", async () => {
+  it("treats a file replaced by a link as gone", async () => {
     const path = join(sessionsFolder(), "one.jsonl");
     write(path, prompt("one", "Hello"));
     write(join(folder, "secret.jsonl"), prompt("secret", "Hello"));
@@ -169,7 +169,7 @@ describe("a watch", () => {
     await eventually(() => expect(gone).toEqual([path]));
   });
 
-  it("takes a folder that was put in a file's place for the file's end", async () => {
+  it("treats a file replaced by a folder as gone", async () => {
     const path = join(sessionsFolder(), "one.jsonl");
     write(path, prompt("one", "Hello"));
     start();
@@ -179,7 +179,7 @@ describe("a watch", () => {
     await eventually(() => expect(gone).toEqual([path]));
   });
 
-  it("hears of a root again that was away during a look, with what it is in", async () => {
+  it("reports a root and its content again after it was missing during a scan", async () => {
     const watch = start({ hints: true, listInterval: 60_000, hotInterval: 60_000 });
     const session = (name: string) => join(sessionsFolder(), "day", name);
     write(session("one.jsonl"), prompt("one", "Hello"));
@@ -193,7 +193,7 @@ describe("a watch", () => {
     await eventually(() => expect(paths()).toContain(session("three.jsonl")));
   });
 
-  it("finds a root that is made later", async () => {
+  it("finds a root that is created later", async () => {
     const watch = start();
     await ready();
     expect(watch.exists(join(folder, "agent"))).toBe(false);
@@ -202,7 +202,7 @@ describe("a watch", () => {
     expect(watch.exists(join(folder, "agent"))).toBe(true);
   });
 
-  it("takes from a named folder what is a session by its content, and a named file under any name", async () => {
+  it("recognizes sessions in a named folder by content, and a named file with any name", async () => {
     const named = join(folder, "named");
     write(join(named, "deep", "one.jsonl"), prompt("one", "Hello"));
     write(join(named, "other.jsonl"), '{"no":"session"}\n');
@@ -220,7 +220,7 @@ describe("a watch", () => {
     await eventually(() => expect(paths()).toContain(join(named, "late.jsonl")));
   });
 
-  it("says which named file holds no session, until it does", async () => {
+  it("reports a named file without a session, until it has one", async () => {
     const named = (name: string) => join(folder, name);
     write(named("notes.md"), "# Notes\n");
     write(named("late.jsonl"));
@@ -239,7 +239,7 @@ describe("a watch", () => {
     expect([...watch.errors.keys()]).toEqual([named("notes.md"), named("pipe")]);
   });
 
-  it("takes a followed file for what it was before, and has nothing to say of one that is empty or gone", async () => {
+  it("keeps the format of a followed file, also if it is empty or gone", async () => {
     const run = join(folder, "earlier", "run-1.jsonl");
     const side = join(folder, "earlier", "run-1.meta.json");
     const empty = join(folder, "earlier", "empty.jsonl");
@@ -259,7 +259,7 @@ describe("a watch", () => {
     expect([...watch.errors]).toEqual([]);
   });
 
-  it("looks at hot files more often than at the rest", async () => {
+  it("checks hot files more often than others", async () => {
     const path = join(sessionsFolder(), "one.jsonl");
     write(path, prompt("one", "Hello"));
     const watch = start({ listInterval: 60_000 });
@@ -269,7 +269,7 @@ describe("a watch", () => {
     await eventually(() => expect(found).toHaveLength(2));
   });
 
-  it("finds every one of many files that come at once", async () => {
+  it("finds all of many files that are created at once", async () => {
     const day = join(sessionsFolder(), "day");
     mkdirSync(day, { recursive: true });
     start({ hints: true });
@@ -281,7 +281,7 @@ describe("a watch", () => {
   });
 });
 
-it("a watch that is closed during its first look leaves nothing that keeps the process", async () => {
+it("can be closed during its first scan without keeping the process alive", async () => {
   write(join(folder, "agent", "sessions", "one.jsonl"), prompt("one", "First"));
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
   const before = timers();

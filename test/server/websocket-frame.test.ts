@@ -4,7 +4,7 @@ import { WebSocket, WebSocketServer } from "ws";
 import { PIECE_MARK } from "../../src/protocol.ts";
 import { textFrame, textPieces } from "../../src/server/live/websocket-frame.ts";
 
-describe("a text on the wire", () => {
+describe("an encoded text message", () => {
   const server = createServer();
   const sockets = new WebSocketServer({ noServer: true });
   const frames: Buffer[] = [];
@@ -19,7 +19,7 @@ describe("a text on the wire", () => {
     server.close();
   });
 
-  it("is read by a client as the text that it was made of, at each length of its head", async () => {
+  it("is decoded by a client as the same text, for each length of its header", async () => {
     const lengths = [0, 1, 125, 126, 127, 65_535, 65_536, 1_000_000];
     const texts = [...lengths.map((length) => "a".repeat(length)), "“ä𝄞”".repeat(20), "é".repeat(32_768)];
     frames.push(...texts.map(textFrame));
@@ -38,7 +38,7 @@ describe("a text on the wire", () => {
     expect(seen).toEqual(texts);
   });
 
-  it("comes in pieces where it is long, each a text of its own that an answer is asked for", async () => {
+  it("is split into fragments with pings in between if it is long", async () => {
     const texts = ["short", "a“ä𝄞”".repeat(5_000), "é".repeat(8_192)];
     frames.splice(0, frames.length, ...texts.map(textPieces));
     const address = server.address();

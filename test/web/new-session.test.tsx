@@ -286,7 +286,7 @@ test("each error stands at its field, the first of them in focus", async () => {
     {
       error: {
         code: "cwd",
-        message: "`cwd`: there is no folder /home/op/site.",
+        message: "`cwd`: no such folder: /home/op/site.",
         remedy: "Make it, or name another.",
       },
     },
@@ -301,7 +301,7 @@ test("each error stands at its field, the first of them in focus", async () => {
   await userEvent.type(folder(), "/home/op/site");
   expect(folder().getAttribute("aria-invalid")).toBeNull();
   await userEvent.type(await promptField(), "Go{Enter}");
-  const said = await screen.findByText("There is no folder /home/op/site. Make it, or name another.");
+  const said = await screen.findByText("No such folder: /home/op/site. Make it, or name another.");
   expect(said.id).toBe(folder().getAttribute("aria-describedby"));
   expect(await screen.findByDisplayValue("Go")).toBeTruthy();
 });

@@ -43,7 +43,8 @@ beforeEach(async () => {
   daemon.answer(({ route, body }) => {
     if (route === "GET /api/sources") return [200, { agents }];
     if (route !== "POST /api/sources/codex") return undefined;
-    if (!keeps) return [503, { error: { code: "disk", message: "The choice could not be kept: no room." } }];
+    if (!keeps)
+      return [503, { error: { code: "disk", message: "The choice could not be stored: no room." } }];
     agents = agents.map((source) => (source.agent === "codex" ? { ...source, ...(body as object) } : source));
     return [200, agents[0]];
   });
@@ -80,7 +81,7 @@ test("the switch is sent, shows what the daemon keeps, and says why a choice was
   keeps = false;
   await userEvent.click(await codex());
   expect((await within(await section()).findByRole("alert")).textContent).toContain(
-    "The choice could not be kept: no room.",
+    "The choice could not be stored: no room.",
   );
   expect((await codex()).checked).toBe(false);
 });

@@ -43,7 +43,7 @@ describe.each([
     if (text !== undefined) writeFileSync(file, text, { mode: 0o640 });
   });
 
-  it("gets the hook beside what it has, and is restored to the byte", () => {
+  it("gets the hook in addition to its content, and is restored byte for byte", () => {
     const before = text?.trim() ? JSON.parse(text) : {};
     expect(attachment.describe()).toMatchObject({ is_installed: false });
     attachment.install();
@@ -64,7 +64,7 @@ describe.each([
     expect(attachment.describe()).toMatchObject({ is_installed: false });
   });
 
-  it("keeps what the agent wrote into it meanwhile", () => {
+  it("keeps what the agent wrote to it in the meantime", () => {
     attachment.install();
     writeFileSync(file, JSON.stringify({ ...settings(), model: "opus" }, null, 2));
     attachment.remove();
@@ -75,7 +75,7 @@ describe.each([
     expect(settings().hooks?.PermissionRequest).toEqual(own_hooks?.PermissionRequest);
   });
 
-  it("is described with the change before it is made", () => {
+  it("is described with the change before it is changed", () => {
     const { diff } = attachment.describe();
     const added = diff.split("\n").filter((line) => line.startsWith("+"));
     expect(added.join("\n")).toContain("claude-code-hook.mjs");
@@ -83,14 +83,14 @@ describe.each([
   });
 });
 
-it("is installed once, however often it is asked for", () => {
+it("gets the hook once, however often it is installed", () => {
   attachment.install();
   const once = readFileSync(file, "utf8");
   attachment.install();
   expect(readFileSync(file, "utf8")).toBe(once);
 });
 
-it("leaves a linked settings file linked", () => {
+it("stays a symbolic link", () => {
   writeFileSync(join(folder, "dotfile.json"), "{}\n");
   symlinkSync(join(folder, "dotfile.json"), file);
   attachment.install();
@@ -108,7 +108,7 @@ it.each(["{ broken", "[]", '{"hooks": []}', '{"hooks": {"PermissionRequest": {}}
   },
 );
 
-it("says where the path of the data folder is too long for a socket", () => {
+it("reports a data folder whose path is too long for a socket", () => {
   const config_dir = join(folder, "claude");
   const long = claudeCodeAttachment({ data_dir: join(folder, "x".repeat(100)), config_dir });
   expect(long.describe().problem).toContain("--data-dir");

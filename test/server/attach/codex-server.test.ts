@@ -125,7 +125,7 @@ const resultOf = ({ requests, replyTo }: TerminalRequest, ...answers: Answer[]) 
   replyTo(new Map(requests.map(({ request_id }, at) => [request_id, answers[at] ?? { option_ids: [] }])));
 
 describe("the state of a thread", () => {
-  it("is what the server says, of loaded threads", async () => {
+  it("is read from the server for loaded threads", async () => {
     await connect();
     expect([...app_server.states.keys()]).toEqual([THREAD]);
     expect(app_server.states.get(THREAD)).toMatchObject({ busy: false });
@@ -139,14 +139,14 @@ describe("the state of a thread", () => {
     await eventually(() => expect(app_server.states.has(OTHER)).toBe(false));
   });
 
-  it("is forgotten when the server ends, and read again when it is back", async () => {
+  it("is dropped when the server ends, and read again when it is back", async () => {
     await connect();
     client?.terminate();
     await eventually(() => expect(app_server.states.size).toBe(0));
     await eventually(() => expect(app_server.states.size).toBe(1));
   });
 
-  it("is read without being attached, and nothing is joined", async () => {
+  it("is read without being attached, and no thread is joined", async () => {
     may_answer = false;
     await connect();
     setStatus(THREAD, active("waitingOnApproval"));
@@ -161,7 +161,7 @@ describe("the state of a thread", () => {
     await eventually(() => expect(methods().at(-1)).toBe("thread/resume"));
   });
 
-  it("of a version that was not tested is read, and nothing is joined", async () => {
+  it("is read from an untested version, and no thread is joined", async () => {
     userAgent = "codex-tui/0.200.1 (Debian)";
     await connect();
     setStatus(THREAD, active("waitingOnApproval"));
@@ -180,7 +180,7 @@ describe("a request", () => {
   });
   const replies = () => got.filter(({ method, id }) => method === undefined && id === 7);
 
-  it("for a command shows all that runs, and offers Codex's own decisions", async () => {
+  it("for a command shows everything that would run, and offers Codex's own decisions", async () => {
     askForCommand();
     const { asked: one, connection } = await asked();
     expect(one).toMatchObject({ session_id: THREAD, agent: "codex", cwd: "/w/tide", ends_by: "agent" });
@@ -202,7 +202,7 @@ describe("a request", () => {
     await eventually(() => expect(methods()).toContain("thread/unsubscribe"));
   });
 
-  it("for answers gets them by the question's id", async () => {
+  it("for answers sends them by question id", async () => {
     const options = [{ label: "Red" }, { label: "Blue" }];
     const questions = [
       { id: "colour", question: "Which colour?", isOther: true, options },
@@ -215,7 +215,7 @@ describe("a request", () => {
     await eventually(() => expect(replies()).toEqual([{ id: 7, result: { answers } }]));
   });
 
-  it("that the terminal answers first is gone", async () => {
+  it("disappears when the terminal answers first", async () => {
     askForCommand();
     const { connection } = await asked();
     let is_gone = false;

@@ -80,7 +80,7 @@ const decisionOf = ({ code, output }: { code: number | null; output: string }) =
 };
 
 describe("a call that waits for approval in a terminal", () => {
-  it("is shown with all that runs, and its answer goes to the agent and into the log", async () => {
+  it("is shown with everything that would run, and its answer is sent to the agent and logged", async () => {
     const { hook, first } = await ask(bash("touch made.txt"));
     expect(first).toMatchObject({ kind: "approval", title: "Allow Bash: touch made.txt", in_terminal: true });
     expect(held.get(first.request_id)).toMatchObject({ subject: "touch made.txt", tool_name: "Bash" });
@@ -92,13 +92,13 @@ describe("a call that waits for approval in a terminal", () => {
     expect(statSync(join(folder, "attach")).mode & 0o777).toBe(0o700);
   });
 
-  it("is refused with the reason", async () => {
+  it("is denied with the reason", async () => {
     const { hook, first } = await ask(bash("touch made.txt"));
     answer(first.request_id, "Deny", "Not on a Thursday.");
     expect(decisionOf(await hook.ended)).toEqual({ behavior: "deny", message: "Not on a Thursday." });
   });
 
-  it("is allowed for good only by what the agent suggested, in its words", async () => {
+  it("can be allowed permanently only with the agent's own suggestions", async () => {
     const { hook, first } = await ask(bash("touch made.txt"));
     expect(held.get(first.request_id)?.options.map(({ label }) => label)).toEqual([
       "Allow",
@@ -116,7 +116,7 @@ describe("a call that waits for approval in a terminal", () => {
     });
   });
 
-  it("shows arguments that change what runs", async () => {
+  it("shows arguments that change what is run", async () => {
     const input = { command: "make", description: "Build", run_in_background: true };
     const { first } = await ask({ tool_name: "Bash", tool_input: input });
     expect(held.get(first.request_id)?.subject).toBe(
@@ -129,14 +129,14 @@ describe("a call that waits for approval in a terminal", () => {
     );
   });
 
-  it("is not answered for another subject than the one that was shown", async () => {
+  it("rejects an answer to another subject than the shown one", async () => {
     const { first } = await ask(bash("touch made.txt"));
     const given = { digest: "0".repeat(64), answer: { option_ids: ["allow"] } };
     expect(() => held.answer(first.request_id, given)).toThrow("has changed since the answer");
     expect(held.openOf(SESSION)).toHaveLength(1);
   });
 
-  it("is answered once: the same answer again is confirmed, another one is refused", async () => {
+  it("is answered once: repeating the answer succeeds, another answer is rejected", async () => {
     const { hook, first } = await ask(bash("touch made.txt"));
     answer(first.request_id, "Allow");
     await hook.ended;
@@ -146,8 +146,8 @@ describe("a call that waits for approval in a terminal", () => {
   });
 });
 
-describe("what the terminal answers", () => {
-  it("ends the request when the register no longer says that the agent waits", async () => {
+describe("an answer in the terminal", () => {
+  it("ends the request when the registry no longer reports waiting", async () => {
     const { hook, first } = await ask(bash("touch made.txt"));
     const before = looks;
     await eventually(() => expect(looks).toBeGreaterThan(before));
@@ -163,7 +163,7 @@ describe("what the terminal answers", () => {
     expect(() => answer(first.request_id, "Allow")).toThrow("answered in the terminal");
   });
 
-  it("ends an earlier request of the main thread when it asks the next one", async () => {
+  it("ends the main thread's earlier request when it asks the next one", async () => {
     const one = await ask(bash("touch one.txt"));
     const two = await ask(bash("touch two.txt"));
     expect(await one.hook.ended).toEqual({ code: 0, output: "" });
@@ -171,17 +171,17 @@ describe("what the terminal answers", () => {
   });
 });
 
-describe("a request whose dialog the hook hides", () => {
+describe("a request whose hook hides the dialog", () => {
   const sub_agent = { agent_id: "a1", agent_type: "general-purpose" };
 
-  it("is left to the terminal at once where no browser shows the session", async () => {
+  it("is left to the terminal at once if no browser shows the session", async () => {
     is_watched = false;
     const hook = startHook(folder, permissionRequest(SESSION, { ...bash("make"), ...sub_agent }));
     expect(await hook.ended).toEqual({ code: 0, output: "" });
     expect(held.openOf(SESSION)).toEqual([]);
   });
 
-  it("is held for 15 seconds at most", async () => {
+  it("is held for at most 15 seconds", async () => {
     const { hook, first } = await ask({ ...bash("make"), ...sub_agent });
     expect(first).toMatchObject({
       title: "Allow Bash: make (general-purpose)",
@@ -192,13 +192,13 @@ describe("a request whose dialog the hook hides", () => {
     expect(() => answer(first.request_id, "Allow")).toThrow("left to the terminal");
   });
 
-  it("is let go when the browser leaves the session", async () => {
+  it("is released when the browser leaves the session", async () => {
     const { hook } = await ask({ ...bash("make"), ...sub_agent });
     is_watched = false;
     expect(await hook.ended).toEqual({ code: 0, output: "" });
   });
 
-  it("is also that of an agent without a terminal", async () => {
+  it("is treated the same for an agent without a terminal", async () => {
     processes = new Map([[SESSION, { headless: true }]]);
     const { first } = await ask(bash("make"));
     expect(first.expires_at).toBe(time + 15_000);
@@ -211,7 +211,7 @@ describe("a form", () => {
     { question: "Which sizes?", multiSelect: true, options: [{ label: "S" }, { label: "L" }] },
   ];
 
-  it("is answered as a whole, when each of its questions is", async () => {
+  it("is answered when all its questions are", async () => {
     const { hook, open } = await ask({ tool_name: "AskUserQuestion", tool_input: { questions } });
     const [colour, sizes] = open;
     expect(open.map(({ title }) => title)).toEqual(["Which colour?", "Which sizes?"]);
@@ -228,7 +228,7 @@ describe("a form", () => {
 describe("a plan", () => {
   const tool_input = { plan: "# Plan\n\n1. Read", planFilePath: "/plans/a.md" };
 
-  it("is approved with its text, or sent back with what to change", async () => {
+  it("is approved with its text, or returned with feedback", async () => {
     const one = await ask({ tool_name: "ExitPlanMode", tool_input });
     expect(held.get(one.first.request_id)?.subject).toBe(tool_input.plan);
     answer(one.first.request_id, "Approve");
@@ -239,24 +239,24 @@ describe("a plan", () => {
   });
 });
 
-describe("the hook's process ends silently", () => {
+describe("the hook process exits silently", () => {
   const body = permissionRequest(SESSION, bash("make"));
   const silent = { code: 0, output: "" };
 
-  it("where no daemon listens", async () => {
+  it("without a listening daemon", async () => {
     await socket.close();
     expect(await startHook(folder, body).ended).toEqual(silent);
   });
 
-  it("in a session that the daemon runs itself", async () => {
+  it("in a session of the daemon itself", async () => {
     expect(await startHook(folder, body, { VERBATIM_AGENT: "1" }).ended).toEqual(silent);
   });
 
-  it("at a request that is not known", async () => {
+  it("for an unknown request", async () => {
     expect(await startHook(folder, { hook_event_name: "PermissionRequest" }).ended).toEqual(silent);
   });
 
-  it("when the daemon ends, and when it says what is no answer", async () => {
+  it("when the daemon ends, and when it replies with something invalid", async () => {
     const { hook } = await ask(bash("make"));
     await socket.close();
     expect(await hook.ended).toEqual(silent);

@@ -93,7 +93,7 @@ describe("a permission", () => {
     expect(open()).toEqual([]);
   });
 
-  it("shows all that it is about", async () => {
+  it("shows everything it covers", async () => {
     const metadata = { filepath: "/w/a.ts", diff: "-one\n+two" };
     await sendEvent(permission({ permission: "edit", patterns: ["a.ts"], metadata }));
     expect((await firstOpen()).subject).toBe(
@@ -101,7 +101,7 @@ describe("a permission", () => {
     );
   });
 
-  it("that the terminal answers first is gone", async () => {
+  it("disappears when the terminal answers first", async () => {
     await sendEvent(permission());
     await firstOpen();
     const requestID = "per_214db99b5001Kr7AUA21zpoN70";
@@ -114,7 +114,7 @@ describe("a permission", () => {
   });
 });
 
-it("a question is answered by its labels, in the order of the questions", async () => {
+it("answers a question by its labels, in the order of the questions", async () => {
   const options = [{ label: "Red" }, { label: "Blue" }];
   const questions = [
     { question: "Which colour?", options },
@@ -128,7 +128,7 @@ it("a question is answered by its labels, in the order of the questions", async 
   );
 });
 
-it("nothing is thrown and nothing answered without a daemon, and at events that are not known", async () => {
+it("ignores unknown events and a missing daemon", async () => {
   await socket.close();
   await sendEvent(permission());
   await sendEvent({ type: "permission.asked" });
@@ -136,7 +136,7 @@ it("nothing is thrown and nothing answered without a daemon, and at events that 
   expect(posted).toEqual([]);
 });
 
-it("the plugin does nothing in a session that the daemon runs itself", async () => {
+it("does nothing in a session of the daemon itself", async () => {
   vi.stubEnv("VERBATIM_AGENT", "1");
   const { file } = openCodeAttachment({ data_dir: folder, config_dir: join(folder, "config") }).describe();
   const { Verbatim } = await import(pathToFileURL(file).href);
@@ -144,7 +144,7 @@ it("the plugin does nothing in a session that the daemon runs itself", async () 
   vi.unstubAllEnvs();
 });
 
-it("the plugin's file goes when it is detached", () => {
+it("removes the plugin's file when detaching", () => {
   const attachment = openCodeAttachment({ data_dir: folder, config_dir: join(folder, "config") });
   attachment.remove();
   expect(existsSync(attachment.describe().file)).toBe(false);

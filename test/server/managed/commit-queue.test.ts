@@ -56,7 +56,7 @@ const speak: Play = async (stage) => {
 };
 
 describe("history.db", () => {
-  it("holds messages and events, never deltas, once they are whole", async () => {
+  it("contains complete messages and events, never deltas", async () => {
     await oneSession(speak);
     const events = rows("history", "event").map((line) => JSON.parse(line));
     expect(events.map((event) => event.role ?? event.type)).toEqual([
@@ -70,7 +70,7 @@ describe("history.db", () => {
     expect(rows("pending", "frame")).toEqual([]);
   });
 
-  it("holds what is being said in a few joined frames, until its message is whole", async () => {
+  it("contains an incomplete message as a few joined frames", async () => {
     let say = () => {};
     const at = open(async (stage) => {
       const message_id = randomUUID();
@@ -103,7 +103,7 @@ describe("history.db", () => {
     expect(rows("history", "event").join("")).toContain("999 ");
   });
 
-  it("keeps whatever a tool says of itself, but what nests without end", async () => {
+  it("stores all tool data except for excessive nesting", async () => {
     let deep: unknown = "bottom";
     for (let n = 0; n < 20_000; n++) deep = [deep];
     const id = await oneSession(async (stage) => {
@@ -118,7 +118,7 @@ describe("history.db", () => {
     expect(rows("history", "event").join("")).toContain("nested too deep");
   });
 
-  it("is set aside when it is damaged, and a new one begun", async () => {
+  it("is quarantined if it is damaged, and a new one is created", async () => {
     const id = await oneSession(speak);
     truncateSync(path(), Math.floor(statSync(path()).size / 2));
     const at = open(speak);
@@ -129,7 +129,7 @@ describe("history.db", () => {
     await eventually(() => expect(at.get(id)?.status).toBe("completed"));
   });
 
-  it("is left alone when a newer version wrote it", async () => {
+  it("is left alone if a newer version wrote it", async () => {
     await oneSession(speak);
     const database = new DatabaseSync(path());
     database.exec("PRAGMA user_version = 99");
@@ -148,7 +148,7 @@ describe("history.db", () => {
     expect(readFileSync(path()).equals(before)).toBe(true);
   });
 
-  it("says that it is not at its place, and takes nothing as stored until it is put back", async () => {
+  it("reports if it was moved, and stores nothing until it is moved back", async () => {
     const at = open(speak);
     const id = randomUUID();
     await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
@@ -158,8 +158,8 @@ describe("history.db", () => {
     const taken = at.send(id, promptOf("More"), "queue").then(() => {
       is_taken = true;
     });
-    await eventually(() => expect(texts(at)).toContain(`${path()} is not at its place any more`));
-    expect(at.status().notices[0]?.remedy).toContain("Put it back");
+    await eventually(() => expect(texts(at)).toContain(`${path()} was moved or removed`));
+    expect(at.status().notices[0]?.remedy).toContain("Move the store back");
     expect(is_taken).toBe(false);
     renameSync(`${folder}-moved`, folder);
     await taken;
@@ -167,7 +167,7 @@ describe("history.db", () => {
     expect(texts(at)).toBe("");
   });
 
-  it("can be put back where a session wanted to keep a file meanwhile", async () => {
+  it("can be moved back after a session tried to store a file", async () => {
     const away = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<unknown>();
     const at = open(async (stage) => {
@@ -194,7 +194,7 @@ describe("history.db", () => {
     expect(texts(at)).toBe("");
   });
 
-  it("that another program has locked keeps nothing but writing waiting, and says so", async () => {
+  it("when locked by another program delays only writes, and says so", async () => {
     const at = open(speak);
     const ids = Array.from({ length: 10 }, () => randomUUID());
     for (const id of ids) await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
@@ -208,14 +208,14 @@ describe("history.db", () => {
     delay.disable();
     // In nanoseconds: half a second for each session is too long.
     expect(delay.max).toBeLessThan(2e9);
-    expect(at.status().notices[0]?.remedy).toContain("that program");
+    expect(at.status().notices[0]?.remedy).toContain("the other program");
     other.close();
     await taken;
     await eventually(() => expect(ids.map((id) => at.get(id)?.turns)).toEqual(ids.map(() => 2)));
     expect(texts(at)).toBe("");
   });
 
-  it("takes all other sessions where one session's part of a commit is refused", async () => {
+  it("stores all other sessions if one session's part of a commit fails", async () => {
     const at = open(speak);
     const ids = [randomUUID(), randomUUID()];
     const [bad = "", good = ""] = ids;

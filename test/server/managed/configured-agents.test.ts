@@ -67,8 +67,8 @@ const shown = async (at: ManagedSessions, id: string) => {
 const call = (name: string, input: object) => ({ parts: [{ tool_call: { name, arguments: input } }] });
 const say = (text: string) => ({ parts: [{ text }] });
 
-describe("the agents that are configured", () => {
-  it("are all providers, which say what they lack, and what the operator adds and changes", () => {
+describe("the configured agents", () => {
+  it("are all providers, which report what is missing, and configured ones", () => {
     configure({
       providers: {
         deepseek: { title: "Our DeepSeek", base_url: "https://proxy.example/v1", key_variable: "OUR_KEY" },
@@ -94,12 +94,12 @@ describe("the agents that are configured", () => {
     expect(JSON.stringify(all.list())).not.toContain("sk-");
   });
 
-  it("run nothing by rules that cannot be read", () => {
+  it("run nothing if the rules are invalid", () => {
     configure({ rules: [{ tool: "shell", decision: "perhaps" }] });
     expect(entry(agents(), "scripted")?.unavailable?.message).toContain("rules");
   });
 
-  it("refuse a fork whose script is gone, as they refuse a new session, before it is begun", async () => {
+  it("reject a fork whose script no longer exists before it begins, like a new session", async () => {
     const at = await restart();
     const id = await begin(at, { turns: [{ steps: [say("One.")] }] });
     await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
@@ -124,7 +124,7 @@ describe("the agents that are configured", () => {
     },
   );
 
-  it("are refused to a new session with what to do about it", async () => {
+  it("are rejected for a new session with a remedy", async () => {
     const at = await restart();
     const given = { agent: "anthropic", cwd: folder, prompt: promptOf("Go") };
     await expect(at.start(randomUUID(), given)).rejects.toMatchObject({
@@ -136,7 +136,7 @@ describe("the agents that are configured", () => {
 });
 
 describe("Verbatim's own loop in a session", () => {
-  it("sends a model the images that tools gave, from the folders of sessions and from nowhere else", async () => {
+  it("sends images from tools to a model, but only from the folders of sessions", async () => {
     const server = await startServer((response) => {
       response.writeHead(200, EVENT_STREAM);
       response.end(
@@ -221,7 +221,7 @@ describe("Verbatim's own loop in a session", () => {
     expect((await shown(second, id)).at(-1)).toBe("text: Made.");
   });
 
-  it("goes on with a question three levels down after a restart, and every level with its answer", async () => {
+  it("resumes a question three levels down after a restart, with an answer at each level", async () => {
     const first = await restart();
     const nested = (depth: number): string => {
       const file = join(folder, `level-${depth}.json`);
@@ -266,7 +266,7 @@ describe("Verbatim's own loop in a session", () => {
     ]);
   });
 
-  it("keeps what a person typed into it while it worked, and its model when that is changed", async () => {
+  it("keeps steered prompts and a changed model", async () => {
     const at = await restart();
     const id = await begin(at, { turns: [{ steps: [say("One.")] }, { steps: [say("Two.")] }] });
     await eventually(() => expect(at.get(id)?.status).toBe("completed"));
@@ -282,7 +282,7 @@ describe("Verbatim's own loop in a session", () => {
     expect((await shown(again, id)).filter((line) => line.startsWith("model_switch"))).toHaveLength(1);
   });
 
-  it("makes room when a person asks it to, as a turn of its own", async () => {
+  it("compacts on request, in a turn of its own", async () => {
     const at = await restart();
     const id = await begin(at, { steps: [say("What was said.")] });
     await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
@@ -294,7 +294,7 @@ describe("Verbatim's own loop in a session", () => {
     await eventually(() => expect(at.get(id)).toMatchObject({ turns: 3, status: "completed" }));
   });
 
-  it("makes room once where it is asked to again, also after a restart, and anew once something came since", async () => {
+  it("compacts once for repeated requests, also after a restart, and again after new messages", async () => {
     const first = await restart();
     const id = await begin(first, { steps: [say("What was said.")] });
     const idle = (at: ManagedSessions, turns: number) =>
@@ -317,7 +317,7 @@ describe("Verbatim's own loop in a session", () => {
   });
 });
 
-it("a tool server that could not be started is tried again for the next session, and the notice that says so goes", async () => {
+it("retries a failed tool server for the next session, and removes its notice", async () => {
   const server = join(import.meta.dirname, "../../agent/mcp-server.mjs");
   const args = ["-c", `test -f ready && exec "$0" "$1"`, process.execPath, server];
   configure({
@@ -347,7 +347,7 @@ it("a tool server that could not be started is tried again for the next session,
   }
 });
 
-it("a command has no variable that holds a provider's key, though the provider's entry has a mistake", async () => {
+it("gives commands no variables with provider keys, even if the provider's entry is invalid", async () => {
   const providers = {
     mistaken: { wire: "telegraph", key_variable: "FIRST_SECRET" },
     "no name": { key_variable: "SECOND_SECRET" },
@@ -365,7 +365,7 @@ it("a command has no variable that holds a provider's key, though the provider's
 });
 
 describe("an agent that speaks the Agent Client Protocol, in a session", () => {
-  it("asks here, goes on with the answer, and shows what it says", async () => {
+  it("asks for permission, continues with the answer, and shows its output", async () => {
     const args = writeScript(folder, "acp", [
       ...opened,
       hears.prompt(2),
@@ -410,7 +410,7 @@ describe("an agent that speaks the Agent Client Protocol, in a session", () => {
   });
 });
 
-it("no session begins, or goes on, with a script that cannot be played, and it is said why", async () => {
+it("rejects new and resumed sessions whose script cannot be played, with the reason", async () => {
   const at = await restart();
   const none = join(folder, "none.json");
   const broken = join(folder, "broken.json");
@@ -425,13 +425,13 @@ it("no session begins, or goes on, with a script that cannot be played, and it i
   const missing = refused(`The script ${none} cannot be read: ENOENT: no such file or directory.`);
   await expect(start(`file:${none}`)).rejects.toMatchObject(missing);
   await expect(start(`file:${broken}`)).rejects.toMatchObject(refused(`${broken} is not JSON`));
-  await expect(start("nothing")).rejects.toMatchObject(refused('There is no script "nothing". There are: '));
+  await expect(start("nothing")).rejects.toMatchObject(refused('Unknown script "nothing". Available: '));
   expect(at.list()).toEqual([]);
   const id = await begin(at, { steps: [say("Done.")] });
   await expect(at.setModel(id, `file:${none}`)).rejects.toMatchObject(missing);
 });
 
-it("scripts that are about files find them in a folder of their own, as they are at the beginning, and nowhere else", async () => {
+it("gives scripts their files in a folder of their own, in their initial state", async () => {
   const { cwd = "" } = entry(agents(), "scripted") ?? {};
   mkdirSync(cwd);
   const begin_in = async (at: string) => {

@@ -109,7 +109,7 @@ async function session(...prompts: ReturnType<typeof promptOf>[]): Promise<strin
 }
 
 describe("a fork", () => {
-  it("is a session of its own with all before the prompt, once, and goes on from there", async () => {
+  it("is a session of its own with everything before the prompt, once, and continues from there", async () => {
     const [one, two, three] = [promptOf("One"), promptOf("Two"), promptOf("Three")];
     const id = await session(one, two, three);
     const fork = randomUUID();
@@ -129,7 +129,7 @@ describe("a fork", () => {
     expect(hosted.get(fork)).toMatchObject({ forked_from: { session_id: id }, status: "completed" });
   });
 
-  it("is made by the id of the prompt's part too, and without a prompt waits for one", async () => {
+  it("can be made by the id of the prompt's part, and without a prompt waits for one", async () => {
     const two = promptOf("Two");
     const id = await session(promptOf("One"), two);
     const part = (await hosted.open(id))?.transcript.turns.at(1)?.prompt_index ?? -1;
@@ -143,7 +143,7 @@ describe("a fork", () => {
     });
   });
 
-  it("is refused under the id of a session that is another one, or was forked with another prompt", async () => {
+  it("is rejected if another session has the id, or a fork with another prompt", async () => {
     const [one, two] = [promptOf("One"), promptOf("Two")];
     const id = await session(one, two);
     const other = await session(promptOf("Other"));
@@ -156,7 +156,7 @@ describe("a fork", () => {
     expect(await shown(other)).toEqual(["prompt: Other", "text: Answer to Other"]);
   });
 
-  it("leads to the runs that were started before it, which stay the first session's", async () => {
+  it("links to runs that were started before it, which still belong to the original session", async () => {
     const after = promptOf("After");
     const id = await session(promptOf("Delegate"), after);
     // The list tells changes a moment later.
@@ -187,7 +187,7 @@ describe("a fork", () => {
   });
 });
 
-describe("what a fork's history names of files", () => {
+describe("the files in a fork's history", () => {
   /** Each picture of the session as the page gets it and as its agent finds it, by its path in the history. */
   const pictures = async (id: string) => {
     const parts = [...((await hosted.open(id))?.transcript.parts ?? [])];
@@ -204,7 +204,7 @@ describe("what a fork's history names of files", () => {
     );
   };
 
-  it("is there for the page and its agent, also in a fork of the fork and when the first session's files are gone", async () => {
+  it("are available to the page and the agent, also in a fork of the fork and after the original's files are deleted", async () => {
     const [two, three] = [promptOf("Draw 2"), promptOf("Three")];
     const id = await session(promptOf("Draw 1"), two);
     const fork = randomUUID();
@@ -222,7 +222,7 @@ describe("what a fork's history names of files", () => {
     expect(existsSync(join(folder, "files", other, fork, "Draw 3.png"))).toBe(true);
   });
 
-  it("gives the whole outputs of its calls to the page, and of nobody else's", async () => {
+  it("give the page the complete outputs of its own calls only", async () => {
     const two = promptOf("Two");
     const id = await session(promptOf("Log 1"), two);
     const fork = randomUUID();
@@ -245,7 +245,7 @@ describe("what a fork's history names of files", () => {
     ]);
   });
 
-  it("does not lead into files of a session that it does not come from", async () => {
+  it("do not include files of unrelated sessions", async () => {
     const id = await session(promptOf("Draw 1"));
     const path = join(folder, "files", id, "Draw 1.png");
     await session(promptOf("One"));
@@ -255,7 +255,7 @@ describe("what a fork's history names of files", () => {
 });
 
 describe("a rewind", () => {
-  it("takes the prompt and all behind it out of the agent's context, deletes nothing, and is done once", async () => {
+  it("removes the prompt and what follows from the agent's context, deletes nothing, and is done once", async () => {
     const [one, two, three] = [promptOf("One"), promptOf("Two"), promptOf("Three")];
     const id = await session(one, two, three);
     await hosted.rewind(id, two.message_id);
@@ -285,7 +285,7 @@ describe("a rewind", () => {
     ]);
   });
 
-  it("leaves held what was queued behind the prompt, also after a restart, and begins what is sent then", async () => {
+  it("holds queued prompts, also after a restart, and starts what is sent afterwards", async () => {
     const id = await session(promptOf("One"));
     const [wrong, follow_up] = [promptOf("Wait"), promptOf("On with it")];
     await hosted.send(id, wrong, "queue");
@@ -310,7 +310,7 @@ describe("a rewind", () => {
     expect(await prompts()).toEqual([...begun, "prompt: On with it"]);
   });
 
-  it("begins both prompts that two people send at once of what it left held, one after the other", async () => {
+  it("starts both held prompts that two people send at once, one after the other", async () => {
     const id = await session(promptOf("One"));
     const [wrong, first, second] = [promptOf("Wait"), promptOf("First"), promptOf("Second")];
     for (const prompt of [wrong, first, second]) await hosted.send(id, prompt, "queue");

@@ -26,7 +26,7 @@ const speak: Play = async (stage) => {
   return "completed";
 };
 
-it("a session that nobody looks at keeps its row alone, and whoever held it follows it again", async () => {
+it("keeps only the row of a session without viewers, and reopens it for earlier viewers", async () => {
   const at = createManagedSessions({ folder, agents: played(speak), timing: { idle: 1, tick: 2 } });
   hosted = at;
   const id = randomUUID();
@@ -75,7 +75,7 @@ async function long() {
   return { at, id };
 }
 
-it("a session with a long history is opened beside other work", async () => {
+it("opens a session with a long history without blocking other work", async () => {
   const { at, id } = await long();
   let turns = 0;
   let opened = false;
@@ -90,7 +90,7 @@ it("a session with a long history is opened beside other work", async () => {
   expect(open?.transcript.parts.length).toBe(5_000);
 });
 
-it("what is written while a session is opened is in it, for all who open it", async () => {
+it("includes what is written while a session is opened", async () => {
   const { at, id } = await long();
   const opening = [at.open(id), at.open(id)];
   const marker = { type: "marker" as const, session_id: id, kind: "note" as const };
@@ -103,7 +103,7 @@ it("what is written while a session is opened is in it, for all who open it", as
   expect(titles).toMatchObject([{ title: "at once" }, { title: "later" }]);
 });
 
-it("what is left of a session that nobody looks at is its row's fields, and nothing that was remembered to count them", async () => {
+it("keeps only the fields of an unloaded session's row, without the fold's internal state", async () => {
   const journal = createCommitQueue({ folder, now: Date.now });
   const shelf = createSessionRegistry({
     commit_queue: journal,
@@ -131,7 +131,7 @@ it("what is left of a session that nobody looks at is its row's fields, and noth
   journal.close();
 });
 
-it("what is remembered of a pushed session's order goes with its record", async () => {
+it("drops a pushed session's order state with its record", async () => {
   const at = createManagedSessions({ folder, agents: played(speak), timing: { idle: 1, tick: 2 } });
   hosted = at;
   let readings = 0;
@@ -162,7 +162,7 @@ it("what is remembered of a pushed session's order goes with its record", async 
   expect(readings).toBe(2);
 });
 
-it("a pushed session of which nothing is heard is shown as failed, until it is heard of again", async () => {
+it("shows an inactive pushed session as failed until it is active again", async () => {
   let clock = 1_000_000;
   const at = createManagedSessions({
     folder,
@@ -191,7 +191,7 @@ it("a pushed session of which nothing is heard is shown as failed, until it is h
   await eventually(() => expect(told.at(-1)).toBe("running"));
 });
 
-it("a pushed session that stopped in its turn keeps its row alone, too, and goes on when it is heard of again", async () => {
+it("unloads a pushed session that stopped in its turn, and resumes it", async () => {
   let clock = 1_000_000;
   const at = createManagedSessions({
     folder,
@@ -220,7 +220,7 @@ it("a pushed session that stopped in its turn keeps its row alone, too, and goes
   expect(open && words(open.transcript)).toEqual(["text: Half an answer."]);
 });
 
-it("a question waits as long as the operator configures, where it does not say so itself", async () => {
+it("applies the configured timeout to a question without one", async () => {
   const at = createManagedSessions({
     folder,
     answer_within: 20,

@@ -10,7 +10,7 @@ import { startDaemon } from "./daemon.ts";
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 
-it("an image that a model reads reaches it, and again in a fork of the session", async () => {
+it("sends an image that a model reads to it, and again in a fork of the session", async () => {
   const folder = mkdtempSync(join(tmpdir(), "images-"));
   onTestFinished(() => rmSync(folder, { recursive: true, maxRetries: 5 }));
   const server = await startServer((response, _, number) => {

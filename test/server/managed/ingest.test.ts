@@ -80,7 +80,7 @@ const whole = [
 const numbered = whole.map((frame, index) => ({ ...frame, epoch: "one", seq: index + 1 }));
 const transcript = ["prompt: Go", "text: Hello, harbour.", "call: shell completed", "result: success ok"];
 
-it("a session that another source has is not begun here, and what was begun before goes on", async () => {
+it("creates no session with an id of another source, and continues existing ones", async () => {
   expect((await push(whole.slice(0, 2))).status).toBe(200);
   await stop();
   const [begun, taken] = [id, randomUUID()];
@@ -98,7 +98,7 @@ it("a session that another source has is not begun here, and what was begun befo
 });
 
 describe("frames that an agent pushes", () => {
-  it("are a session like any other, in the list and after a restart", async () => {
+  it("are a session in the list, also after a restart", async () => {
     expect(await push(whole, "?agent=their-agent")).toEqual({
       status: 200,
       body: { applied: whole.length, repeated: 0 },
@@ -116,7 +116,7 @@ describe("frames that an agent pushes", () => {
     expect(hosted.get(id)?.control).toBeUndefined();
   });
 
-  it("that change what was said after its turn ended say so, after a restart too, and the first version stays", async () => {
+  it("mark changes made after the turn's end, also after a restart, and keep the first version", async () => {
     await push(whole);
     const later = at + 1_000;
     await push([
@@ -144,7 +144,7 @@ describe("frames that an agent pushes", () => {
     expect((await hosted.raw(id, part ?? ""))?.text).toContain("Hello, harbour.");
   });
 
-  it("has the record behind each error, though none has an id, also after a restart", async () => {
+  it("have the raw record of each error without an id, also after a restart", async () => {
     const told = (message: string, later: number) => ({ type: "error", at: at + later, message });
     const long = `${"Lost ".repeat(60)}at the end`;
     await push([...whole.slice(0, 4), told("Lost", 0), told("Lost", 1), told(long, 1), ...whole.slice(4)]);
@@ -168,12 +168,12 @@ describe("frames that an agent pushes", () => {
     }
   });
 
-  it("is called what its sender calls it, cut between characters where that is long", async () => {
+  it("use the sender's name, truncated between characters", async () => {
     await push(whole, `?agent=${encodeURIComponent(`${"a".repeat(99)}😀`)}`);
     expect(hosted.get(id)?.agent).toBe(`${"a".repeat(99)}…`);
   });
 
-  it("go to a session whose id is a UUID, and have an agent's name even where none is said", async () => {
+  it("need a UUID as session id, and have a default agent name", async () => {
     await push(whole, "?agent=");
     expect(hosted.get(id)?.agent).toBe("pushed");
     id = "no-uuid";
@@ -181,7 +181,7 @@ describe("frames that an agent pushes", () => {
     expect(await push("")).toMatchObject({ status: 400, body: { error: { code: "session" } } });
   });
 
-  it("are applied once, however they are cut and repeated, across a restart too", async () => {
+  it("are applied once, however they are split and repeated, also across a restart", async () => {
     const body = (applied: number, repeated: number, seq: number) => ({
       status: 200,
       body: { applied, repeated, epoch: "one", seq },
@@ -200,7 +200,7 @@ describe("frames that an agent pushes", () => {
     });
   });
 
-  it.each([4, 5, 8])("end what the sender's last life left open after %i frames", async (count) => {
+  it.each([4, 5, 8])("end what the sender's earlier epoch left open after %i frames", async (count) => {
     const again = [
       { type: "user.message", at, message_id: randomUUID(), parts: [{ type: "text", text: "Again" }] },
       { type: "turn.end", at },
@@ -217,14 +217,14 @@ describe("frames that an agent pushes", () => {
     expect(await shown()).toEqual(words_shown);
   });
 
-  it("go on with a turn of another epoch that waits for its answer", async () => {
+  it("continue a turn of another epoch that waits for its answer", async () => {
     await push(numbered.slice(0, 2));
     const answer = whole.slice(2).map((frame, index) => ({ ...frame, epoch: "two", seq: index + 1 }));
     expect((await push(answer)).status).toBe(200);
     expect(await shown()).toEqual(transcript);
   });
 
-  it("may follow the end of their channel, in the same push or the next, as after a restart", async () => {
+  it("may follow the end of their channel, in the same push or the next, also after a restart", async () => {
     const end = { type: "end", at };
     const revision = { type: "message.part_end", at, part_id: part, text: "Hello, harbour master." };
     const next = {
@@ -244,7 +244,7 @@ describe("frames that an agent pushes", () => {
     expect(await shown()).toEqual(all);
   });
 
-  it("are refused behind a gap, naming the number that is expected", async () => {
+  it("are rejected after a gap, with the expected number", async () => {
     await push(numbered.slice(0, 2));
     expect(await push([...numbered.slice(2, 4), ...numbered.slice(5)])).toMatchObject({
       status: 409,
@@ -278,7 +278,7 @@ describe("frames that an agent pushes", () => {
     ["another session's frame", [{ ...whole[0], session_id: randomUUID() }], "session", "session_id"],
     ["a time that no clock has", [{ ...whole[0], at: 1e300 }], "frame", "at"],
     ["what nests without end", [`{"a":${"[".repeat(600)}${"]".repeat(600)}}`], "depth", "levels"],
-  ])("are refused with the broken rule and its line: %s", async (_, lines, code, words_of_it) => {
+  ])("are rejected with the violated rule and its line: %s", async (_, lines, code, words_of_it) => {
     const before = whole.slice(0, 2);
     const text = [...before, ...lines, whole[1] ?? {}]
       .map((line) => (typeof line === "string" ? line : JSON.stringify(line)))
@@ -294,7 +294,7 @@ describe("frames that an agent pushes", () => {
     expect(again.body.error.code).toBe(code);
   });
 
-  it("state facts about their session, and nothing that the daemon alone says", async () => {
+  it("can set facts about their session, but not fields of the daemon", async () => {
     const patch = { title: "Theirs", id: randomUUID(), archived: true, control: { state: "idle" }, parts: 7 };
     await push([...whole, { type: "session.update", at, patch }]);
     expect(hosted.get(id)).toMatchObject({ id, title: "Theirs" });
@@ -310,7 +310,7 @@ describe("frames that an agent pushes", () => {
     expect(last).not.toHaveProperty("output_end");
   });
 
-  it("keep a result without its call, and legacy messages beside new ones", async () => {
+  it("keep a result without a call, and legacy messages next to new ones", async () => {
     const legacy = (role: string, content: string, more = {}) => ({
       type: "message.legacy",
       at,
@@ -337,7 +337,7 @@ describe("frames that an agent pushes", () => {
     expect(await look()).toEqual(before);
   });
 
-  it("count no call as failed that a person stopped, whatever else is said of it, after a restart as before", async () => {
+  it("do not count a stopped call as failed, also after a restart", async () => {
     const stopped = whole.map((frame) =>
       frame.type === "message.tool_result" ? { ...frame, is_error: true, status: "aborted" } : frame,
     );
@@ -354,7 +354,7 @@ describe("frames that an agent pushes", () => {
     expect(await look()).toEqual(before);
   });
 
-  it("are shown while the body still comes, and a broken connection leaves them", async () => {
+  it("are shown while the body is received, and kept after a broken connection", async () => {
     const lines = numbered.map((frame) => `${JSON.stringify(frame)}\n`);
     const sending = await new Promise<ClientRequest>((resolve) => {
       const open = request(address(), { method: "POST", headers: bearer() });
@@ -384,7 +384,7 @@ describe("frames that an agent pushes", () => {
     old.destroy();
   });
 
-  it("need the token, which lets nobody in elsewhere", async () => {
+  it("need the token, which gives no other access", async () => {
     const body = JSON.stringify(whole[0]);
     const send = (headers: Record<string, string>) => fetch(address(), { method: "POST", headers, body });
     expect((await send({})).status).toBe(401);
@@ -411,7 +411,7 @@ describe("a foreign stream that is pushed", () => {
   ].map((event) => `data: ${JSON.stringify(event)}\n\n`);
   const sse = events.join("");
 
-  it("is translated, once for one epoch", async () => {
+  it("is translated, once per epoch", async () => {
     expect((await push(sse, "?format=ai-sdk&epoch=one")).status).toBe(200);
     expect(await shown()).toEqual(["text: Hello from elsewhere."]);
     expect((await push(sse, "?format=ai-sdk&epoch=one")).body).toMatchObject({ applied: 0 });
@@ -517,13 +517,13 @@ describe("a foreign stream that is pushed", () => {
     expect(await shown()).toEqual(all);
   });
 
-  it("with an epoch that ends with its own error has failed at once", async () => {
+  it("with an epoch that ends with its own error fails at once", async () => {
     const failed = [{ type: "start" }, { type: "text-delta", id: "1", delta: "Half" }, { type: "error" }];
     for (const _ of [1, 2]) expect((await push(failed, "?format=ai-sdk&epoch=one")).status).toBe(200);
     expect(hosted.get(id)?.status).toBe("failed");
   });
 
-  it("that ended early waits for its rest, is not told as running for ever, and is over when another begins", async () => {
+  it("that ended early waits for its rest, does not run forever, and is ended by another one", async () => {
     await push(events.slice(0, 4).join(""), "?format=ai-sdk&epoch=one");
     expect(await shown()).toEqual(["text: Hello "]);
     expect(hosted.get(id)?.status).toBe("running");
@@ -548,7 +548,7 @@ describe("a foreign stream that is pushed", () => {
     ["not numbered", whole, "", ""],
     ["not numbered", whole, "&epoch=a", "&epoch=b"],
   ])(
-    "ends what frames left open that are %s, and is shown behind it (%#)",
+    "ends what frames left open that are %s, and is shown after it (%#)",
     async (_, frames, first, second) => {
       expect((await push(frames.slice(0, 5))).status).toBe(200);
       for (const epoch of [first, second]) {
@@ -590,7 +590,7 @@ describe("a foreign stream that is pushed", () => {
     },
   );
 
-  it("without an epoch that was refused in its middle is over when another begins", async () => {
+  it("without an epoch that was rejected halfway is ended by another one", async () => {
     const long = "x".repeat(8 * 1024 * 1024 + 1);
     expect((await push(events.slice(0, 4).join("") + long, "?format=ai-sdk")).status).toBe(413);
     expect((await push(sse, "?format=ai-sdk")).status).toBe(200);
@@ -650,7 +650,7 @@ describe("a foreign stream that is pushed", () => {
     },
   );
 
-  it("whose end is not on disk yet when another begins is not told as cut off", async () => {
+  it("whose end is not on disk yet when another begins is not shown as cut off", async () => {
     const ingestion = createIngestion(hosted, Date.now);
     const send = (text: string, epoch: string) => {
       async function* body() {
@@ -666,7 +666,7 @@ describe("a foreign stream that is pushed", () => {
     expect(await shown()).toEqual(["text: Hello from elsewhere.", "text: Hello from elsewhere."]);
   });
 
-  it("is refused at the line of the event that breaks the order, however its bytes are cut", async () => {
+  it("is rejected at the line of the event that violates the order, however its bytes are split", async () => {
     // A message ends once: one that is sent again behind another epoch has ended before.
     await push(sse, "?format=ai-sdk&epoch=one");
     await push([{ ...numbered[0], epoch: "two" }]);
@@ -683,7 +683,7 @@ describe("a foreign stream that is pushed", () => {
       replies.push(JSON.parse(await replied));
     }
     const places = replies.map(({ error: { code, line, message } }) => ({ code, line, message }));
-    const message = expect.stringMatching(/^Line 18: Message .* has ended before/);
+    const message = expect.stringMatching(/^Line 18: Message .* has already ended/);
     for (const place of places) expect(place).toEqual({ code: "ended_twice", line: 18, message });
   });
 });
@@ -696,7 +696,7 @@ describe("a line that is too long", () => {
   it.each([
     ["of frames", "", `${JSON.stringify(whole[1])}\n`, "prompt: Go", 2],
     ["of a foreign stream", "?format=ai-sdk", `data: ${JSON.stringify(told)}\n\n`, "text: Told before.", 3],
-  ])("%s is refused, and what stands before it is kept", async (_, query, before, shown_before, line) => {
+  ])("%s is rejected, and earlier lines are kept", async (_, query, before, shown_before, line) => {
     const refused = {
       status: 413,
       body: { error: { code: "too_long", line, message: expect.stringContaining(`${LIMIT} characters`) } },
@@ -711,7 +711,7 @@ describe("a line that is too long", () => {
     expect(fits.body.error?.code).toBe(query === "" ? "json" : undefined);
   });
 
-  it("is refused before it ends, and so is an event of many lines", async () => {
+  it("is rejected before it ends, and so is an event of many lines", async () => {
     for (const [query, piece, last] of [
       ["", "x".repeat(65_536), "x"],
       ["?format=ai-sdk", "x".repeat(65_536), "x"],

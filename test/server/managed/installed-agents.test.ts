@@ -42,7 +42,7 @@ it("offers the agents whose programs are on the PATH, ready to be started", () =
   expect(offered().every(({ unavailable }) => unavailable === undefined)).toBe(true);
 });
 
-it("says which adapter an agent lacks, and offers the agent with it", () => {
+it("reports a missing adapter, and offers the agent once it is installed", () => {
   program("claude");
   expect(offered()).toMatchObject([
     {
@@ -57,7 +57,7 @@ it("says which adapter an agent lacks, and offers the agent with it", () => {
   expect(offered()[0]?.unavailable).toBeUndefined();
 });
 
-it("offers a program once, as it is configured", () => {
+it("offers a program once if it is configured", () => {
   program("opencode");
   const agents = { mine: { title: "My opencode", command: "opencode", args: ["acp", "--cwd", "/w"] } };
   writeFileSync(join(folder, "config.json"), JSON.stringify({ agents }));

@@ -74,7 +74,7 @@ function expectKept(now: TranscriptPart | undefined, seen: TranscriptPart, index
   } else if (seen.type === "tool_result") expect(now, where).toEqual(seen);
 }
 
-it(`a daemon killed at ${KILLS} moments while it works loses nothing that anybody saw, doubles nothing, and goes on`, {
+it(`a daemon killed at ${KILLS} moments while working loses nothing that was shown, duplicates nothing, and continues`, {
   timeout: 60_000 + KILLS * 15_000,
 }, async () => {
   const random = seeded(7);

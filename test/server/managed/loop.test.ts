@@ -92,7 +92,7 @@ async function shown(hosted: ManagedSessions, id: string): Promise<string[]> {
 }
 
 describe("Verbatim's own loop in a daemon", () => {
-  it("goes on where it was after the daemon's end: a run's approval is asked once, and its parent gets its report", async () => {
+  it("resumes after the end of the daemon: a run's approval is asked once, and its parent gets its report", async () => {
     const first = await restart();
     const id = randomUUID();
     await first.start(id, { agent: "scripted", model: "parent", cwd: folder, prompt: promptOf("Go") });

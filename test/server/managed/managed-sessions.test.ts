@@ -79,8 +79,8 @@ const approval = (request_id: string, tool_call_id?: string): Request => ({
 const yes = { digest: approval(randomUUID()).digest ?? "", answer: { option_ids: ["yes"] } };
 const no = { ...yes, answer: { option_ids: ["no"] } };
 
-describe("a session that the daemon runs", () => {
-  it("shows its turn, and the same after a restart", async () => {
+describe("a managed session", () => {
+  it("shows its turn, also after a restart", async () => {
     const hosted = open(echo);
     const id = await begin(hosted, "Hello");
     await idle(hosted, id);
@@ -110,7 +110,7 @@ describe("a session that the daemon runs", () => {
     expect(await shown(again, id)).toEqual([...expected, "prompt: More", "text: You said: More"]);
   });
 
-  it("tells how full its agent's context is after a restart, too", async () => {
+  it("reports the size of its agent's context, also after a restart", async () => {
     const hosted = open(async (stage, prompt, signal) => {
       const { session_id, now, emit } = stage.host;
       emit({ type: "context.usage", session_id, at: now(), tokens: 1_000 });
@@ -126,7 +126,7 @@ describe("a session that the daemon runs", () => {
     expect((await open(echo).open(id))?.transcript.context).toEqual(context);
   });
 
-  it("begins once however often it is asked to, and takes a prompt once, also after a restart", async () => {
+  it("begins once and accepts a prompt once, however often it is sent, also after a restart", async () => {
     const hosted = open(echo);
     const id = randomUUID();
     const prompt = promptOf("Once");
@@ -145,7 +145,7 @@ describe("a session that the daemon runs", () => {
     }
   });
 
-  it("lets prompts wait for the turn's end, takes them back, and steers into the turn", async () => {
+  it("queues prompts, withdraws them, and steers into the turn", async () => {
     let release = () => {};
     const hosted = open(async (stage, prompt, signal) => {
       if (prompt.parts[0]?.type === "text" && prompt.parts[0].text === "First") {
@@ -183,7 +183,7 @@ describe("a session that the daemon runs", () => {
     await expect(hosted.withdraw(id, randomUUID())).rejects.toMatchObject({ code: "no_prompt" });
   });
 
-  it("gives a prompt that two people take back to one of them, also when it is asked again and after a restart", async () => {
+  it("confirms the withdrawal of a prompt to one of two people, also if repeated and after a restart", async () => {
     const hosted = open(hang);
     const id = await begin(hosted, "Go");
     const prompt = promptOf("Later");
@@ -200,7 +200,7 @@ describe("a session that the daemon runs", () => {
     await again.withdraw(id, prompt.message_id);
   });
 
-  it("goes on in the same turn for what was steered into it when the agent was done already", async () => {
+  it("continues the turn for a steered prompt if the agent had just finished", async () => {
     let release = () => {};
     const hosted = open(async (stage, prompt, signal) => {
       const outcome = await echo(stage, prompt, signal);
@@ -225,7 +225,7 @@ describe("a session that the daemon runs", () => {
     expect(hosted.get(id)?.turns).toBe(1);
   });
 
-  it("is stopped: open calls are aborted, the turn interrupted, and what is queued waits for the person", async () => {
+  it("can be stopped: open calls are aborted, the turn is interrupted, and queued prompts wait for the user", async () => {
     const hosted = open(hang);
     const id = await begin(hosted, "Go");
     await hosted.send(id, promptOf("Later"), "queue");
@@ -280,7 +280,7 @@ describe("a session that the daemon runs", () => {
     },
   );
 
-  it("begins a prompt that is held when it is told to, once, and those behind it after that turn", async () => {
+  it("starts a held prompt on request, once, and the following ones after that turn", async () => {
     const hosted = open(async (stage, prompt, signal) => {
       const [part] = prompt.parts;
       const play = part?.type === "text" && part.text === "Go" ? hang : echo;
@@ -311,7 +311,7 @@ describe("a session that the daemon runs", () => {
   it.each([
     ["holds it still", []],
     ["begins it before what was sent meanwhile", ["Two"]],
-  ])("makes room while a prompt is held, and %s", async (_, meanwhile) => {
+  ])("compacts while a prompt is held, and %s", async (_, meanwhile) => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const play: Play = async (stage, prompt, signal) => {
       const [part] = prompt.parts;
@@ -334,7 +334,7 @@ describe("a session that the daemon runs", () => {
     expect(hosted.get(id)?.control?.queued).toMatchObject(meanwhile.length === 0 ? [{ text: "One" }] : []);
   });
 
-  it("works on what is steered into the turn that makes room, then on what waited, and makes room again", async () => {
+  it("runs prompts steered into a compaction, then queued ones, and compacts again", async () => {
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let compactions = 0;
     const play: Play = async (stage, prompt, signal) => {
@@ -372,7 +372,7 @@ describe("a session that the daemon runs", () => {
     await eventually(() => expect(compactions).toBe(3));
   });
 
-  it("is stopped in the turn that the stop names, and goes on in another that has begun since", async () => {
+  it("is stopped only in the named turn, not in one that began later", async () => {
     let release = () => {};
     const hosted = open(async (stage, prompt, signal) => {
       const [part] = prompt.parts;
@@ -402,7 +402,7 @@ describe("a session that the daemon runs", () => {
     expect(await shown(hosted, id)).toContain("call: shell aborted");
   });
 
-  it("is stopped for that turn alone: one that runs 30 s later goes on, also where the first was steered at its end", async () => {
+  it("is stopped for that turn only: one that runs 30 s later continues, also if the first was steered at its end", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
     let release = () => {};
     const hosted = open(async (stage, prompt, signal) => {
@@ -431,7 +431,7 @@ describe("a session that the daemon runs", () => {
     expect((await shown(hosted, id)).at(-1)).toBe("text: Done");
   });
 
-  it("fails visibly when its agent throws", async () => {
+  it("shows the error if its agent throws", async () => {
     const hosted = open(async () => {
       throw new Error("No such model.");
     });
@@ -442,8 +442,8 @@ describe("a session that the daemon runs", () => {
   });
 });
 
-describe("what a person is asked", () => {
-  it("is answered once, by whoever is first, and the digest must be that of what runs", async () => {
+describe("a request to the user", () => {
+  it("is answered once, by the first answer, whose digest must match what is run", async () => {
     const request_id = randomUUID();
     const hosted = open(async (stage, _prompt, signal) => {
       stage.call("c", "shell");
@@ -486,7 +486,7 @@ describe("what a person is asked", () => {
     await expect(hosted.answer(id, randomUUID(), yes)).rejects.toMatchObject({ code: "no_request" });
   });
 
-  it("is on the list only once its part can be read in the transcript", async () => {
+  it("is in the list only once its part is in the transcript", async () => {
     const request_id = randomUUID();
     const hosted = open(async (stage, _prompt, signal) => {
       await stage.host.ask(approval(request_id), signal);
@@ -518,7 +518,7 @@ describe("what a person is asked", () => {
     expect(await shown(hosted, id)).toEqual(["prompt: Go", "approval: expired", "text: undefined"]);
   });
 
-  describe("that expired while the machine slept, and its timers with it", () => {
+  describe("that expired while the machine was asleep", () => {
     const request_id = randomUUID();
     async function asleep(): Promise<{ hosted: ManagedSessions; id: string }> {
       let slept = 0;
@@ -536,14 +536,14 @@ describe("what a person is asked", () => {
     }
     const expired = ["prompt: Go", "approval: expired", "text: undefined"];
 
-    it("cannot be allowed any more", async () => {
+    it("can no longer be allowed", async () => {
       const { hosted, id } = await asleep();
       expect(await hosted.answer(id, request_id, yes)).toEqual({ outcome: "expired" });
       await idle(hosted, id);
       expect(await shown(hosted, id)).toEqual(expired);
     });
 
-    it("is closed within half a minute of the wake", async () => {
+    it("is closed within half a minute after waking up", async () => {
       vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
       const { hosted, id } = await asleep();
       vi.advanceTimersByTime(30_000);
@@ -551,7 +551,7 @@ describe("what a person is asked", () => {
     });
   });
 
-  it("is taken back by a stop", async () => {
+  it("is withdrawn by a stop", async () => {
     const request_id = randomUUID();
     const hosted = open(async (stage, _prompt, signal) => {
       await stage.host.ask(approval(request_id), signal);
@@ -567,7 +567,7 @@ describe("what a person is asked", () => {
   });
 });
 
-it("shows behind each part the event that it was made from, and none that only names it", async () => {
+it("shows the event that each part was made from, not others that refer to it", async () => {
   const message_id = randomUUID();
   const [text_id, call_id, note_id, request_id] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
   const hosted = open(async ({ host, say, result }) => {

@@ -67,8 +67,8 @@ const done: Play = async (stage) => {
   return "completed";
 };
 
-describe("a daemon that was ended while its sessions worked", () => {
-  it("ends the command that a killed daemon left running, and no other, and says so in its result", async () => {
+describe("a daemon that ended while its sessions were working", () => {
+  it("kills the commands that a killed daemon left running, and no others, and notes it in the result", async () => {
     const started = (session_id: string, call_id: string) =>
       startGroup("/bin/sh", ["-c", "sleep 60 & sleep 60"], {
         env: { PATH: process.env.PATH ?? "" },
@@ -102,7 +102,7 @@ describe("a daemon that was ended while its sessions worked", () => {
     }
   });
 
-  it("settles what was open, keeps all parts so far, and goes on with a new prompt", async () => {
+  it("finalizes what was open, keeps all parts, and continues with a new prompt", async () => {
     const first = await restart(async (stage) => {
       await stage.say("Before.");
       stage.call("one", "shell");
@@ -135,7 +135,7 @@ describe("a daemon that was ended while its sessions worked", () => {
     expect(await shown(await restart(done), id)).toEqual(whole);
   });
 
-  it("counts to no turn and to no call the time until it was back", async () => {
+  it("does not count its downtime in turns and calls", async () => {
     const first = await restart(async (stage) => {
       stage.call("one", "shell");
       await stage.host.stored();
@@ -158,7 +158,7 @@ describe("a daemon that was ended while its sessions worked", () => {
     }
   });
 
-  it("counts to a call, and to its turn, how long the run worked that it waited for", async () => {
+  it("counts in a call and its turn how long its run worked", async () => {
     let clock = Date.now();
     const work: Play = async (stage, _prompt, signal) => {
       if (stage.host.depth === 0) {
@@ -187,7 +187,7 @@ describe("a daemon that was ended while its sessions worked", () => {
     );
   });
 
-  it("waits for the same answer as before, and goes on where its agent can", async () => {
+  it("waits for the same answer as before, and resumes if its agent can", async () => {
     const request_id = randomUUID();
     const ask: Play = async (stage, _prompt, signal) => {
       const said = await stage.host.ask(question(request_id, { tool_call_id: "asks" }), signal);
@@ -229,7 +229,7 @@ describe("a daemon that was ended while its sessions worked", () => {
     expect(await shown(await restart(done), id)).toEqual(whole);
   });
 
-  it("closes a question that its agent cannot wait for any more, and one that expired meanwhile", async () => {
+  it("closes a request that its agent can no longer wait for, and one that expired", async () => {
     const ask =
       (more: Partial<Request>): Play =>
       async (stage, _prompt, signal) => {
@@ -258,7 +258,7 @@ describe("a daemon that was ended while its sessions worked", () => {
     });
   });
 
-  it("goes on with a run that waits, and with the session that waits for it", async () => {
+  it("resumes a waiting run, and the session that waits for it", async () => {
     const request_id = randomUUID();
     const run: Play = async (stage, _prompt, signal) => {
       const report = await stage.host.startRun(
@@ -304,7 +304,7 @@ describe("a daemon that was ended while its sessions worked", () => {
     expect(await shown(second, child)).toEqual(["prompt: Ask", "question: answered b", "text: Chose b"]);
   });
 
-  it("holds prompts that wait, and begins them before the next one", async () => {
+  it("keeps queued prompts, and starts them before the next one", async () => {
     const first = await restart(never);
     const id = await begin(first);
     await first.send(id, promptOf("Waits"), "queue");
@@ -322,7 +322,7 @@ describe("a daemon that was ended while its sessions worked", () => {
     ]);
   });
 
-  it("shows what another daemon on the same folder runs, and runs nothing itself", async () => {
+  it("shows the sessions of another daemon on the same folder, and runs nothing itself", async () => {
     const first = await restart(done);
     const id = await begin(first);
     await idle(first, id);

@@ -64,8 +64,8 @@ const newSession = (more: object = {}) => ({
   ...more,
 });
 
-describe("the routes of sessions that the daemon runs", () => {
-  it("say what a session can be started with, and what was used last", async () => {
+describe("the routes of managed sessions", () => {
+  it("list what a session can be started with, and what was used last", async () => {
     await open(echo);
     const before = agentsReply.parse(await get("/api/agents"));
     expect(before).toMatchObject({ recent: [], agents: [{ id: "player", scripted: true }] });
@@ -75,7 +75,7 @@ describe("the routes of sessions that the daemon runs", () => {
     expect(recent).toEqual([{ agent: "player", model: "one", cwd: folder }]);
   });
 
-  it("start a session, which is in the list among those of agents' files, and open to whoever looks", async () => {
+  it("start a session, which is in the list with those of agents' files, and can be opened", async () => {
     await open(echo);
     found.add(uuidOf("found"));
     const body = newSession();
@@ -94,7 +94,7 @@ describe("the routes of sessions that the daemon runs", () => {
     expect(raw.file).toBe(join(folder, "history.db"));
   });
 
-  it("take images of 5 MB each, and give them back", async () => {
+  it("accept images of 5 MB each, and return them", async () => {
     await open(echo);
     const images = Array.from({ length: 3 }, () => image(5 * 1024 * 1024));
     const body = newSession({ prompt: newPrompt("Look", { images }) });
@@ -113,7 +113,7 @@ describe("the routes of sessions that the daemon runs", () => {
     expect((await reply.arrayBuffer()).byteLength).toBe(5 * 1024 * 1024);
   });
 
-  it("give a prompt that waits back as it was typed, until it is withdrawn", async () => {
+  it("return a queued prompt as typed, until it is withdrawn", async () => {
     let release = (): void => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;
@@ -163,7 +163,7 @@ describe("the routes of sessions that the daemon runs", () => {
       400,
       "prompt.images",
     ],
-  ])("refuse %s, naming the field, and start nothing", async (_, body, status, field) => {
+  ])("reject %s, name the field, and start nothing", async (_, body, status, field) => {
     await open(echo);
     const reply = await post("/api/sessions", body());
     expect(reply.status).toBe(status);
@@ -172,7 +172,7 @@ describe("the routes of sessions that the daemon runs", () => {
     expect(hosted.recent()).toEqual([]);
   });
 
-  it("refuse what does not fit the session, with words for a person", async () => {
+  it("reject what the session does not support, with a message", async () => {
     await open(echo);
     const { session_id } = (await post("/api/sessions", newSession())).body;
     await eventually(() => expect(hosted.get(session_id)?.control?.state).toBe("idle"));
@@ -198,7 +198,7 @@ describe("the routes of sessions that the daemon runs", () => {
     });
   });
 
-  it("switch the model, once", async () => {
+  it("switch the model once", async () => {
     await open(echo);
     const { session_id } = (await post("/api/sessions", newSession({ model: "one" }))).body;
     for (let sent = 0; sent < 2; sent++) {

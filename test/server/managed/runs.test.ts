@@ -57,7 +57,7 @@ const parent: Play = async (stage, prompt, signal) => {
 };
 
 describe("runs", () => {
-  it("work at once, 20 of them, and nothing of one is in another or in their parent", async () => {
+  it("work in parallel, 20 of them, without mixing", async () => {
     const at = open(parent);
     const id = await begin(at, "20");
     await idle(at, id);
@@ -82,7 +82,7 @@ describe("runs", () => {
     expect(at.get(id)?.runs).toBe(20);
   });
 
-  it("report what they said last, and that they said it before a last step without a word", async () => {
+  it("report their last text, and whether a last step without text followed", async () => {
     const reports: unknown[] = [];
     const at = open(async (stage, { parts: [said] }, signal) => {
       if (stage.host.depth === 0) {
@@ -106,7 +106,7 @@ describe("runs", () => {
     ]);
   });
 
-  it("are stopped with the session that they work for, three levels down", async () => {
+  it("are stopped with their session, three levels down", async () => {
     const at = open(async (stage, _prompt, signal) => {
       stage.call("below", "task");
       if (stage.host.depth < 3) {
@@ -132,7 +132,7 @@ describe("runs", () => {
     }
   });
 
-  it("are recorded before they start, and known to the call that started them", async () => {
+  it("are recorded before they start, and linked to their calls", async () => {
     const seen: string[] = [];
     const at = open(async (stage, _prompt, signal) => {
       if (stage.host.depth > 0) {
@@ -158,7 +158,7 @@ describe("runs", () => {
 });
 
 describe.skipIf(!mountable)("a full disk (skipped where no small file system can be mounted)", () => {
-  it("stops agents before they act, shows nothing that could be lost, is told, and heals by itself", async () => {
+  it("stops agents before they act, shows nothing that could be lost, is reported, and is recovered from", async () => {
     const data = join(folder, "data");
     expect(mountSmall(data, 1_500_000)).toBe(true);
     let acted = 0;
@@ -209,7 +209,7 @@ describe.skipIf(!mountable)("a full disk (skipped where no small file system can
   });
 });
 
-it("the runs below a session are found in time that grows as they do", () => {
+it("the runs below a session are found in linear time", () => {
   const cpuOf = (count: number): number => {
     const entryOf = (id: string, parent?: string): ManagedSession => ({
       id,

@@ -80,7 +80,7 @@ const open = (sessions: ReturnType<typeof rowsOf>, of: "waiting" | "all" = "all"
 };
 
 describe("the webhook", () => {
-  it("is told what waits, with what is asked, and each request once", async () => {
+  it("posts what waits, with the request, each once", async () => {
     const sessions = rowsOf(row("a"));
     open(sessions, "waiting");
     sessions.set(asks("a", "Run npm test?"));
@@ -101,7 +101,7 @@ describe("the webhook", () => {
     expect(received[1]?.request).toBe("Which one?");
   });
 
-  it("is told how sessions end, but not of what ended before, of runs, or of samples", async () => {
+  it("posts how sessions end, but not for earlier ends, runs or samples", async () => {
     const sessions = rowsOf(row("old", { status: "completed" }), row("a"), row("run"), row("sample"));
     open(sessions);
     sessions.set(row("old", { status: "completed", parts: 9 }));
@@ -115,7 +115,7 @@ describe("the webhook", () => {
     expect(received[0]?.text).toBe("Finished: a");
   });
 
-  it("is not told what was answered within the dwell", async () => {
+  it("posts nothing that was answered within the delay", async () => {
     const sessions = rowsOf(row("a"));
     open(sessions, "waiting", 60);
     sessions.set(asks("a", "Run npm test?"));
@@ -124,7 +124,7 @@ describe("the webhook", () => {
     await eventually(() => expect(received.map(({ request }) => request)).toEqual(["Run npm start?"]));
   });
 
-  it("gets a message again that it did not take, and the third failure is reported", async () => {
+  it("retries a failed message, and reports the third failure", async () => {
     const sessions = rowsOf(row("a"));
     answers = [500, 503];
     open(sessions);
@@ -136,7 +136,7 @@ describe("the webhook", () => {
     await eventually(() => expect(failures).toEqual(["it answered 404"]));
   });
 
-  it("is not followed to another address", async () => {
+  it("follows no redirects", async () => {
     const sessions = rowsOf(row("a"));
     answers = [302, 302, 302];
     open(sessions);
