@@ -19,7 +19,7 @@ export function useLanes(session_id: string): LoadedLanes {
   const client = useClient();
   const api = apiOf(client);
   const [loaded, setLoaded] = useState<LoadedLanes>({});
-  const asked_at = useRef(0);
+  const refetch = useRef<() => void>(undefined);
   // Rises with every part of the session and its runs.
   const parts = useStore(client.rows, ({ byId }) => {
     let sum = 0;
@@ -30,19 +30,33 @@ export function useLanes(session_id: string): LoadedLanes {
   });
   useEffect(() => {
     const ended = new AbortController();
-    const timer = setTimeout(
-      async () => {
-        asked_at.current = Date.now();
-        const reply = await api.lanes(session_id, ended.signal);
-        if (ended.signal.aborted) return;
-        setLoaded(reply.ok ? { reply: reply.value } : { problem: failureText(reply.failure) });
-      },
-      Math.max(0, asked_at.current + AGAIN_MS - Date.now()),
-    );
-    return () => {
-      clearTimeout(timer);
-      ended.abort();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isBusy = false;
+    let isStale = false;
+    // A request under way is not aborted by growth: while a session grows faster than it is read, none would end.
+    const request = async (): Promise<void> => {
+      isBusy = true;
+      isStale = false;
+      const reply = await api.lanes(session_id, ended.signal);
+      if (ended.signal.aborted) return;
+      setLoaded((before) =>
+        reply.ok ? { reply: reply.value } : { ...before, problem: failureText(reply.failure) },
+      );
+      timer = setTimeout(() => {
+        isBusy = false;
+        if (isStale) void request();
+      }, AGAIN_MS);
     };
-  }, [api, session_id, parts]);
+    refetch.current = () => {
+      if (isBusy) isStale = true;
+      else void request();
+    };
+    setLoaded({});
+    return () => {
+      ended.abort();
+      clearTimeout(timer);
+    };
+  }, [api, session_id]);
+  useEffect(() => refetch.current?.(), [api, session_id, parts]);
   return loaded;
 }
