@@ -186,7 +186,7 @@ try {
 
 /** Requests further launch links with the token, because the printed one works only once. */
 async function launchLink(): Promise<string> {
-  const { readAccess } = await import("../src/server/auth/guard.ts");
+  const { readAccess } = await import("../src/server/auth/access.ts");
   const access = readAccess(join(home.data, "access.json"));
   const reply = await fetch(`${daemon.origin}/api/link`, {
     method: "POST",

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { ingestToken, readAccess } from "../src/server/auth/guard.ts";
+import { ingestToken, readAccess } from "../src/server/auth/access.ts";
 
 /**
  * Throws where what a daemon printed holds one of its secrets, or the launch token a second time. Every harness that starts

@@ -21,7 +21,8 @@ import {
   statusReply,
   wholePartReply,
 } from "../../src/protocol.ts";
-import { createGuard, newAccess } from "../../src/server/auth/guard.ts";
+import { newAccess } from "../../src/server/auth/access.ts";
+import { createGuard } from "../../src/server/auth/guard.ts";
 import { createApp } from "../../src/server/http/app.ts";
 import { openFrontend } from "../../src/server/http/frontend.ts";
 import { uuidOf } from "../uuid-of.ts";

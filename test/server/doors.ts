@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import type { Hono } from "hono";
-import { type Access, createGuard, type Guard, newAccess } from "../../src/server/auth/guard.ts";
+import { type Access, newAccess } from "../../src/server/auth/access.ts";
+import { createGuard, type Guard } from "../../src/server/auth/guard.ts";
 import { createApp } from "../../src/server/http/app.ts";
 import type { Frontend } from "../../src/server/http/frontend.ts";
 import { serve } from "../../src/server/http/serve.ts";

@@ -3,16 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { CLIENT_HEADER } from "../../src/protocol.ts";
+import { type Access, ingestToken, loadAccess, newAccess, readAccess } from "../../src/server/auth/access.ts";
 import {
-  type Access,
   type AuthRequest,
   bodyLimitOf,
   createGuard,
   type GuardOptions,
-  ingestToken,
-  loadAccess,
-  newAccess,
-  readAccess,
 } from "../../src/server/auth/guard.ts";
 import { originsOf } from "../../src/server/http/address.ts";
 

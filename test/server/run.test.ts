@@ -9,7 +9,7 @@ import { frame } from "../../src/model/frames/frame.ts";
 import { accumulate } from "../../src/model/transcript/accumulate.ts";
 import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
 import { CLIENT_HEADER, sessionReply, sessionsReply } from "../../src/protocol.ts";
-import { loadAccess } from "../../src/server/auth/guard.ts";
+import { loadAccess } from "../../src/server/auth/access.ts";
 import { runPrompt } from "../../src/server/cli/run-prompt.ts";
 import { bareEnvironment } from "../environment.ts";
 import { eventually } from "../eventually.ts";

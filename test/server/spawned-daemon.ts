@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { readAccess } from "../../src/server/auth/guard.ts";
+import { readAccess } from "../../src/server/auth/access.ts";
 import { bareEnvironment } from "../environment.ts";
 import { eventually } from "../eventually.ts";
 

@@ -1,7 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { WebSocket, WebSocketServer } from "ws";
-import { createGuard, newAccess } from "../../src/server/auth/guard.ts";
+import { newAccess } from "../../src/server/auth/access.ts";
+import { createGuard } from "../../src/server/auth/guard.ts";
 import { createApp } from "../../src/server/http/app.ts";
 import { createLive } from "../../src/server/live/live.ts";
 import { type Client, createClient } from "../../src/web/app/store.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ingestToken } from "../../../src/server/auth/guard.ts";
+import { ingestToken } from "../../../src/server/auth/access.ts";
 import { createIngestion } from "../../../src/server/managed/ingest.ts";
 import { createManagedSessions, type ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
 import { eventually } from "../../eventually.ts";

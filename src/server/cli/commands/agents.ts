@@ -1,7 +1,7 @@
 import type { AgentSource } from "../../../protocol.ts";
 import { agentSource, sourcesReply } from "../../../protocol.ts";
+import { loadAccess } from "../../auth/access.ts";
 import { requestLink } from "../../auth/control-socket.ts";
-import { loadAccess } from "../../auth/guard.ts";
 import { UsageError } from "../../usage-error.ts";
 import { dataDirOf } from "../data-dir.ts";
 import type { Flags } from "../flags.ts";

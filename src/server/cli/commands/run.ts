@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { loadAccess } from "../../auth/access.ts";
 import { requestLink } from "../../auth/control-socket.ts";
-import { loadAccess } from "../../auth/guard.ts";
 import { UsageError } from "../../usage-error.ts";
 import { type Daemon, readProgram, startDaemon } from "../daemon.ts";
 import { dataDirOf } from "../data-dir.ts";

@@ -1,4 +1,4 @@
-import { ingestToken, loadAccess } from "../../auth/guard.ts";
+import { ingestToken, loadAccess } from "../../auth/access.ts";
 import { dataDirOf, inDataFolder } from "../data-dir.ts";
 import type { Flags } from "../flags.ts";
 import { print } from "../terminal.ts";
