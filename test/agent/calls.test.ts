@@ -29,7 +29,7 @@ const chosen = (id: string, text?: string): Answer => ({
 });
 
 describe("calls of one message", () => {
-  it("run side by side where their tools say so, and settle as they end", async () => {
+  it("run in parallel if their tools allow it, and get their results as they end", async () => {
     const { promise: second, resolve } = Promise.withResolvers<void>();
     const wait = tool("wait", async ({ first }) => {
       if (first === true) await second;
@@ -42,7 +42,7 @@ describe("calls of one message", () => {
     expect(host.violations).toEqual([]);
   });
 
-  it("run in the model's order where their tools say so: alone, and never past one that came before", async () => {
+  it("of sequential tools run alone, in the model's order", async () => {
     const log: string[] = [];
     const note = async (name: string) => {
       log.push(`${name} begins`);
@@ -62,7 +62,7 @@ describe("calls of one message", () => {
     );
   });
 
-  it("that run longer than their tool may are told to stop, and are errors", async () => {
+  it("that exceed their tool's time limit are stopped, and are errors", async () => {
     const { host, agent, results } = setUp(
       [call("a", "endless")],
       [endless(undefined, { time_limit_ms: 5 })],
@@ -71,7 +71,7 @@ describe("calls of one message", () => {
     expect(results()).toEqual(["result a error Timed out after 5 ms\nso far"]);
   });
 
-  it("whose tool does not stop when it is told to hold up nobody", async () => {
+  it("whose tool does not stop do not block others", async () => {
     const deaf = tool("deaf", () => new Promise(() => {}), { time_limit_ms: 5 });
     const { host, agent, results } = setUp([call("a", "deaf")], [deaf], { stop_within_ms: 5 });
     expect(await host.turn(agent, "Go")).toBe("completed");
@@ -97,7 +97,7 @@ describe("calls of one message", () => {
     ]);
   });
 
-  it("keep what their tool gives beside text", async () => {
+  it("keep media and payload of their tool", async () => {
     const draw = tool("draw", () => ({
       output_text: "drawn",
       parts: [{ type: "image_file", file_path: "/tmp/a.png" }],
@@ -113,7 +113,7 @@ describe("calls of one message", () => {
 });
 
 describe("live output", () => {
-  it("is joined, and carries its place in UTF-16 code units", async () => {
+  it("is batched, with offsets in UTF-16 code units", async () => {
     const { promise: shown, resolve } = Promise.withResolvers<void>();
     const chatty = tool("chatty", async (_input, { progress }) => {
       for (let line = 0; line < 1_000; line += 1) progress("😀\n");
@@ -132,7 +132,7 @@ describe("live output", () => {
     expect(host.transcript.gap).toBeUndefined();
   });
 
-  it("of a command that prints without end is cut, whole characters, and says so", async () => {
+  it("of a command that prints without end is truncated at whole characters, with a note", async () => {
     const { promise: shown, resolve } = Promise.withResolvers<void>();
     const chatty = tool("chatty", async (_input, { progress }) => {
       progress("x");
@@ -165,7 +165,7 @@ describe("permission", () => {
     { default_decision: "ask" },
   );
 
-  it("is asked for all calls at once, with exactly what would run", async () => {
+  it("is requested for all calls at once, with exactly what would run", async () => {
     ran.length = 0;
     const asked: Request[] = [];
     const { host, agent, results } = setUp(
@@ -242,7 +242,7 @@ describe("permission", () => {
       { option_ids: ["allow", "reject"] },
       "The user denied this call; it was not run.",
     ],
-  ])("that %s runs nothing, and the model goes on with what the person said", async (_, answer, said) => {
+  ])("that %s runs nothing, and the model gets the user's answer", async (_, answer, said) => {
     ran.length = 0;
     const { host, provider, agent, results } = setUp([call("a", "shell", { target: "rm" })], [act]);
     host.answer = () => answer;
@@ -252,7 +252,7 @@ describe("permission", () => {
     expect(provider.calls).toHaveLength(2);
   });
 
-  it("that nobody gives in time runs nothing", async () => {
+  it("that is not given in time runs nothing", async () => {
     const { host, agent, results } = setUp([call("a", "shell", { target: "rm" })], [act]);
     const { ask } = host;
     host.ask = (request) => ask(request, AbortSignal.abort());
@@ -260,7 +260,7 @@ describe("permission", () => {
     expect(results()).toEqual(["result a error Not run: the approval request was not answered in time."]);
   });
 
-  it("given once holds for that call alone, though a model gives the same id to another", async () => {
+  it("given once applies to that call only, even if a model reuses the id", async () => {
     ran.length = 0;
     const asked: Request[] = [];
     const host = createPlainSession();
@@ -280,7 +280,7 @@ describe("permission", () => {
     expect(new Set(asked.map(({ request_id }) => request_id)).size).toBe(3);
   });
 
-  it("given for the session answers what waits and what comes, of the same target alone, and survives a restart", async () => {
+  it("given for the session applies to pending and later calls with the same target, and survives a restart", async () => {
     ran.length = 0;
     const asked: string[] = [];
     const { host, agent } = setUp(
@@ -312,7 +312,7 @@ describe("permission", () => {
     expect(ran).toEqual(["ls", "ls", "ls"]);
   });
 
-  it("given for the session does not hold in a fork of it, which has the same history", async () => {
+  it("given for the session does not apply to a fork with the same history", async () => {
     ran.length = 0;
     const { host, agent } = setUp([call("a", "shell", { target: "make deploy" })], [act]);
     host.answer = () => chosen("always");
@@ -345,7 +345,7 @@ describe("permission", () => {
       "deny",
       "result a error Not run: a rule does not allow this (shell ls). It is the operator's; do not try the same in another way.",
     ],
-  ])("that a rule settles (%s) is not asked for", async (decision, expected) => {
+  ])("that a rule decides (%s) is not requested", async (decision, expected) => {
     const { host, agent, results } = setUp([call("a", "shell", { target: "ls" })], [act], {
       rules: [{ tool: "shell", exact: "ls", decision }],
     });
@@ -354,7 +354,7 @@ describe("permission", () => {
     expect(host.frames.map(({ type }) => type)).not.toContain("request.open");
   });
 
-  it("holds for what was shown alone: what would run something else by then does not run", async () => {
+  it("applies only to what was shown: a call that would now run something else does not run", async () => {
     ran.length = 0;
     let what = "ls";
     const shifty = tool("shell", () => ({ output_text: "" }), {
@@ -387,7 +387,7 @@ describe("permission", () => {
 describe("a session whose daemon ended", () => {
   const act = tool("shell", ({ target }) => ({ output_text: `ran ${target}` }), { default_decision: "ask" });
 
-  it("asks again what was open, with the same request, and goes on", async () => {
+  it("asks again with the same open requests, and continues", async () => {
     const stop = new AbortController();
     const first = setUp(
       [call("a", "shell", { target: "ls" }), call("b", "echo", { say: "here" })],
@@ -423,7 +423,7 @@ describe("a session whose daemon ended", () => {
     ]);
   });
 
-  it("goes on with the next call where none is left", async () => {
+  it("continues with the next model call if no calls are open", async () => {
     const first = setUp([], []);
     await first.host.turn(first.agent, "Go");
     const host = createPlainSession({ session_id: first.host.session_id, history: first.host.history() });

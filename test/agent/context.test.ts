@@ -87,7 +87,7 @@ const answer = (number: number, value: string): Bare[] => [
 ];
 
 describe("the context of a model call", () => {
-  it("has results behind their calls, in the order of these, and what people said meanwhile behind those", () => {
+  it("has results after their calls and in their order, followed by messages sent in between", () => {
     expect(
       context([
         prompt(1, "Go"),
@@ -113,7 +113,7 @@ describe("the context of a model call", () => {
     ]);
   });
 
-  it("has the last of two results of a call, and none without a call", () => {
+  it("has the last of two results of a call, and no results without a call", () => {
     expect(
       context([
         prompt(1, "Go"),
@@ -127,7 +127,7 @@ describe("the context of a model call", () => {
     ).toEqual(["user Go", "assistant call a", "tool a last"]);
   });
 
-  it("has no message that says nothing: an interrupt between two calls, a call that failed before it began", () => {
+  it("has no empty messages: an interrupt between two calls, a call that failed before it began", () => {
     expect(
       context([
         prompt(1, "Go"),
@@ -140,7 +140,7 @@ describe("the context of a model call", () => {
     ).toEqual(["user Go", "assistant Done", "user On"]);
   });
 
-  it("does not have what was withdrawn: a message with its results, a part with its proof, a turn", () => {
+  it("excludes what was retracted: a message with its results, a part with its signature, a turn", () => {
     const withdraw = (fields: { part_id?: string }, number: number): Bare => ({
       type: "message.retract",
       message_id: id(5, number),
@@ -172,7 +172,7 @@ describe("the context of a model call", () => {
     ).toEqual(["user One", "assistant Kept", "user Three"]);
   });
 
-  it("does not have what a rewind took back, from the message that it names on", () => {
+  it("excludes what a rewind removed, from its message on", () => {
     const twice = [
       prompt(1, "One"),
       ...answer(1, "First"),
@@ -191,7 +191,7 @@ describe("the context of a model call", () => {
     ).toEqual(context(twice));
   });
 
-  it("has a summary in the place of what it stands for, and gives that back to a rewind", () => {
+  it("has a summary instead of what it replaces, which a rewind restores", () => {
     const summarised = [
       prompt(1, "One"),
       ...answer(1, "First"),
@@ -223,7 +223,7 @@ describe("the context of a model call", () => {
     ]);
   });
 
-  it("does not have a summary that was made in a turn which was withdrawn", () => {
+  it("excludes a summary of a retracted turn", () => {
     expect(
       context([
         turn(1),
@@ -241,7 +241,7 @@ describe("the context of a model call", () => {
     ).toEqual(["user One", "assistant First", "user Three"]);
   });
 
-  it("has what a person typed while a message was written that failed where that message stood", () => {
+  it("has a prompt that was sent during a failed message in that message's place", () => {
     const failing = [
       prompt(1, "Go"),
       begin(1),
@@ -259,7 +259,7 @@ describe("the context of a model call", () => {
     expect(context([...silent, ...answer(2, "Done")])).toEqual(["user Go", "user Typed", "assistant Done"]);
   });
 
-  it("has messages from before there were parts", () => {
+  it("includes legacy messages", () => {
     const old = (number: number, role: "user" | "assistant", content: string): Bare => ({
       type: "message.legacy",
       message: { role, id: id(3, number), created_at: "2024-01-01T00:00:00.000Z", content, thinking: "Hm" },
@@ -270,12 +270,12 @@ describe("the context of a model call", () => {
     ]);
   });
 
-  it("begins with the system prompt, and with no other", () => {
+  it("begins with the system prompt only", () => {
     const system: HistoryEvent = { ...SYSTEM, id: id(9, 2) };
     expect(contextOf([system], SYSTEM)).toEqual([SYSTEM]);
   });
 
-  it("of any session at all has no result without its call, and nothing between a call and its results", () => {
+  it("of any session has no result without its call, and nothing between calls and results", () => {
     fc.assert(
       fc.property(anyFrames(), (frames) => {
         let open = new Set<string>();
@@ -292,7 +292,7 @@ describe("the context of a model call", () => {
     );
   });
 
-  it("takes no square of the time for many results of one message", () => {
+  it("takes linear time for many results of one message", () => {
     /** Milliseconds of CPU: a machine that does other work too does not add to it. */
     const cpuOf = (count: number): number => {
       const calls = Array.from({ length: count }, (_, n) => `call_${n}`);
@@ -311,7 +311,7 @@ describe("the context of a model call", () => {
 });
 
 describe("the tokens of a context", () => {
-  it("are those of its last call, and an estimate of what came since", () => {
+  it("are those of its last call plus an estimate of the rest", () => {
     const history = historyOf(
       session([
         prompt(1, "Go"),
@@ -332,7 +332,7 @@ describe("the tokens of a context", () => {
     expect(contextTokens(contextOf(history, SYSTEM))).toBe(623 + 100 + 10);
   });
 
-  it("are estimated where no call told any", () => {
+  it("are estimated if no call reported any", () => {
     const history = historyOf(session([prompt(1, "x".repeat(4_000))]));
     expect(contextTokens(contextOf(history, SYSTEM))).toBe(1_000);
   });

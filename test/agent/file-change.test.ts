@@ -8,7 +8,7 @@ afterEach(() => {
 const file = (lines: number, changed: (n: number) => boolean = () => false) =>
   Array.from({ length: lines }, (_, n) => `${changed(n) ? "new" : "old"} line ${n}\n`).join("");
 
-it("shows the same of a change, however slow the machine", () => {
+it("shows the same change on machines of any speed", () => {
   let now = 0;
   vi.spyOn(Date, "now").mockImplementation(() => {
     now += 1_000;
@@ -22,7 +22,7 @@ it("shows the same of a change, however slow the machine", () => {
   expect(change).toMatchObject({ additions: 400, deletions: 400 });
 });
 
-it("shows a change of more than a thousand lines as all lines out, all lines in", () => {
+it("shows a change of more than a thousand lines as removing and adding all lines", () => {
   const most = fileChange(
     "a",
     file(2_000),

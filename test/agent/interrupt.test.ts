@@ -113,7 +113,7 @@ describe("an interrupt", () => {
   it.each([
     ["in the midst of", (stop: () => void) => stop()],
     ["right after", (stop: () => void) => setImmediate(stop)],
-  ])("%s any frame keeps all parts so far, stops everything, and is told in its place", async (_, when) => {
+  ])("%s any frame keeps all parts, stops everything, and is recorded in its place", async (_, when) => {
     const whole = setUp();
     expect(await whole.host.turn(whole.agent, "Go")).toBe("completed");
     const undisturbed = whole.host.parts;
@@ -180,7 +180,7 @@ describe("an interrupt", () => {
     expect([...endings]).toEqual(expect.arrayContaining(["Not run\nInterrupted", "Interrupted"]));
   });
 
-  it("kills what runs, and keeps what it had printed", async () => {
+  it("kills running commands, and keeps their output", async () => {
     pids.length = 0;
     const { host } = setUp();
     const stop = new AbortController();
@@ -193,13 +193,13 @@ describe("an interrupt", () => {
     for (const pid of pids.splice(0)) expect(() => process.kill(pid, 0)).toThrow();
   });
 
-  it("before the turn began is an interrupt all the same", async () => {
+  it("before the turn began is recorded too", async () => {
     const { host, agent } = setUp();
     expect(await host.turn(agent, "Go", AbortSignal.abort())).toBe("interrupted");
     expect(story(host.parts)).toEqual(["prompt Go", "interrupt: Interrupted"]);
   });
 
-  it("leaves a session that goes on with the next prompt", async () => {
+  it("leaves a session that continues with the next prompt", async () => {
     const host = createPlainSession();
     const stop = new AbortController();
     const provider = plainProvider([{ acts: [{ text: "I" }, { call: "a", name: "endless" }] }]);
@@ -215,7 +215,7 @@ describe("an interrupt", () => {
     ]);
   });
 
-  it("is no failure where the disk fails at the same time", async () => {
+  it("is not a failure if the disk fails at the same time", async () => {
     const host = createPlainSession();
     const stop = new AbortController();
     const provider = plainProvider([{ acts: [{ call: "a", name: "echo" }] }]);
@@ -231,7 +231,7 @@ describe("an interrupt", () => {
     ]);
   });
 
-  it("of a closed session waits for what runs", async () => {
+  it("of a closed session waits for running tools", async () => {
     const host = createPlainSession();
     const provider = plainProvider([{ acts: [{ call: "a", name: "endless" }] }]);
     const wait = endless(() => void agent.close());

@@ -141,8 +141,8 @@ function problems(messages: readonly Message[]): string[] {
   return found;
 }
 
-describe("whatever a model does, whatever fails, and whenever a person types or stops it", () => {
-  it("the frames are in order, their fold is what the history replays, and every call has its result", async () => {
+describe("for any model output, failures, and user input", () => {
+  it("the frames are in order, fold to the replayed history, and every call has its result", async () => {
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(script, async (given) => {
@@ -181,7 +181,7 @@ describe("whatever a model does, whatever fails, and whenever a person types or 
     expect(expected.filter((what) => !seen.has(what))).toEqual([]);
   });
 
-  it("each call is sent what the one before was sent and more, results with their calls, until a summary stands for it", async () => {
+  it("each call extends the previous one, with results after their calls, until a summary replaces it", async () => {
     await fc.assert(
       fc.asyncProperty(script, async (given) => {
         const { host, calls } = await play(given);

@@ -30,7 +30,7 @@ function sent(provider: PlainProvider, call: number): string[] {
 }
 
 describe("a turn", () => {
-  it("goes on from call to call until the model yields, each call one message", async () => {
+  it("continues from call to call until the model yields, with one message per call", async () => {
     const steps: Step[] = [
       {
         acts: [
@@ -74,7 +74,7 @@ describe("a turn", () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  it("has on disk what it is about to act on before a tool runs", async () => {
+  it("is on disk before a tool runs", async () => {
     const order: string[] = [];
     const act = tool("act", () => {
       order.push("ran");
@@ -88,7 +88,7 @@ describe("a turn", () => {
     expect(order).toEqual(["stored up to message.end", "ran"]);
   });
 
-  it("runs nothing and fails when what happened cannot be stored", async () => {
+  it("runs nothing and fails if frames cannot be stored", async () => {
     let ran = false;
     const act = tool("act", () => {
       ran = true;
@@ -126,7 +126,7 @@ describe("a turn", () => {
     ]);
   });
 
-  it("runs no call of an answer that reached its length, and goes on", async () => {
+  it("runs no call of an answer that reached the output limit, and continues", async () => {
     const { host, provider, agent } = setUp([
       { acts: [{ call: "c1", name: "echo", arguments: { say: "cut" } }], stop: "length" },
     ]);
@@ -134,13 +134,13 @@ describe("a turn", () => {
     expect(sent(provider, 1).at(-1)).toMatch(/^tool c1 error Not run: the answer reached its output limit/);
   });
 
-  it("says that an answer without calls was cut at the output limit", async () => {
+  it("reports an answer without calls that was truncated at the output limit", async () => {
     const { host, agent } = setUp([{ acts: [{ text: "And th" }], stop: "length" }]);
     expect(await host.turn(agent, "Tell")).toBe("completed");
     expect(story(host.parts).at(-1)).toBe("note: The model stopped at its output limit");
   });
 
-  it("goes on after a pause of the model's own", async () => {
+  it("continues after a pause of the model", async () => {
     const { host, provider, agent } = setUp([
       { acts: [{ text: "Searching" }], stop: "stop", stop_raw: "pause_turn" },
     ]);
@@ -156,7 +156,7 @@ describe("a turn", () => {
     expect(story(host.parts).at(-1)).toBe("error: The turn reached its limit of 3 steps");
   });
 
-  it("takes what a person types meanwhile into the next call, behind the results", async () => {
+  it("includes steered prompts in the next call, after the results", async () => {
     const { host, provider, agent } = setUp([
       {
         acts: [{ text: "Wait" }, { call: "c1", name: "echo" }],
@@ -178,7 +178,7 @@ describe("a turn", () => {
     expect(host.violations).toEqual([]);
   });
 
-  it("calls no further for what a person typed when that was in a call already", async () => {
+  it("makes no further call for a steered prompt that was already included", async () => {
     const { host, provider, agent } = setUp([
       { acts: [{ call: "c1", name: "echo" }], before_end: () => host.steer("Not that file") },
       { acts: [{ text: "Done" }] },
@@ -187,7 +187,7 @@ describe("a turn", () => {
     expect(provider.calls).toHaveLength(2);
   });
 
-  it("sends the next call all of the one before and more, so that a provider's cache holds", async () => {
+  it("extends the previous call's input with each call, so that a provider's cache applies", async () => {
     const { host, provider, agent } = setUp([
       { acts: [{ thinking: "One" }, { call: "c1", name: "echo", arguments: { say: "one" } }] },
       { acts: [{ call: "c2", name: "echo", arguments: { say: "two" } }] },
@@ -202,7 +202,7 @@ describe("a turn", () => {
     }
   });
 
-  it("calls another model from the next call on, and says so", async () => {
+  it("uses another model from the next call on, and says so", async () => {
     const { host, provider, agent } = setUp([
       { acts: [{ call: "c1", name: "echo" }], before_end: () => agent.setModel?.("plain-2") },
     ]);
@@ -214,7 +214,7 @@ describe("a turn", () => {
 });
 
 describe("instructions", () => {
-  it("of the folder are shown as context and sent once, and again when they changed", async () => {
+  it("of the folder are shown as context and sent once, and again after a change", async () => {
     const { host, provider, agent } = setUp([]);
     writeFileSync(join(host.cwd, "AGENTS.md"), "Use tabs.");
     await host.turn(agent, "One");
@@ -232,7 +232,7 @@ describe("instructions", () => {
     expect(sent(provider, 2).at(-1)).toContain("Use blanks.");
   });
 
-  it("that are a link out of the folder are not read", async () => {
+  it("that are links out of the folder are not read", async () => {
     const { host, provider, agent } = setUp([]);
     const secret = join(host.files, "secret");
     writeFileSync(secret, "key");
@@ -241,7 +241,7 @@ describe("instructions", () => {
     expect(JSON.stringify(provider.calls)).not.toContain("key");
   });
 
-  it("of the agent name its folder, its day and its tools' rules, the same in every call", async () => {
+  it("in the system prompt contain the folder, the date and the rules of the tools, the same in every call", async () => {
     const act = tool("act", () => ({ output_text: "" }), { default_decision: "ask", parallel: false });
     const { host, provider, agent } = setUp([{ acts: [{ call: "c1", name: "echo" }] }], [act, echo]);
     await host.turn(agent, "One");
@@ -255,7 +255,7 @@ describe("instructions", () => {
 });
 
 describe("a failed model call", () => {
-  it("is tried again: what it showed is withdrawn, and a marker says what, how long and how often", async () => {
+  it("is retried: its output is retracted, and a marker has the reason, delay and attempt", async () => {
     const busy = failure("overloaded", { can_retry: true, retry_after_ms: 1 });
     const { host, provider, agent } = setUp([
       { failure: busy },
@@ -281,7 +281,7 @@ describe("a failed model call", () => {
     expect(host.violations).toEqual([]);
   });
 
-  it("that keeps failing ends the turn with an error that says what to do, once", async () => {
+  it("that keeps failing ends the turn with one error that has a remedy", async () => {
     const busy = failure("overloaded", { can_retry: true, retry_after_ms: 0, remedy: "Wait.", status: 529 });
     const { host, provider, agent } = setUp(() => ({ acts: [{ text: "Half" }], failure: busy }));
     expect(await host.turn(agent, "Go")).toBe("failed");
@@ -307,7 +307,7 @@ describe("a failed model call", () => {
     expect(story(host.parts)).toEqual(["prompt Go", `error: It is ${why.class}`]);
   });
 
-  it("waits no longer for another try when it is stopped", async () => {
+  it("does not wait for a retry after it was stopped", async () => {
     const stop = new AbortController();
     const busy = failure("overloaded", { can_retry: true, retry_after_ms: 59_000 });
     const { host, agent } = setUp(() => ({ failure: busy }));
@@ -321,7 +321,7 @@ describe("a failed model call", () => {
     ]);
   });
 
-  it("whose provider breaks its word and throws fails in order", async () => {
+  it("whose provider throws fails properly", async () => {
     const { host, agent } = setUp(() => {
       throw new Error("A mistake of ours");
     });
@@ -331,7 +331,7 @@ describe("a failed model call", () => {
 });
 
 describe("a refused turn", () => {
-  it("is not sent any more once a prompt follows it", async () => {
+  it("is no longer sent once a prompt follows it", async () => {
     const blocked = failure("content_blocked");
     const { host, provider, agent } = setUp([
       { acts: [{ text: "Hello." }] },
@@ -359,7 +359,7 @@ describe("a refused turn", () => {
     host.end((await agent.compact?.(new AbortController().signal)) ?? "completed");
   };
 
-  it("is not the last one where a summary was refused", async () => {
+  it("is not the last one if a summary was refused", async () => {
     const { host, provider, agent } = setUp([
       { acts: [{ text: "Hello." }] },
       { failure: failure("content_blocked") },
@@ -400,13 +400,13 @@ describe("a refused turn", () => {
   );
 });
 
-describe("room in the context", () => {
+describe("context space", () => {
   const full: Step = {
     acts: [{ text: "Read it all." }, { call: "c1", name: "echo", arguments: { say: "long" } }],
     usage: { input: 900, output: 10 },
   };
 
-  it("is made when it is nearly full: a summary stands for what came before, and nothing of the history is lost", async () => {
+  it("is freed when it is nearly full: a summary replaces earlier messages, and the history is kept", async () => {
     const { host, provider, agent } = setUp(
       [
         full,
@@ -443,21 +443,21 @@ describe("room in the context", () => {
     expect(host.transcript.context?.tokens).toBeLessThan(911);
   });
 
-  it("is made later in a turn whose prompt alone nearly filled it", async () => {
+  it("is freed later in a turn whose prompt alone nearly filled it", async () => {
     const summary: Step = { acts: [{ text: "The summary." }] };
     const { host, provider, agent } = setUp([full, summary], [echo], { contextLimit: () => 1_000 });
     await host.turn(agent, "x".repeat(3_600));
     expect(sent(provider, 2)[1]).toContain("The summary.");
   });
 
-  it("keeps what a person typed while the summary was made", async () => {
+  it("is freed while prompts sent in the meantime are kept", async () => {
     const summary: Step = { acts: [{ text: "The summary." }], before_end: () => host.steer("And b.ts") };
     const { host, provider, agent } = setUp([full, summary], [echo], { contextLimit: () => 1_000 });
     await host.turn(agent, "Read a.ts");
     expect(sent(provider, 2).slice(1)).toEqual([expect.stringContaining("The summary."), "user And b.ts"]);
   });
 
-  it("asks for a summary of no more than the model takes, whatever the results were", async () => {
+  it("is freed with a prompt that fits the model, whatever the size of the results", async () => {
     const flood = tool("flood", () => ({ output_text: "y".repeat(100_000) }));
     const steps = (call: ModelCall, index: number): Step => {
       if (call.tools.length === 0) return { acts: [{ text: "So it is." }] };
@@ -473,7 +473,7 @@ describe("room in the context", () => {
     expect(sent(provider, provider.calls.length - 1)[1]).toContain("So it is.");
   });
 
-  it("is made once when the provider finds the context too long, and the call tried again", async () => {
+  it("is freed once if the provider rejects the context as too long, and the call is retried", async () => {
     const long = failure("context_overflow");
     const { host, provider, agent } = setUp([
       full,
@@ -492,7 +492,7 @@ describe("room in the context", () => {
     ]);
   });
 
-  it("that cannot be made is no reason to stop; a context that stays too long is", async () => {
+  it("that cannot be freed does not stop the turn, but a context that stays too long does", async () => {
     const long = failure("context_overflow", { remedy: "Begin anew." });
     const { host, agent } = setUp((_, index) => (index === 0 ? full : { failure: long }));
     expect(await host.turn(agent, "Go")).toBe("failed");
@@ -502,7 +502,7 @@ describe("room in the context", () => {
     ]);
   });
 
-  it("is made when a person asks for it", async () => {
+  it("is freed on request", async () => {
     const { host, provider, agent } = setUp([
       { acts: [{ text: "Hello" }] },
       { acts: [{ text: "They said hello." }] },
@@ -516,13 +516,13 @@ describe("room in the context", () => {
     ]);
   });
 
-  it("with nothing to summarise says so", async () => {
+  it("is not freed if there is nothing to summarise, with a note", async () => {
     const { host, agent } = setUp([]);
     expect(await agent.compact?.(new AbortController().signal)).toBe("failed");
     expect(story(host.parts)).toEqual(["error: There is nothing to summarise"]);
   });
 
-  it("is not made when it is stopped: the context stays", async () => {
+  it("is not freed if it is stopped: the context is unchanged", async () => {
     const stop = new AbortController();
     const { host, provider, agent } = setUp([
       { acts: [{ text: "Hello" }] },
@@ -546,7 +546,7 @@ describe("sub-agents", () => {
     };
   });
 
-  it("run side by side, each a session of its own of which the parent has the card alone", async () => {
+  it("run in parallel in their own sessions, with only a card in the parent", async () => {
     const { promise: all, resolve } = Promise.withResolvers<void>();
     const { host, agent } = setUp(
       [{ acts: ["a", "b", "c"].map((name) => ({ call: name, name: "task", arguments: { prompt: name } })) }],
@@ -573,7 +573,7 @@ describe("sub-agents", () => {
     expect([host, ...host.runs].flatMap(({ violations }) => violations)).toEqual([]);
   });
 
-  it("are all stopped, three levels down, when the parent is", async () => {
+  it("are all stopped with the parent, three levels down", async () => {
     const stop = new AbortController();
     const { host, agent } = setUp(
       [{ acts: ["a", "b"].map((name) => ({ call: name, name: "task", arguments: { prompt: name } })) }],

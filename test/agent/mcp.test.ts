@@ -53,8 +53,8 @@ async function startRemote(): Promise<string> {
   });
 }
 
-describe("a server that is started", () => {
-  it("offers its tools under its name, and they give text, images and structure", async () => {
+describe("a started server", () => {
+  it("offers its tools under its name, which return text, images and structured data", async () => {
     const { tools, use } = await connect({ sums: local });
     expect(tools.map(({ definition }) => definition.name)).toContain("mcp__sums__add");
     expect(await use("mcp__sums__add", { a: 2, b: 3 })).toEqual({
@@ -70,7 +70,7 @@ describe("a server that is started", () => {
     expect(await use("mcp__sums__fail")).toMatchObject({ status: "error", output_text: "no such city" });
   });
 
-  it("has its tools offered as every provider takes them: with properties, and no alternatives at the root", async () => {
+  it("has tool schemas that all providers accept: with properties, and without alternatives at the root", async () => {
     const { tools } = await connect({ sums: local });
     const schemaOf = (name: string) =>
       tools.find(({ definition }) => definition.name === `mcp__sums__${name}`)?.definition.input_schema;
@@ -89,7 +89,7 @@ describe("a server that is started", () => {
     });
   });
 
-  it("sees no keys, and what its configuration gives it", async () => {
+  it("gets no keys, but the variables of its configuration", async () => {
     const environment = { PATH: process.env.PATH, OPENAI_API_KEY: "secret" };
     const { use } = await connect({ sums: { ...local, env: { CITY: "Ghent" } } }, { environment });
     const { output_text } = await use("mcp__sums__environment");
@@ -97,7 +97,7 @@ describe("a server that is started", () => {
     expect(output_text).toContain("Ghent");
   });
 
-  it("is asked about, whatever it says of itself, until a rule allows the tool", async () => {
+  it("needs approval, whatever it says about itself, unless a rule allows the tool", async () => {
     const { tools } = await connect({ sums: local });
     const tool = tools.find(({ definition }) => definition.name === "mcp__sums__picture");
     const { target } = tool?.prepare({ a: 1 }, host) ?? { target: "" };
@@ -107,7 +107,7 @@ describe("a server that is started", () => {
     expect(decide([{ tool: "mcp__sums__*", decision: "allow" }], call, "ask").decision).toBe("allow");
   });
 
-  it("that lies about one tool loses that one, and each is told", async () => {
+  it("with an invalid tool loses only that one, and the problem is reported", async () => {
     const { tools, problems, use } = await connect({ sums: local });
     expect(problems.map(({ message }) => message).join("\n")).toMatch(/cannot be used: .*inputSchema/);
     expect(problems.map(({ message }) => message).join("\n")).toMatch(/several tools named mcp__sums__add/);
@@ -121,7 +121,7 @@ describe("a server that is started", () => {
     expect(await use("mcp__sums__add", { a: 1, b: 1 })).toMatchObject({ output_text: "2" });
   });
 
-  it("that does not answer, or is stopped, is told so, and works on", async () => {
+  it("that does not answer or is stopped reports it, and keeps working", async () => {
     const { use } = await connect({ sums: local }, { call_within_ms: 400 });
     expect(await use("mcp__sums__slow")).toMatchObject({
       status: "error",
@@ -134,7 +134,7 @@ describe("a server that is started", () => {
     expect(await use("mcp__sums__add", { a: 1, b: 2 })).toMatchObject({ output_text: "3" });
   });
 
-  it("that dies says how, in this call and in the next", async () => {
+  it("that ends reports how, in this call and the next", async () => {
     const { use, problems } = await connect({ sums: local });
     const first = await use("mcp__sums__die");
     expect(first.status).toBe("error");
@@ -145,7 +145,7 @@ describe("a server that is started", () => {
     expect(problems.at(-1)?.message).toMatch(/exit code 7/);
   });
 
-  it("has a long result cut, the whole on disk, and is ended for one without bounds", async () => {
+  it("has a long result truncated with a complete copy on disk, and is killed for an endless one", async () => {
     const { use } = await connect({ sums: local });
     const long = await use("mcp__sums__long");
     expect(long.output_text.length).toBeLessThan(31_000);
@@ -179,7 +179,7 @@ describe("a server that is started", () => {
 });
 
 describe("a server that cannot be used", () => {
-  it("is a problem, and the others work", async () => {
+  it("is reported as a problem, and the others work", async () => {
     const { tools, problems } = await connect(
       {
         missing: { command: "/nowhere/server" },
@@ -203,7 +203,7 @@ describe("a server that cannot be used", () => {
   });
 });
 
-it("a server that answers with an error is told with its own words, and with what it wrote beside them", async () => {
+it("an error of a server is reported with its message and its standard error output", async () => {
   const { problems } = await connect({
     refusing: { ...local, args: [SERVER, "refuse"] },
     confused: { ...local, args: [SERVER, "mislist"] },
@@ -219,8 +219,8 @@ it("a server that answers with an error is told with its own words, and with wha
   });
 });
 
-describe("a server that is tried again", () => {
-  it("has its tools again after it has ended, and one that could not be reached has them at last", async () => {
+describe("a server that is retried", () => {
+  it("has its tools again after it ended or was unreachable", async () => {
     const late = {
       command: "/bin/sh",
       args: ["-c", `test -f ready && exec "$0" "$1"`, process.execPath, SERVER],
@@ -241,7 +241,7 @@ describe("a server that is tried again", () => {
     expect(about("late")).toEqual([]);
   });
 
-  it("is not waited for without end, is ended when connections are closed, and one that works is left alone", async () => {
+  it("is not waited for endlessly, is killed on close, and does not affect a working one", async () => {
     const script = `if test -f started; then echo $$ > pid; exec cat > /dev/null; fi; touch started; exit 3`;
     const lame = `test -f lame && exec "$0" "$1"; touch lame; exit 3`;
     const { retry, use, close } = await connect(
@@ -271,7 +271,7 @@ describe("a server that is tried again", () => {
   });
 });
 
-describe("a server behind an address", () => {
+describe("a server with a URL", () => {
   it("is called with the headers of its configuration", async () => {
     const url = await startRemote();
     const { use } = await connect({ far: { url, headers: { "x-key": "let me in" } } });
@@ -283,14 +283,14 @@ describe("a server behind an address", () => {
     expect(await use("mcp__far__add", { a: 1, b: 1 })).toMatchObject({ output_text: "2" });
   });
 
-  it("that wants another key is a problem", async () => {
+  it("that needs another key is a problem", async () => {
     const url = await startRemote();
     const { tools, problems } = await connect({ far: { url } });
     expect(tools).toEqual([]);
     expect(problems).toHaveLength(1);
   });
 
-  it("that goes away gives an error, not a crash", async () => {
+  it("that disappears causes an error, not a crash", async () => {
     const url = await startRemote();
     const { use } = await connect(
       { far: { url, headers: { "x-key": "let me in" } } },

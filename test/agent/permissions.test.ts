@@ -12,8 +12,8 @@ const decision = (rules: PermissionRule[], tool_name: string, target: string) =>
 const shell = (pattern: string, target: string, kind: PermissionRule["decision"] = "allow") =>
   decision([{ tool: "shell", pattern, decision: kind }], "shell", target);
 
-describe("which rule holds", () => {
-  it("is the last that matches, and a deny wherever it stands", () => {
+describe("the deciding rule", () => {
+  it("is the last matching one, or any matching deny", () => {
     const rules: PermissionRule[] = [
       { tool: "read", decision: "ask" },
       { tool: "read", pattern: "src/*", decision: "allow" },
@@ -28,7 +28,7 @@ describe("which rule holds", () => {
     expect(decide(rules, { tool_name: "read", target: "src/a" }, "ask").rule).toBe(rules[1]);
   });
 
-  it("takes names of tools with a star", () => {
+  it("supports wildcards in tool names", () => {
     expect(decision([{ tool: "mcp__files__*", decision: "allow" }], "mcp__files__list", "{}")).toBe("allow");
     expect(decision([{ tool: "mcp__files__*", decision: "allow" }], "mcp__filesystem__list", "{}")).toBe(
       "ask",
@@ -50,7 +50,7 @@ describe("a pattern for commands", () => {
     expect(shell("git status", "git status -s")).toBe("ask");
   });
 
-  it("never allows a second command behind the first", () => {
+  it("never allows a second command after the first", () => {
     const tails = [
       "; rm -rf ~",
       " && rm x",
@@ -91,7 +91,7 @@ describe("a pattern for commands", () => {
     expect(shell("*", "rm -rf x; true")).toBe("ask");
   });
 
-  it("never allows by a star any character with which a shell could begin something else", () => {
+  it("never allows characters with a meaning for the shell through a wildcard", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 30 }), (tail) => {
         const isPlain = /^[\p{L}\p{N}\p{M}_\-./,:@%+= \t]*$/u.test(tail);
@@ -102,7 +102,7 @@ describe("a pattern for commands", () => {
     );
   });
 
-  it("denies and asks on any part of a compound command", () => {
+  it("denies and asks for any part of a compound command", () => {
     for (const command of [
       "rm -rf x",
       "true; rm x",
@@ -162,11 +162,11 @@ describe("a pattern for commands", () => {
     },
   );
 
-  it.each(["then ", "A=1 ", "sudo -u root ", "{ ", "! "])("allows no more behind %j", (lead) => {
+  it.each(["then ", "A=1 ", "sudo -u root ", "{ ", "! "])("allows no more after %j", (lead) => {
     expect(shell("git status*", `${lead}git status`)).toBe("ask");
   });
 
-  it("takes few steps whatever it is", () => {
+  it("is matched in few steps", () => {
     expect(shell("*a".repeat(5_000), "a".repeat(4_000))).toBe("ask");
     expect(shell("sudo *x", "sudo ".repeat(20_000), "deny")).toBe("ask");
     expect(shell("rm *", `A=${"''".repeat(50_000)}`, "deny")).toBe("ask");
@@ -174,16 +174,16 @@ describe("a pattern for commands", () => {
   });
 });
 
-describe("a pattern for addresses", () => {
+describe("a pattern for URLs", () => {
   const fetches = (pattern: string, target: string) =>
     decision([{ tool: "web_fetch", pattern, decision: "allow" }], "web_fetch", target);
 
-  it("allows below the host that it names", () => {
+  it("allows URLs on its host", () => {
     expect(fetches("https://docs.rs/*", "https://docs.rs/zod/latest?a=b")).toBe("allow");
     expect(fetches("https://*.example.com/*", "https://api.example.com/x")).toBe("allow");
   });
 
-  it("is not led to another host", () => {
+  it("does not match another host", () => {
     const others = [
       "https://evil.com/x.example.com/y",
       "https://evil.com/?.example.com/",
@@ -242,7 +242,7 @@ describe("a pattern for addresses", () => {
     },
   );
 
-  it("reaches a private address only by its own name", () => {
+  it("matches a private address only by its own name", () => {
     const allows = (pattern: string, url: string) =>
       allowsPrivateHost([{ tool: "web_fetch", pattern, decision: "allow" }], url);
     expect(allows("http://127.0.0.1:8080/*", "http://127.0.0.1:8080/a")).toBe(true);
@@ -257,7 +257,7 @@ describe("a pattern for addresses", () => {
 });
 
 describe("the rule of “always allow”", () => {
-  it("means this command, this path, this address; of a tool without such, the tool", () => {
+  it("allows this command, path or URL, or for tools without a target the tool", () => {
     const always = (tool_name: string, target: string) => alwaysAllowed({ tool_name, target });
     expect(always("shell", "ls *.ts")).toEqual({ tool: "shell", exact: "ls *.ts", decision: "allow" });
     expect(decision([always("shell", "ls *.ts")], "shell", "ls *.ts")).toBe("allow");
@@ -266,7 +266,7 @@ describe("the rule of “always allow”", () => {
     expect(always("mcp__sums__add", '{"a":1}')).toEqual({ tool: "mcp__sums__add", decision: "allow" });
   });
 
-  it("allows one command alone, for any two", () => {
+  it("allows only one of any two commands", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (one, other) => {
         const rules = [alwaysAllowed({ tool_name: "shell", target: one })];

@@ -57,7 +57,7 @@ function checkRecord(host: PlainSession): void {
   for (const run of host.runs) checkRecord(run);
 }
 
-describe("the scripts that ship, played with the real tools", () => {
+describe("the built-in scripts, played with the real tools", () => {
   it.each(["hello", "discovery", "parallel", "agents", "approval", "question"])("%s", async (name) => {
     const { host, run } = setUp(name);
     expect(await run()).toBe("completed");
@@ -74,7 +74,7 @@ describe("the scripts that ship, played with the real tools", () => {
     expect(steps).toEqual(steps.toSorted((left, right) => left - right));
   });
 
-  it("endless is stopped at any time, with its record whole", async () => {
+  it("endless can be stopped at any time, with a complete record", async () => {
     const { host, run } = setUp("endless");
     const stop = new AbortController();
     host.onFrame = (_, index) => index === 300 && stop.abort();

@@ -28,7 +28,7 @@ it.each([
   ["refusal", "error", "content_blocked"],
   ["sensitive", "error", "content_blocked"],
   ["a_reason_of_tomorrow", "error", "unknown"],
-])("the stop reason %s means %s", (raw, stop_reason, kind) => {
+])("maps the stop reason %s to %s", (raw, stop_reason, kind) => {
   const text = [
     { type: "content_block_start", index: 0, content_block: { type: "text", text: "Well" } },
     { type: "content_block_stop", index: 0 },
@@ -47,7 +47,7 @@ it.each([
   if (kind === "unknown") expect(failure?.message).toContain(raw);
 });
 
-it("what is counted later replaces what was counted before, zeros included, but not what is null", () => {
+it("replaces earlier counts with later ones, including zeros but not null", () => {
   const first = {
     type: "message_start",
     message: {
@@ -78,7 +78,7 @@ it("what is counted later replaces what was counted before, zeros included, but 
   expect(reply.context_tokens).toBe(57);
 });
 
-it("the context is as full as the last round left it, not as all rounds together", () => {
+it("takes the context size from the last round, not from all rounds together", () => {
   const iterations = [
     { type: "message", input_tokens: 1_000, output_tokens: 10 },
     { type: "message", input_tokens: 1_200, output_tokens: 20 },
@@ -95,7 +95,7 @@ it("the context is as full as the last round left it, not as all rounds together
 it.each([
   { type: "error", error: { type: "overloaded_error", message: "Overloaded" } },
   { error: { type: "overloaded_error", message: "Overloaded" } },
-])("an error is one with or without its type", (error) => {
+])("accepts an error with or without its type", (error) => {
   expect(decode(error)).toMatchObject({
     failure: { class: "overloaded", can_retry: true },
     executable_calls: [],
@@ -104,7 +104,7 @@ it.each([
   expect(decode(start, error).message?.stop_reason).toBe("error");
 });
 
-it("an index that begins again leaves what it began before as it is", () => {
+it("keeps the earlier block if an index begins again", () => {
   const begin = (id: string) => ({
     type: "content_block_start",
     index: 0,
@@ -121,7 +121,7 @@ it("an index that begins again leaves what it began before as it is", () => {
   expect(reply.message?.parts).toMatchObject([{ call_id: "a", unfinished: true }, { call_id: "b" }]);
 });
 
-it("two calls of one name are two calls", () => {
+it("keeps two calls of the same name apart", () => {
   const begin = (index: number) => ({
     type: "content_block_start",
     index,
@@ -143,7 +143,7 @@ it("two calls of one name are two calls", () => {
 const delta = (index: number, given: object) => ({ type: "content_block_delta", index, delta: given });
 const stop = (index: number) => ({ type: "content_block_stop", index });
 
-it("keeps deltas of a block that never started as the part that they say they are", () => {
+it("keeps deltas of a block that never started as the part that they imply", () => {
   const { message } = decode(
     start,
     delta(0, { type: "thinking_delta", thinking: "Hm" }),
@@ -164,7 +164,7 @@ it("keeps deltas of a block that never started as the part that they say they ar
   ]);
 });
 
-it("begins a part where words of another kind come than those of the open block", () => {
+it("begins a part for a delta of another kind than the open block", () => {
   const { message } = decode(
     start,
     { type: "content_block_start", index: 0, content_block: { type: "thinking", thinking: "" } },

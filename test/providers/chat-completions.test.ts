@@ -50,7 +50,7 @@ const calls = (parts: readonly Part[]) =>
   parts.flatMap((part) => (part.type === "tool_call" ? [[part.tool_name, part.arguments_json]] : []));
 
 describe("an answer", () => {
-  it("has its parts in the order in which they first came: in one chunk reasoning, then content, then calls", () => {
+  it("has its parts in order of arrival; within a chunk reasoning, then content, then calls", () => {
     const { parts, message } = decode([
       chunk({ role: "assistant", content: "" }),
       chunk({ reasoning_content: "Let me", content: null }),
@@ -69,7 +69,7 @@ describe("an answer", () => {
     expect(message).toMatchObject({ response_id: "chatcmpl-1", model: "model-1", stop_reason: "tool_use" });
   });
 
-  it("takes its id and model from the first chunk that has them, and only its first choice", () => {
+  it("takes its id and model from the first chunk with them, and only its first choice", () => {
     const { parts, message } = decode([
       { id: "", model: "", choices: [], prompt_filter_results: [] },
       { id: "chatcmpl-9", model: "model-9", choices: [{ index: 1, delta: { content: "other" } }] },
@@ -81,7 +81,7 @@ describe("an answer", () => {
     expect(message).toMatchObject({ response_id: "chatcmpl-9", model: "model-9", stop_reason: "stop" });
   });
 
-  it("says its reasoning once, though a gateway sends it in two fields", () => {
+  it("has its reasoning once, even if a gateway sends it in two fields", () => {
     const { parts } = decode([
       chunk({ reasoning_content: "Hm.", reasoning: "Hm." }),
       chunk({ content: "Yes" }),
@@ -91,7 +91,7 @@ describe("an answer", () => {
     expect(parts[0]).toMatchObject({ text: "Hm." });
   });
 
-  it("keeps thinking, text and calls apart where they alternate, white space included", () => {
+  it("keeps alternating thinking, text and calls apart, including white space", () => {
     const { parts } = decode([
       chunk({ reasoning: "a" }),
       chunk({ content: "b" }),
@@ -111,7 +111,7 @@ describe("an answer", () => {
     ]);
   });
 
-  it("can be a list of thinking and text, as Mistral's", () => {
+  it("can be a list of thinking and text, as from Mistral", () => {
     const thinking = (text: string) => ({ type: "thinking", thinking: [{ type: "text", text }] });
     const { parts } = decode([
       chunk({ content: [thinking("First ")] }),
@@ -124,13 +124,13 @@ describe("an answer", () => {
     ]);
   });
 
-  it("shows a refusal as text that says so", () => {
+  it("shows a refusal as text marked as such", () => {
     const { parts, message } = decode([chunk({ refusal: "I " }), chunk({ refusal: "won't" }), end("stop")]);
     expect(parts).toEqual([{ type: "text", text: "I won't", refusal: true }]);
     expect(message?.stop_reason).toBe("stop");
   });
 
-  it("can come in one piece from a server that does not stream", () => {
+  it("can be a complete message from a server that does not stream", () => {
     const message = {
       role: "assistant",
       content: "Hello",
@@ -142,7 +142,7 @@ describe("an answer", () => {
     expect(parts.map((part) => part.type)).toEqual(["text", "tool_call"]);
   });
 
-  it("takes thinking out of its content, at its beginning, unless the server is known to put none there", () => {
+  it("separates thinking at the beginning of its content, unless the server never puts any there", () => {
     const chunks = [..."\n<think>\nHm <b</think>\n\nYes </think>"].map((content) => chunk({ content }));
     const format = createChatCompletions();
     expect(decode([...chunks, end("stop")]).parts).toEqual([
@@ -264,7 +264,7 @@ describe("calls", () => {
     ["whose arguments are an object", [[call(0, "call_000000001", "one", { a: 1 })]], [["one", '{"a":1}']]],
     ["without arguments", [[call(0, "call_000000001", "one")]], [["one", ""]]],
   ];
-  it.each(cases)("are put together: %s", (_, fragments, expected) => {
+  it.each(cases)("are assembled: %s", (_, fragments, expected) => {
     const reply = decode([...fragments.map((tool_calls) => chunk({ tool_calls })), end("tool_calls")]);
     expect(calls(reply.parts)).toEqual(expected);
     expect(new Set(reply.executable_calls).size).toBe(expected.length);
@@ -289,7 +289,7 @@ describe("calls", () => {
       [chunk({ tool_calls: [call(0, "call_000000001", "one", '{"a":')] }), end("tool_calls")],
       "tool_use",
     ],
-  ])("are not run where %s", (_, chunks, stop_reason) => {
+  ])("are not run if %s", (_, chunks, stop_reason) => {
     const reply = decode(chunks);
     expect(reply.executable_calls).toEqual([]);
     expect(reply.message?.stop_reason).toBe(stop_reason);
@@ -297,7 +297,7 @@ describe("calls", () => {
   });
 });
 
-it("leaves a call unfinished that the answer's length cut, and no other", () => {
+it("that the output limit truncated are unfinished, but no others", () => {
   const whole = call(0, "call_000000001", "one", '{"a":1}');
   const half = call(1, "call_000000002", "two", '{"b":');
   const { parts } = decode([
@@ -318,12 +318,12 @@ describe("the end of an answer", () => {
     ["content_filter", "error"],
     ["insufficient_system_resource", "error"],
     ["something_new", "error"],
-  ])("%s, without calls, means %s", (raw, stop_reason) => {
+  ])("%s, without calls, maps to %s", (raw, stop_reason) => {
     const { message } = decode([chunk({ content: "a" }), end(raw)]);
     expect(message).toMatchObject({ stop_reason, stop_reason_raw: raw });
   });
 
-  it("is tool_use where there are calls, whatever the server says", () => {
+  it("is tool_use if there are calls, whatever the server says", () => {
     const { message } = decode([
       chunk({ tool_calls: [call(0, "call_000000001", "one", "{}")] }),
       end("stop"),
@@ -331,7 +331,7 @@ describe("the end of an answer", () => {
     expect(message).toMatchObject({ stop_reason: "tool_use", stop_reason_raw: "stop" });
   });
 
-  it("is not an empty finish reason, nor taken back by a later null", () => {
+  it("is neither an empty finish reason, nor revoked by a later null", () => {
     const open = decode([chunk({ content: "a" }), chunk({}, { finish_reason: "" })]);
     expect(open.failure?.class).toBe("truncated");
     const done = decode([
@@ -341,7 +341,7 @@ describe("the end of an answer", () => {
     expect(done.message?.stop_reason).toBe("stop");
   });
 
-  it("without a finish reason is an error, except from servers that never give one", () => {
+  it("without a finish reason is an error, except from servers that never send one", () => {
     const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
     const chunks = [chunk({ content: "a" }), { choices: [], usage }, "[DONE]"];
     expect(decode(chunks)).toMatchObject({ failure: { class: "truncated" }, parts: [{ text: "a" }] });
@@ -350,7 +350,7 @@ describe("the end of an answer", () => {
     expect(decode(chunks.slice(0, 1), { base_url }).failure?.class).toBe("truncated");
   });
 
-  it("is an error wherever an error object is, with the parts so far", () => {
+  it("is an error for an error object anywhere, with the parts so far", () => {
     const error = { code: 400, message: "Token limit reached" };
     const reply = decode([
       chunk({ content: "a" }, { finish_reason: "length" }),
@@ -365,19 +365,19 @@ describe("the end of an answer", () => {
     expect(reply.parts).toEqual([{ type: "text", text: "a" }]);
   });
 
-  it("is nothing at all where the first event is an error", () => {
+  it("is without a message if the first event is an error", () => {
     const reply = decode([{ error: { type: "overloaded_error", message: "Overloaded" } }]);
     expect(reply).toMatchObject({ frames: [], failure: { class: "overloaded", can_retry: true } });
   });
 
-  it("is aborted when we stop it, whatever came", () => {
+  it("is aborted if we stop it, at any point", () => {
     const reply = decode([chunk({ content: "a" })], { how: { type: "abort" } });
     expect(reply.message?.stop_reason).toBe("aborted");
     expect(reply.failure).toBeUndefined();
     expect(reply.frames.at(-1)?.type).toBe("message.record");
   });
 
-  it("keeps a prefix of the parts wherever the stream is cut", () => {
+  it("has a prefix of the parts for any truncation of the stream", () => {
     const chunks = [
       chunk({ reasoning: "Hm" }),
       chunk({ content: "One" }),
@@ -418,7 +418,7 @@ describe("usage", () => {
     reasoning_tokens: 0,
   };
 
-  it("contains the cached part of the prompt and the reasoning", () => {
+  it("includes the cached part of the prompt and the reasoning", () => {
     const usage = {
       prompt_tokens: 10,
       completion_tokens: 5,
@@ -434,14 +434,14 @@ describe("usage", () => {
     });
   });
 
-  it("is found wherever servers put it", () => {
+  it("is found in all fields that servers use", () => {
     const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
     expect(usageOf({ ...usage, cached_tokens: 6 }, "choice")).toEqual({ ...tokens, cached_tokens: 6 });
     expect(usageOf({ ...usage, prompt_cache_hit_tokens: 7 })).toEqual({ ...tokens, cached_tokens: 7 });
     expect(usageOf(usage, "x_groq")).toEqual(tokens);
   });
 
-  it("adds the reasoning only where the total proves that it is not in it", () => {
+  it("adds the reasoning only if the total shows that it is not included", () => {
     const usage = {
       prompt_tokens: 10,
       completion_tokens: 5,
@@ -459,14 +459,14 @@ describe("usage", () => {
     });
   });
 
-  it("has the cost that OpenRouter says; with a key of one's own the upstream's bill is in it", () => {
+  it("has OpenRouter's cost; with a user's own key it includes the upstream's cost", () => {
     const usage = { prompt_tokens: 10, completion_tokens: 5, cost: 0.25 };
     expect(usageOf(usage)?.cost).toBe(0.25);
     const own = { ...usage, is_byok: true, cost_details: { upstream_inference_cost: 1.5 } };
     expect(usageOf(own)?.cost).toBe(1.75);
   });
 
-  it("is none where none came", () => {
+  it("is absent if none was sent", () => {
     expect(decode([chunk({ content: "a" }), end("stop")]).usage).toBeUndefined();
   });
 });
@@ -475,7 +475,7 @@ describe("OpenRouter's reasoning details", () => {
   const details = (...reasoning_details: Given[]) => chunk({ content: "", reasoning_details });
   const claude = { type: "reasoning.text", format: "anthropic-claude-v1", index: 0 };
 
-  it("are merged, and read instead of the same text beside them", () => {
+  it("are merged, and take precedence over the same text next to them", () => {
     const { parts, message } = decode([
       chunk({ reasoning: "The", reasoning_details: [{ ...claude, text: "The", signature: "" }] }),
       chunk({ reasoning: " end", reasoning_details: [{ ...claude, text: " end" }] }),
@@ -493,7 +493,7 @@ describe("OpenRouter's reasoning details", () => {
     });
   });
 
-  it("keep every member that they have, whatever its name", () => {
+  it("keep all their members", () => {
     const odd: unknown = JSON.parse(
       '{"type":"reasoning.text","text":"a","__proto__":{"x":1},"constructor":"y"}',
     );
@@ -501,7 +501,7 @@ describe("OpenRouter's reasoning details", () => {
     expect(JSON.stringify(message?.raw_blocks)).toContain('"__proto__":{"x":1},"constructor":"y"');
   });
 
-  it("keep a late signature with the thought that it proves, and begin a new one after it", () => {
+  it("attach a late signature to its thought, and begin a new one after it", () => {
     const { parts, message } = decode([
       details({ ...claude, text: "One" }),
       chunk({ content: "Text" }),
@@ -521,7 +521,7 @@ describe("OpenRouter's reasoning details", () => {
     });
   });
 
-  it("keep ciphertext in its place, before a call or after it", () => {
+  it("keep encrypted data in its place, before or after a call", () => {
     const secret = {
       type: "reasoning.encrypted",
       data: "XYZ",
@@ -539,7 +539,7 @@ describe("OpenRouter's reasoning details", () => {
     expect(parts[1]).toMatchObject({ signature: "XYZ", id: "call_000000001", format: "google-gemini-v1" });
   });
 
-  it("of several kinds under one index stay several", () => {
+  it("keep several kinds with the same index apart", () => {
     const { message } = decode([
       details({ type: "reasoning.summary", summary: "Sum", index: 0, format: "xai-responses-v1" }),
       details({ type: "reasoning.summary", summary: "mary", index: 0 }),
@@ -569,7 +569,7 @@ describe("a request", () => {
   };
   const own = { provider: "some-server", api: "chat-completions", model_id: "model-1" };
 
-  it("has the whole example of a conversation as the wire wants it", () => {
+  it("encodes the complete example conversation", () => {
     const { url, headers, json } = encode({ messages: conversation(own), max_output_tokens: 8_000 });
     expect(url).toBe("https://llm.example/v1/chat/completions");
     expect(headers).toMatchObject({ authorization: "Bearer KEY" });
@@ -616,7 +616,7 @@ describe("a request", () => {
     ]);
   });
 
-  it("gives another model's thinking of an old turn to nobody, and its ids only where they are legal", () => {
+  it("omits another model's thinking of an old turn, and replaces invalid ids", () => {
     const { body, json } = encode({ messages: conversation({ ...own, model_id: "another" }) });
     expect(body).not.toMatch(/reasoning|"T"|"S"/);
     expect(json.messages[2].tool_calls.map(({ id }: { id: string }) => id)).toEqual(["call_c1", "call_c2"]);
@@ -661,18 +661,18 @@ describe("a request", () => {
     ],
     ["Ollama", "http://localhost:11434/v1", "qwen3", { reasoning_effort: "high" }],
     ["vLLM", "http://127.0.0.1:8000/v1", "qwen3", { chat_template_kwargs: { enable_thinking: true } }],
-  ])("asks for thinking as its server wants it: %s", (_, base_url, model, fields) => {
+  ])("requests thinking as its server expects: %s", (_, base_url, model, fields) => {
     const { url, json } = encode({ model, effort: "high", max_output_tokens: 100 }, "mine", base_url);
     expect(json).toMatchObject(fields);
     expect(url).toBe(`${base_url}/chat/completions`);
   });
 
-  it("asks nothing of models that cannot take it", () => {
+  it("requests nothing from models that do not support it", () => {
     const { json } = encode({ model: "gpt-4.1", effort: "high" }, "openai", "https://api.openai.com/v1");
     expect(Object.keys(json).sort()).toEqual(["messages", "model", "stream", "stream_options"]);
   });
 
-  it("sends Azure's key and version where Azure wants them", () => {
+  it("sends Azure's key and version as expected", () => {
     const { url, headers } = encode(
       {},
       "azure",
@@ -685,7 +685,7 @@ describe("a request", () => {
     expect(headers.authorization).toBeUndefined();
   });
 
-  it("gives DeepSeek reasoning for every call, its own or a placeholder", () => {
+  it("sends DeepSeek reasoning for every call, its own or a placeholder", () => {
     const address = ["deepseek", "https://api.deepseek.com"] as const;
     const mine = conversation({ ...own, provider: "deepseek" });
     expect(encode({ messages: mine }, ...address).json.messages[2].reasoning_content).toBe("T");
@@ -695,7 +695,7 @@ describe("a request", () => {
     expect(json.messages[6]).toEqual({ role: "assistant", content: "b.ts is gone." });
   });
 
-  it("gives Kimi its own ids back, and others' calls ids of its kind", () => {
+  it("sends Kimi its own ids, and ids of the same form for others' calls", () => {
     const address = ["moonshot", "https://api.moonshot.ai/v1"] as const;
     const foreign = encode({ messages: conversation({ ...own, provider: "x" }) }, ...address).json.messages;
     expect(foreign[2].tool_calls[1].id).toBe("functions.read_file:1");
@@ -716,7 +716,7 @@ describe("a request", () => {
     expect(messages[3].tool_call_id).toBe("functions.read_file:1");
   });
 
-  it("gives Mistral nine-character ids, its thinking as a list, and words between results and pictures", () => {
+  it("sends Mistral nine-character ids, its thinking as a list, and a message between results and images", () => {
     const address = ["mistral", "https://api.mistral.ai/v1"] as const;
     const { json } = encode({ messages: conversation({ ...own, provider: "x" }) }, ...address);
     const ids = json.messages[2].tool_calls.map(({ id }: { id: string }) => id);
@@ -753,7 +753,7 @@ describe("a request", () => {
     ]);
   });
 
-  it("gives OpenRouter the merged details back, to the same model only, with the cache marked and the upstream kept", () => {
+  it("sends OpenRouter the merged details to the same model only, with cache marks and the same upstream", () => {
     const address = ["openrouter", "https://openrouter.ai/api/v1"] as const;
     const reasoning_details = [
       { type: "reasoning.text", text: "T", signature: "S", format: "anthropic-claude-v1", index: 0 },
@@ -783,7 +783,7 @@ describe("a request", () => {
     expect(gpt.body).not.toMatch(/cache_control/);
   });
 
-  it("sends arguments that servers can parse, and never half of a character", () => {
+  it("sends valid arguments without lone surrogates", () => {
     const messages: Message[] = conversation(own).map((message) =>
       message.role === "assistant"
         ? {
@@ -806,7 +806,7 @@ describe("a request", () => {
     expect(body).not.toMatch(/\\ud83d/i);
   });
 
-  it("joins texts with nothing between them where thinking was, with a line break where calls were", () => {
+  it("joins texts directly around thinking, and with a line break around calls", () => {
     const { parts, message } = decode([
       chunk({ content: "One." }),
       chunk({ reasoning: "Hm" }),
@@ -827,7 +827,7 @@ describe("a request", () => {
     expect(json.messages[0]).toMatchObject({ content: "One.Two.\nThree.", reasoning: "Hm" });
   });
 
-  it("is the same for the same call, and begins with the same bytes when the history grows", () => {
+  it("is the same for the same call, and keeps its prefix when the history grows", () => {
     const tools = ["b", "a"].map((name) => ({ name, description: name, input_schema: { type: "object" } }));
     const whole = conversation(own);
     const long = encode({ messages: whole, tools });
@@ -841,7 +841,7 @@ describe("a request", () => {
     ]);
   });
 
-  it("names the tools of its history where none are offered, for proxies that want them", () => {
+  it("declares the tools of its history if none are offered, for proxies that require it", () => {
     const { json } = encode({ messages: conversation(own), tools: [] });
     expect(json).toMatchObject({ tools: [{ function: { name: "read_file" } }], tool_choice: "none" });
     expect(encode({ tools: [] }).json.tools).toBeUndefined();
@@ -922,7 +922,7 @@ describe.skipIf(sharedData("streams") === undefined)(
     it.each([
       ["openai-compat/req-deepseek-reasoning-replay.json", "deepseek", "https://api.deepseek.com"],
       ["openai-compat/req-glm-preserved-thinking.json", "zai", "https://api.z.ai/api/paas/v4"],
-    ])("are made again: %s", (path, provider, base_url) => {
+    ])("are reproduced: %s", (path, provider, base_url) => {
       const { url, body } = recorded(path);
       const named = { provider, api: "chat-completions", model_id: body.model };
       const request = wire.encode(
@@ -940,7 +940,7 @@ describe.skipIf(sharedData("streams") === undefined)(
       expect(made.messages.filter(notSystem)).toEqual(body.messages.filter(notSystem).map(filled));
     });
 
-    it("are made again: a picture behind the batch of results", () => {
+    it("are reproduced: an image after the batch of results", () => {
       const { body } = recorded("openai-chat/req-tool-result-image-as-user-message.json");
       const [asked, answered, result, pictured] = body.messages;
       const url = pictured.content[1].image_url.url;

@@ -125,7 +125,7 @@ function withoutMarks(value: unknown): unknown {
 }
 
 describe("a conversation with thoughts, images, results and developer messages", () => {
-  it("is written as the Anthropic API takes it", () => {
+  it("is encoded for the Anthropic API", () => {
     const { json, url, headers } = encode(
       formatOf("anthropic-messages"),
       example(formatOf("anthropic-messages"), "anthropic"),
@@ -180,7 +180,7 @@ describe("a conversation with thoughts, images, results and developer messages",
     ]);
   });
 
-  it("is written as the Responses API takes it", () => {
+  it("is encoded for the Responses API", () => {
     const format = formatOf("openai-responses");
     const messages = example(format, "openai-responses").map((message) =>
       message.role === "assistant" ? { ...message, provider: "openai" } : message,
@@ -257,7 +257,7 @@ const decoded = recordings.flatMap(({ name, format, bytes }) => {
   return message === undefined ? [] : [{ name, format, provider, message }];
 });
 
-describe.each(decoded)("$name goes back", ({ format, provider, message }) => {
+describe.each(decoded)("$name is sent back", ({ format, provider, message }) => {
   it("to its own model with every signature, byte for byte", () => {
     const { json, body } = encode(format, turnAround(message), { provider });
     expect(requestRules[format.wire]?.(json) ?? []).toEqual([]);
@@ -281,13 +281,13 @@ describe.each(decoded)("$name goes back", ({ format, provider, message }) => {
   );
 });
 
-describe("the Anthropic wire", () => {
+describe("the Anthropic protocol", () => {
   const format = formatOf("anthropic-messages");
   const own = { provider: "here", api: format.wire, model_id: "model-1" };
   const blocks = (messages: readonly Message[], given: Partial<ModelCall> = {}) =>
     list(withoutMarks(encode(format, messages, given).json.messages));
 
-  it("gives back the blocks of an answer as they came", () => {
+  it("sends the blocks of an answer back unchanged", () => {
     for (const { format: wire, name, bytes, expected } of recordings) {
       if (wire !== format || (expected.stop_reason !== "stop" && expected.stop_reason !== "tool_use"))
         continue;
@@ -314,7 +314,7 @@ describe("the Anthropic wire", () => {
     }
   });
 
-  it("moves the images of a failed result behind all results", () => {
+  it("moves the images of a failed result after all results", () => {
     const messages = [
       user("Look"),
       assistant([toolCall("c1", "{}"), toolCall("c2", "{}")], { ...own, stop_reason: "tool_use" }),
@@ -329,18 +329,18 @@ describe("the Anthropic wire", () => {
     ]);
   });
 
-  it("tells the true type of an image, whatever was declared", () => {
+  it("uses the detected type of an image, whatever was declared", () => {
     const [sent] = blocks([user("Look", { type: "image_url", url: IMAGE.replace("png", "jpeg") })]);
     expect(sent?.content).toMatchObject([{}, { type: "image", source: { media_type: "image/png" } }]);
   });
 
-  it("sends arguments that are no object as one, and ones that are no JSON as none", () => {
+  it("wraps arguments that are not an object, and sends none for invalid JSON", () => {
     const parts = [toolCall("c1", "[1]"), toolCall("c2", '{"a'), toolCall("c3", "")];
     const sent = blocks([user("Go"), assistant(parts, { ...own, stop_reason: "tool_use" })])[1];
     expect(list(sent?.content).map(({ input }) => input)).toEqual([{ value: [1] }, {}, {}]);
   });
 
-  it("goes on with a paused answer as it is, and asks to continue behind any other", () => {
+  it("continues a paused answer as it is, and asks to continue after any other", () => {
     const paused = assistant([{ type: "text", text: "Searching" }], {
       ...own,
       stop_reason_raw: "pause_turn",
@@ -353,7 +353,7 @@ describe("the Anthropic wire", () => {
     ]);
   });
 
-  it("asks for thoughts in the model's way, and for none in a tool loop that began without", () => {
+  it("requests thoughts in the model's way, but not in a tool loop without thoughts", () => {
     const asked = (model: string, messages: readonly Message[] = [user("Go")]) =>
       encode(format, messages, { provider: "anthropic", model, effort: "high" });
     expect(asked("claude-sonnet-4-5-20250929").json).toMatchObject({
@@ -373,7 +373,7 @@ describe("the Anthropic wire", () => {
     ).toBeUndefined();
   });
 
-  it("names the tools of a history where none are offered", () => {
+  it("declares the tools of a history if none are offered", () => {
     const messages = [
       user("Go"),
       assistant([toolCall("c1", "{}")], { ...own, stop_reason: "tool_use" }),
@@ -386,7 +386,7 @@ describe("the Anthropic wire", () => {
   });
 });
 
-describe("the Responses wire", () => {
+describe("the Responses protocol", () => {
   const format = formatOf("openai-responses");
   const own = { provider: "openai", api: format.wire, model_id: "model-1" };
   const items = (messages: readonly Message[], given: Partial<ModelCall> & { provider?: string } = {}) =>
@@ -420,7 +420,7 @@ describe("the Responses wire", () => {
     ]);
   });
 
-  it("leaves out a thought that nothing follows", () => {
+  it("omits a thought that nothing follows", () => {
     const parts: Part[] = [
       { type: "text", text: "Half" },
       { type: "thinking_text", text: "A" },
@@ -431,7 +431,7 @@ describe("the Responses wire", () => {
     ).toEqual(["message", "message"]);
   });
 
-  it("gives thoughts in the open back to servers that think so, with text before calls and images behind results", () => {
+  it("sends readable thoughts back to servers that use them, with text before calls and images after results", () => {
     const parts: Part[] = [
       { type: "thinking_text", text: "Hm", detail: { type: "reasoning_text" } },
       toolCall("c1", "{}"),
@@ -448,7 +448,7 @@ describe("the Responses wire", () => {
     ]);
   });
 
-  it("asks no model for thoughts that has none", () => {
+  it("does not request thoughts from models without them", () => {
     expect(encode(format, [user("Go")], { provider: "openai", model: "gpt-4.1" }).json).not.toHaveProperty(
       "include",
     );

@@ -20,8 +20,8 @@ function errorFiles(): string[] {
   );
 }
 
-describe.skipIf(shared === undefined)("a recorded refusal", () => {
-  it.each(errorFiles())("%s is of its class", (file) => {
+describe.skipIf(shared === undefined)("a recorded error", () => {
+  it.each(errorFiles())("%s has its class", (file) => {
     const path = join(shared ?? "", file);
     const { status, headers, body } = JSON.parse(readFileSync(path, "utf8"));
     const expected = JSON.parse(readFileSync(path.replace(/\.json$/, ".expect.json"), "utf8"));
@@ -265,14 +265,14 @@ const OVERFLOWS = [
   "prompt too long; exceeded max context length by 4 tokens",
 ];
 
-describe("a refusal", () => {
+describe("an error", () => {
   it.each(rows)("of %s is classified", (_, status, body, kind, can_retry, headers = {}) => {
     const failure = responseFailure(status, headers, typeof body === "string" ? body : JSON.stringify(body));
     expect(failure).toMatchObject({ class: kind, can_retry, status });
     expect(failure.message.length).toBeGreaterThan(2);
   });
 
-  it.each(OVERFLOWS)("because of length is told from others: %s", (message) => {
+  it.each(OVERFLOWS)("for an exceeded length is recognized: %s", (message) => {
     const body = JSON.stringify({ error: { type: "invalid_request_error", message } });
     expect(responseFailure(400, {}, body)).toMatchObject({ class: "context_overflow", can_retry: false });
     // The same words under a rate limit must not lead to a compaction.
@@ -280,7 +280,7 @@ describe("a refusal", () => {
     expect(streamFailure(JSON.parse(body))?.class).toBe("context_overflow");
   });
 
-  it("says how long to wait, in whichever way the provider says it", () => {
+  it("has the delay, in all forms that providers use", () => {
     const wait = (headers: Record<string, string>, message = "Slow down", extra = {}) =>
       responseFailure(429, headers, JSON.stringify({ error: { message, ...extra } })).retry_after_ms;
     expect(wait({ "retry-after": "2" })).toBe(2_000);
@@ -297,7 +297,7 @@ describe("a refusal", () => {
     expect(wait({})).toBeUndefined();
   });
 
-  it("names what failed on the way", () => {
+  it("names network errors", () => {
     const cause = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" });
     expect(networkFailure(new TypeError("fetch failed", { cause }))).toMatchObject({
       class: "network",
@@ -319,7 +319,7 @@ describe("the retry policy", () => {
     ...given,
   });
 
-  it("waits longer each time, up to five tries", () => {
+  it("waits longer each time, up to five attempts", () => {
     expect([1, 2, 3, 4, 5].map((attempt) => retryDelay(failed(), attempt, 1))).toEqual([
       1_000,
       2_000,
@@ -330,12 +330,12 @@ describe("the retry policy", () => {
     expect(retryDelay(failed(), 1, 0)).toBe(500);
   });
 
-  it("waits as long as it is asked to, but not for minutes", () => {
+  it("waits as long as requested, but not for minutes", () => {
     expect(retryDelay(failed({ retry_after_ms: 7_000 }), 3)).toBe(7_000);
     expect(retryDelay(failed({ retry_after_ms: 3_600_000 }), 1)).toBeUndefined();
   });
 
-  it("tries nonsense of a model once more, and what is final never", () => {
+  it("retries invalid output once, and final errors never", () => {
     expect(retryDelay(failed({ class: "model_output_invalid" }), 1)).toBeDefined();
     expect(retryDelay(failed({ class: "model_output_invalid" }), 2)).toBeUndefined();
     expect(retryDelay(failed({ class: "auth", can_retry: false }), 1)).toBeUndefined();

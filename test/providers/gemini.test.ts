@@ -63,7 +63,7 @@ describe("an answer", () => {
     expect(executable_calls).toHaveLength(1);
   });
 
-  it("gives calls that have no id one each, and keeps the server's where it gave one", () => {
+  it("generates ids for calls without one, and keeps the server's ids", () => {
     const { parts } = decode([
       call({ name: "a" }),
       call({ name: "a" }),
@@ -77,7 +77,7 @@ describe("an answer", () => {
     expect(parts[0]).not.toHaveProperty("provider_call_id");
   });
 
-  it("goes on after an early finish reason, to the end of the stream", () => {
+  it("continues after an early finish reason to the end of the stream", () => {
     const { parts, message } = decode([
       chunk([], { finishReason: "STOP" }),
       chunk([{ text: "Hello" }]),
@@ -87,7 +87,7 @@ describe("an answer", () => {
     expect(message?.stop_reason).toBe("stop");
   });
 
-  it("shows what has no kind of part in its place, raw", () => {
+  it("shows unknown parts in their place as raw data", () => {
     const code = { executableCode: { language: "PYTHON", code: "1+1" } };
     const { parts, frames } = decode([chunk([code]), chunk([{ text: "2" }]), end()]);
     expect(parts).toEqual([
@@ -99,7 +99,7 @@ describe("an answer", () => {
     );
   });
 
-  it("can come as a list from a server that does not stream events", () => {
+  it("can be a list from a server that does not stream events", () => {
     expect(inWords(decode([[chunk([{ text: "a" }]), chunk([{ text: "b" }]), end()]]).parts)).toEqual([
       "text ab",
     ]);
@@ -142,7 +142,7 @@ describe("a signature", () => {
       [chunk([{ text: "Hm", thought: true, thoughtSignature: "S" }]), chunk([{ text: "Yes" }])],
       ["thinking Hm", "signature S on thinking_text", "text Yes"],
     ],
-  ])("stands directly after what carried it: %s", (_, chunks, expected) => {
+  ])("directly follows its carrier: %s", (_, chunks, expected) => {
     expect(inWords(decode([...chunks, end()]).parts)).toEqual(expected);
   });
 
@@ -164,18 +164,18 @@ describe("a signature", () => {
         { text: "x" },
       ],
     ],
-  ])("goes back to the same model on the same part: %s", (_, parts) => {
+  ])("is sent back to the same model on the same part: %s", (_, parts) => {
     const { message } = decode([...parts.map((part) => chunk([part])), end()]);
     const again = encode({ messages: message === undefined ? [] : [message] }, "some-server");
     expect(again.contents[1]).toEqual({ role: "model", parts });
   });
 });
 
-describe("arguments in pieces", () => {
+describe("streamed arguments", () => {
   const piece = (jsonPath: string, value: Given, goesOn = true) =>
     call({ partialArgs: [{ jsonPath, ...value }], ...(goesOn ? { willContinue: true } : {}) });
 
-  it("are set where their paths say, strings joined while they go on", () => {
+  it("are set at their paths, with strings joined", () => {
     const { parts } = decode([
       call({ name: "cook", willContinue: true }, { thoughtSignature: "S" }),
       piece("$.steps[0].what", { stringValue: "St", willContinue: true }),
@@ -198,13 +198,13 @@ describe("arguments in pieces", () => {
     ]);
   });
 
-  it("of a stream that was cut are not run", () => {
+  it("of a truncated stream are not run", () => {
     const reply = decode([call({ name: "cook", willContinue: true }), piece("$.a", { stringValue: "x" })]);
     expect(reply).toMatchObject({ executable_calls: [], failure: { class: "truncated" } });
     expect(reply.parts[0]).toMatchObject({ arguments_json: '{"a":"x"}', unfinished: true });
   });
 
-  it("are not whole where the answer was cut short in them, though they look so", () => {
+  it("are incomplete if the answer was truncated in them, even if they look complete", () => {
     const pieces = [call({ name: "cook", willContinue: true }), piece("$.a", { stringValue: "x" })];
     const reply = decode([...pieces, end("MAX_TOKENS")]);
     expect(reply.parts[0]).toMatchObject({ arguments_json: '{"a":"x"}', unfinished: true });
@@ -212,7 +212,7 @@ describe("arguments in pieces", () => {
     expect(parts[0]).not.toHaveProperty("unfinished");
   });
 
-  it("are whole at a piece that says so, with nothing to close the call", () => {
+  it("are complete after a piece that says so, without an explicit end", () => {
     const reply = decode([
       call({ name: "cook", willContinue: true }),
       piece("$.a", { stringValue: "x" }, false),
@@ -260,7 +260,7 @@ describe("the end of an answer", () => {
     ["SAFETY", "error", "content_blocked"],
     ["MALFORMED_FUNCTION_CALL", "error", "model_output_invalid"],
     ["SOMETHING_NEW", "error", "unknown"],
-  ])("%s means %s", (finishReason, stop_reason, kind) => {
+  ])("%s maps to %s", (finishReason, stop_reason, kind) => {
     const { message, failure } = decode([chunk([{ text: "a" }], { finishReason, finishMessage: "said" })]);
     expect(message).toMatchObject({
       stop_reason,
@@ -270,7 +270,7 @@ describe("the end of an answer", () => {
     expect(failure?.class).toBe(kind);
   });
 
-  it("is a refusal where the prompt was blocked", () => {
+  it("is a refusal if the prompt was blocked", () => {
     const { message, failure } = decode([
       { promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, modelVersion: "g" },
     ]);
@@ -278,7 +278,7 @@ describe("the end of an answer", () => {
     expect(failure).toMatchObject({ class: "content_blocked", can_retry: false });
   });
 
-  it("is an error where an error comes in the stream, or none at all comes", () => {
+  it("is an error if the stream has an error, or no end", () => {
     const error = { code: 503, message: "The model is overloaded", status: "UNAVAILABLE" };
     expect(decode([chunk([{ text: "a" }]), { error }])).toMatchObject({
       failure: { class: "overloaded", data: error },
@@ -288,14 +288,14 @@ describe("the end of an answer", () => {
     expect(decode([chunk([{ text: "a" }]), "{"]).message?.stop_reason).toBe("error");
   });
 
-  it("is aborted when we stop it", () => {
+  it("is aborted if we stop it", () => {
     const reply = decode([chunk([{ text: "a" }])], { type: "abort" });
     expect(reply.message?.stop_reason).toBe("aborted");
     expect(reply.failure).toBeUndefined();
   });
 });
 
-it("counts thoughts as output, and tools' prompts as input, from the last chunk that counts", () => {
+it("counts thoughts as output and tool prompts as input, from the last chunk with counts", () => {
   const usageMetadata = {
     promptTokenCount: 100,
     cachedContentTokenCount: 60,
@@ -348,7 +348,7 @@ describe("a request", () => {
     });
   const inlineData = { mimeType: "image/png", data: PNG.split(",")[1] };
 
-  it("has the whole example of a conversation as the wire wants it", () => {
+  it("encodes the complete example conversation", () => {
     const { url, headers, body } = request({
       model: "gemini-3-pro",
       messages: signed(),
@@ -395,7 +395,7 @@ describe("a request", () => {
     ]);
   });
 
-  it("puts the pictures of results behind them for older generations", () => {
+  it("puts the images of results after them for older generations", () => {
     const { contents } = encode({ model: "gemini-2.5-flash", messages: signed() });
     expect(contents[2].parts).toHaveLength(2);
     expect(contents[2].parts[0].functionResponse.parts).toBeUndefined();
@@ -405,7 +405,7 @@ describe("a request", () => {
     });
   });
 
-  it("signs the first of another model's calls with the filler, from the third generation on, and nothing else of it", () => {
+  it("adds the placeholder signature only to the first of another model's calls, from the third generation on", () => {
     const messages = conversation({ provider: "anthropic", api: "anthropic-messages", model_id: "claude" });
     const { contents } = encode({ model: "gemini-3-pro", messages });
     const signatures = contents[1].parts.map((part: Given) => part.thoughtSignature);
@@ -415,7 +415,7 @@ describe("a request", () => {
     expect(older).not.toContain("thoughtSignature");
   });
 
-  it("sends an id only where the server gave one", () => {
+  it("sends only ids from the server", () => {
     const messages = signed().map((message): Message => {
       if (message.role !== "assistant") return message;
       const parts = message.parts.map(
@@ -450,7 +450,7 @@ describe("a request", () => {
     expect(encode({ model, effort }).generationConfig?.thinkingConfig).toEqual(expected);
   });
 
-  it("offers tools with their JSON Schema, under names that are legal", () => {
+  it("offers tools with their JSON Schema, under valid names", () => {
     const input_schema = { type: "object", properties: { a: { const: 1 } }, additionalProperties: false };
     const { tools } = encode({ tools: [{ name: "2 read/file", description: "d", input_schema }] });
     expect(tools).toEqual([
@@ -462,7 +462,7 @@ describe("a request", () => {
     ]);
   });
 
-  it("goes to Vertex with a token", () => {
+  it("is sent to Vertex with a token", () => {
     const base_url =
       "https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/publishers/google";
     const { url, headers } = request({ model: "gemini-3-pro" }, "vertex", base_url);
@@ -473,7 +473,7 @@ describe("a request", () => {
     );
   });
 
-  it("begins with the same bytes when the history grows, whoever's it is", () => {
+  it("keeps its prefix when the history grows, for any model's history", () => {
     // Without thoughts: those of another model go along in the turn to which they belong, and no longer.
     const said: Part[] = [{ type: "text", text: "First things first." }];
     const foreign = conversation({ provider: "x", api: "chat-completions", model_id: "y", thought: said });
@@ -563,7 +563,7 @@ describe.skipIf(sharedData("streams") === undefined)(
     it.each([
       ["req-gemini3-signature-replay", "gemini-3-pro-preview"],
       ["req-gemini3-image-in-function-response", "gemini-3-flash-preview"],
-    ])("are made again: %s", (name, model) => {
+    ])("are reproduced: %s", (name, model) => {
       const { contents } = bodyOf(name);
       const made = encode({ model, messages: stored(contents, model) }).contents;
       expect(made).toHaveLength(contents.length);
@@ -582,7 +582,7 @@ describe.skipIf(sharedData("streams") === undefined)(
       }
     });
 
-    it("are made again: the answer of gemini/gemini3-tool-signature in the request that followed it", () => {
+    it("are reproduced: the answer of gemini/gemini3-tool-signature in the following request", () => {
       const sse = readFileSync(sharedData("streams", "gemini", "gemini3-tool-signature.sse") ?? "", "utf8");
       const events = sse.split(/\r?\n\r?\n/).map((event) => event.replace(/^data: /, ""));
       const { message } = decode(events);

@@ -179,7 +179,7 @@ const targets = MODELS.flatMap(({ provider, api, model_id }) => {
   return format === undefined ? [] : [{ name: `${provider} ${model_id}`, format, provider, model: model_id }];
 });
 
-it.each(targets)("any history becomes a request that $name takes", ({ format, provider, model }) => {
+it.each(targets)("any history becomes a valid request for $name", ({ format, provider, model }) => {
   const encode = (messages: readonly Message[]) => {
     const call: ModelCall = { session_id: SESSION, message_id: SESSION, model, messages, tools: [] };
     return format.encode(call, provider, { base_url: "http://127.0.0.1:9", api_key: "k" }).body;
@@ -208,7 +208,7 @@ it.each(targets)("any history becomes a request that $name takes", ({ format, pr
 });
 
 it.each(targets)(
-  "what was sent to $name stays the same when the conversation goes on",
+  "what was sent to $name does not change when the conversation continues",
   ({ format, provider, model }) => {
     const sent = (messages: readonly Message[]) => {
       const call: ModelCall = { session_id: SESSION, message_id: SESSION, model, messages, tools: [] };
@@ -260,7 +260,7 @@ it.each(targets)(
   },
 );
 
-it("no message of a history that is made fit is empty", () => {
+it("no message of a normalised history is empty", () => {
   fc.assert(
     fc.property(histories, (messages) => {
       const target = { provider: "openai", api: "openai-responses", model: "gpt-5.4" } as const;

@@ -33,7 +33,7 @@ function withOdd(value: unknown, [first, ...rest]: readonly number[], odd: unkno
   return { ...value, [key]: changed };
 }
 
-it("an answer that is no stream is read alike wherever it is cut, also in the white space before it", () => {
+it("an answer that is not a stream is read the same for any split, also within leading white space", () => {
   const body = new TextEncoder().encode("\r\n\r\n{\n");
   const whole = eventsOf([body]);
   expect(whole).toEqual([{ data: "\r\n\r\n{\n", event: undefined }]);
@@ -46,7 +46,7 @@ it("an answer that is no stream is read alike wherever it is cut, also in the wh
 });
 
 it.each(apiProtocols.map((format) => ({ wire: format.wire, format })))(
-  "nothing that comes over $wire breaks the reader",
+  "no data over $wire breaks the reader",
   ({ format }) => {
     const events = recordings
       .filter(({ format: { wire }, bytes }) => wire === format.wire && bytes.length < 20_000)

@@ -67,7 +67,7 @@ function own(name: string) {
 const all = own("anthropic-all-blocks");
 
 describe("a provider over HTTP", () => {
-  it("gives what the recording says, for every recording, however the network cuts it", async () => {
+  it("returns the expected result of every recording, for any split of the network", async () => {
     let current = all;
     server = await startServer(async (response) => {
       response.writeHead(200, EVENT_STREAM);
@@ -84,7 +84,7 @@ describe("a provider over HTTP", () => {
     }
   });
 
-  it("sends its key in the wire's own header, under the path of the address", async () => {
+  it("sends its key in the protocol's own header, below the path of the URL", async () => {
     server = await startServer((response) => {
       response.writeHead(200, EVENT_STREAM);
       response.end(all.bytes);
@@ -99,7 +99,7 @@ describe("a provider over HTTP", () => {
     expect(server.received[1]?.headers).toMatchObject({ authorization: `Bearer ${KEY}` });
   });
 
-  it("says what a call costs by the list, at the provider's own address and nowhere else", async () => {
+  it("computes the cost of a call from the list, only at the provider's own URL", async () => {
     server = await startServer((response) => {
       response.writeHead(200, EVENT_STREAM);
       const events = [
@@ -136,7 +136,7 @@ describe("a provider over HTTP", () => {
     expect(await costAt(anthropic, "claude-sonnet-5")).toBeUndefined();
   });
 
-  it("takes an answer without a word where the last thing told is a tool's result, and not where it is a prompt", async () => {
+  it("accepts an empty answer after a tool's result, but not after a prompt", async () => {
     server = await startServer((response) => {
       response.writeHead(200, EVENT_STREAM);
       const events = [
@@ -181,7 +181,7 @@ describe("a provider over HTTP", () => {
     expect(outcomes).toEqual(["stop", "stop", "model_output_invalid", "model_output_invalid"]);
   });
 
-  it("keeps the parts when the connection is reset, and may be tried again", async () => {
+  it("keeps the parts after a connection reset, which can be retried", async () => {
     let reset = () => {};
     server = await startServer(async (response) => {
       response.writeHead(200, EVENT_STREAM);
@@ -203,7 +203,7 @@ describe("a provider over HTTP", () => {
     expect(reply.executable_calls).toEqual([]);
   });
 
-  it("may be tried again where the body ends within an event", async () => {
+  it("can be retried if the body ends within an event", async () => {
     const bytes = Buffer.from(all.bytes);
     const whole = bytes.indexOf("\n\n", 1_200) + 2;
     const data = bytes.indexOf("{", whole);
@@ -219,7 +219,7 @@ describe("a provider over HTTP", () => {
     }
   });
 
-  it("ends a call that has been silent for too long, before its answer or in it", async () => {
+  it("ends a call after a timeout without data, before or during its answer", async () => {
     server = await startServer(async (response, _, number) => {
       if (number === 1) return;
       response.writeHead(200, EVENT_STREAM);
@@ -233,7 +233,7 @@ describe("a provider over HTTP", () => {
     expect(reply.message?.stop_reason).toBe("error");
   });
 
-  it("takes comments for life", async () => {
+  it("resets the timeout for comments", async () => {
     server = await startServer((response) => {
       response.writeHead(200, EVENT_STREAM);
       let comments = 0;
@@ -250,7 +250,7 @@ describe("a provider over HTTP", () => {
     expect(reply.message?.stop_reason).toBe("tool_use");
   });
 
-  it("does not wait for a server that leaves the connection open behind a whole answer", async () => {
+  it("does not wait for a server that keeps the connection open after a complete answer", async () => {
     server = await startServer((response) => {
       response.writeHead(200, EVENT_STREAM);
       response.write(all.bytes);
@@ -263,7 +263,7 @@ describe("a provider over HTTP", () => {
     expect(reply.failure).toBeUndefined();
   });
 
-  it("does not wait for a server that goes on with pings behind a whole answer", async () => {
+  it("does not wait for a server that keeps sending pings after a complete answer", async () => {
     server = await startServer((response) => {
       response.writeHead(200, EVENT_STREAM);
       response.write(all.bytes);
@@ -284,7 +284,7 @@ describe("a provider over HTTP", () => {
     expect(reply.message?.stop_reason).toBe("tool_use");
   });
 
-  it("reads an answer that is one JSON object, and an error under status 200", async () => {
+  it("reads an answer that is one JSON object, and an error with status 200", async () => {
     const bodies = [
       {
         type: "message",
@@ -316,7 +316,7 @@ describe("a provider over HTTP", () => {
     expect(failed.message).toBeUndefined();
   });
 
-  it("says what a proxy's page says, whatever its status", async () => {
+  it("reports the text of a proxy's page, with any status", async () => {
     const page =
       "<!DOCTYPE html>\n<html><head><style>p{}</style></head><body><h1>Bad gateway</h1></body></html>";
     server = await startServer((response, _, number) => {
@@ -334,7 +334,7 @@ describe("a provider over HTTP", () => {
     }
   });
 
-  it("reads an error whatever its content type, waits as it asks, and succeeds then", async () => {
+  it("reads an error of any content type, waits as requested, and then succeeds", async () => {
     server = await startServer((response, _, number) => {
       if (number > 1) {
         response.writeHead(200, EVENT_STREAM);
@@ -362,7 +362,7 @@ describe("a provider over HTTP", () => {
     expect(second.failure).toBeUndefined();
   });
 
-  it("never repeats the key, and says where one comes from", async () => {
+  it("never repeats the key, and says how to get one", async () => {
     server = await startServer((response) => {
       response.writeHead(401, { "content-type": "application/json" });
       response.end(
@@ -383,7 +383,7 @@ describe("a provider over HTTP", () => {
     expect(server.received).toHaveLength(1);
   });
 
-  it("asks once more without thoughts when the provider cannot take its own back", async () => {
+  it("retries once without thoughts if the provider rejects its own", async () => {
     server = await startServer((response, _, number) => {
       if (number > 1) {
         response.writeHead(200, EVENT_STREAM);
@@ -404,7 +404,7 @@ describe("a provider over HTTP", () => {
     expect(server.received.map(({ body }) => body.includes('"thinking"'))).toEqual([true, false]);
   });
 
-  it("gives Gemini's third generation what it takes in the place of its own thoughts", async () => {
+  it("uses placeholders for the thoughts of Gemini's third generation", async () => {
     const answer = { candidates: [{ content: { parts: [{ text: "Read." }] }, finishReason: "STOP" }] };
     server = await startServer((response, { body }) => {
       const sent = /"thoughtSignature":"(\w+)"/.exec(body)?.[1];
@@ -461,7 +461,7 @@ describe("a provider over HTTP", () => {
     expect(reply.message?.parts).toMatchObject([{ type: "text", text: "Read." }]);
   });
 
-  it("asks once more with the images of files named where the model takes none", async () => {
+  it("retries once with images of files only named if the model does not accept images", async () => {
     server = await startServer((response, _, number) => {
       if (number > 1) {
         response.writeHead(200, EVENT_STREAM);
@@ -492,47 +492,44 @@ describe("a provider over HTTP", () => {
   it.each([
     ["thoughts, then images", [true, false, false], [true, true, false]],
     ["images, then thoughts", [true, true, false], [true, false, false]],
-  ])(
-    "gives up both what was refused first and what was refused then: %s",
-    async (order, thoughts, images) => {
-      server = await startServer((response, { body }) => {
-        const refused = [
-          body.includes('"thinking"') && "Invalid `signature` in `thinking` block",
-          body.includes("iVBORw0KGgo=") && "This model does not support images.",
-        ].filter((message) => message !== false);
-        const message = order.startsWith("thoughts") ? refused[0] : refused.at(-1);
-        if (message === undefined) {
-          response.writeHead(200, EVENT_STREAM);
-          response.end(all.bytes);
-          return;
-        }
-        response.writeHead(400, { "content-type": "application/json" });
-        response.end(JSON.stringify({ type: "error", error: { type: "invalid_request_error", message } }));
-      });
-      const { message } = decodeBytes(all.format, [all.bytes]).reply;
-      const shot: Message = {
-        role: "user",
-        id: "00000000-0000-4000-8000-0000000000d2",
-        created_at: "2026-01-01T00:00:00.000Z",
-        parts: [{ type: "image_file", file_path: "/files/shot.png" }],
-      };
-      const messages = [
-        ...call.messages,
-        ...(message === undefined ? [] : [{ ...message, provider: "recording" }]),
-        shot,
-      ];
-      const { reply } = await ask(
-        { endpoint: { base_url: server.url }, readImage: async () => "data:image/png;base64,iVBORw0KGgo=" },
-        {},
-        { ...call, messages },
-      );
-      expect(reply.message?.stop_reason).toBe("tool_use");
-      expect(server.received.map(({ body }) => body.includes('"thinking"'))).toEqual(thoughts);
-      expect(server.received.map(({ body }) => body.includes("iVBORw0KGgo="))).toEqual(images);
-    },
-  );
+  ])("drops both what was rejected first and what was rejected then: %s", async (order, thoughts, images) => {
+    server = await startServer((response, { body }) => {
+      const refused = [
+        body.includes('"thinking"') && "Invalid `signature` in `thinking` block",
+        body.includes("iVBORw0KGgo=") && "This model does not support images.",
+      ].filter((message) => message !== false);
+      const message = order.startsWith("thoughts") ? refused[0] : refused.at(-1);
+      if (message === undefined) {
+        response.writeHead(200, EVENT_STREAM);
+        response.end(all.bytes);
+        return;
+      }
+      response.writeHead(400, { "content-type": "application/json" });
+      response.end(JSON.stringify({ type: "error", error: { type: "invalid_request_error", message } }));
+    });
+    const { message } = decodeBytes(all.format, [all.bytes]).reply;
+    const shot: Message = {
+      role: "user",
+      id: "00000000-0000-4000-8000-0000000000d2",
+      created_at: "2026-01-01T00:00:00.000Z",
+      parts: [{ type: "image_file", file_path: "/files/shot.png" }],
+    };
+    const messages = [
+      ...call.messages,
+      ...(message === undefined ? [] : [{ ...message, provider: "recording" }]),
+      shot,
+    ];
+    const { reply } = await ask(
+      { endpoint: { base_url: server.url }, readImage: async () => "data:image/png;base64,iVBORw0KGgo=" },
+      {},
+      { ...call, messages },
+    );
+    expect(reply.message?.stop_reason).toBe("tool_use");
+    expect(server.received.map(({ body }) => body.includes('"thinking"'))).toEqual(thoughts);
+    expect(server.received.map(({ body }) => body.includes("iVBORw0KGgo="))).toEqual(images);
+  });
 
-  it("says that nobody listens", async () => {
+  it("reports a refused connection", async () => {
     server = await startServer(() => {});
     const { url } = server;
     await server.close();
@@ -541,7 +538,7 @@ describe("a provider over HTTP", () => {
     expect(reply.failure?.message).toContain("ECONNREFUSED");
   });
 
-  it("is aborted wherever a person stops it: the connection is closed, nothing follows, and no error is told", async () => {
+  it("can be aborted at any point: the connection is closed, nothing follows, and there is no error", async () => {
     server = await startServer(async (response) => {
       response.writeHead(200, EVENT_STREAM);
       // Never ends by itself.
@@ -566,7 +563,7 @@ describe("a provider over HTTP", () => {
     await eventually(() => expect(replay.lost).toBe(received.length));
   });
 
-  it("is aborted while it waits for the answer's beginning, and before it asks", async () => {
+  it("can be aborted before the answer begins, and before the request", async () => {
     const abort = new AbortController();
     server = await startServer(() => abort.abort());
     const { reply, frames } = await ask({ endpoint: { base_url: server.url } }, { signal: abort.signal });
@@ -575,7 +572,7 @@ describe("a provider over HTTP", () => {
     expect(server.received).toHaveLength(1);
   });
 
-  it("stops reading at what is no JSON, and keeps what came before it", async () => {
+  it("stops reading at invalid JSON, and keeps what came before", async () => {
     const start = Buffer.from(all.bytes.subarray(0, 1_200))
       .toString("utf8")
       .split("\n\n")

@@ -68,7 +68,7 @@ it("reads an event of many megabytes that comes in small chunks", () => {
   expect(reply.message?.parts).toMatchObject([{ type: "text", text }]);
 });
 
-it("reads lines that end in every way, single bytes at a time", () => {
+it("reads lines with all line ends, one byte at a time", () => {
   const body = [
     ": note\r",
     'data: {"a":1}\n\ndata:{"b":2}\r\n\r\nevent: error\rdata: {\rdata:"c":3}\r\r',

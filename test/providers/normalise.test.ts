@@ -91,13 +91,13 @@ function lineOf(message: NormalMessage): string {
 }
 
 describe("a developer message", () => {
-  it("goes to the user message before it, its images behind that one's", () => {
+  it("is attached to the preceding user message, with its images after that one's", () => {
     expect(outline([user("Hi", image()), developer("one", image()), developer("two")])).toEqual([
       'user: "Hi" image "one\\ntwo\\n" image',
     ]);
   });
 
-  it("goes to the result before it, also to one without output", () => {
+  it("is attached to the preceding result, even if that has no output", () => {
     expect(
       outline([
         user("Go"),
@@ -109,7 +109,7 @@ describe("a developer message", () => {
     ).toEqual(['results: a success "(no output)\\nnote\\n" image', 'user: "Next"']);
   });
 
-  it("waits for the next user message behind an answer, so that nothing before it changes", () => {
+  it("is attached to the next user message after an answer, so that earlier messages do not change", () => {
     expect(outline([user("Hi"), same([says("Yes")]), developer("note"), user("Next")])).toEqual([
       'user: "Hi"',
       'assistant: text "Yes"',
@@ -117,7 +117,7 @@ describe("a developer message", () => {
     ]);
   });
 
-  it("is a user message where no other comes", () => {
+  it("becomes a user message if no other follows", () => {
     expect(outline([developer("note"), same([says("Yes")])])).toEqual([
       'user: "note\\n"',
       'assistant: text "Yes"',
@@ -126,7 +126,7 @@ describe("a developer message", () => {
     expect(outline([developer("note"), user("Hi")])).toEqual(['user: "note\\n" "Hi"']);
   });
 
-  it("outlives the result that it came behind", () => {
+  it("is kept if the result that it follows is dropped", () => {
     expect(outline([user("Go"), result("gone", ""), developer("note")])).toEqual([
       'user: "Go"',
       'user: "note\\n"',
@@ -137,7 +137,7 @@ describe("a developer message", () => {
 });
 
 describe("calls and results", () => {
-  it("stand one to one, in the order of the calls, directly behind them", () => {
+  it("correspond one to one: results directly after the calls, in their order", () => {
     const messages = [
       user("Go"),
       same([call("a"), call("b"), call("c")]),
@@ -152,19 +152,19 @@ describe("calls and results", () => {
     ]);
   });
 
-  it("say that a person stopped what has no result", () => {
+  it("have a placeholder if a person stopped a call without a result", () => {
     const messages = [user("Go"), same([call("a")], { stop_reason: "aborted" }), user("Next")];
     expect(outline(messages)[2]).toBe('results: a error "Aborted by the user"');
   });
 
-  it("are not sent when the call was not whole, nor is what came of it", () => {
+  it("are not sent if the call was incomplete", () => {
     const cut = [says("Half"), call("a", { unfinished: true }), call("b", { arguments_json: '{"cut' })];
     expect(
       outline([user("Go"), same(cut, { stop_reason: "length" }), result("a", "x"), user("Next")]),
     ).toEqual(['user: "Go"', 'assistant: text "Half"', 'user: "Next"']);
   });
 
-  it("are paired with the newest call of an id, for ids repeat from turn to turn", () => {
+  it("are paired with the newest call of an id, because ids repeat across turns", () => {
     const again = (provider_call_id: string, id: string) =>
       same([call(id, { provider_call_id })], { stop_reason: "tool_use" });
     const messages = [
@@ -182,13 +182,13 @@ describe("calls and results", () => {
     ]);
   });
 
-  it("keep what a result says whose call is no longer there", () => {
+  it("keep the content of a result whose call no longer exists", () => {
     expect(outline([user("Go"), result("gone", "42")])[1]).toBe(
       'user: "Result of an earlier call of read:\\n42"',
     );
   });
 
-  it("get legal ids from another model's, the same each time, call and result alike", () => {
+  it("get valid, stable ids for other models' calls and results", () => {
     const odd = "functions.read:0|x";
     const messages = [user("Go"), foreign([call(odd), call("fine")]), result(odd, "1"), result("fine", "2")];
     const [, calls, results] = outline(messages);
@@ -209,7 +209,7 @@ describe("thoughts", () => {
     { type: "thinking_signature", signature: "H", format: "openai-responses" },
   ];
 
-  it("go back to their own model whole, signed ones only unless it takes others", () => {
+  it("are sent back to their own model, only signed ones unless it accepts others", () => {
     const parts: Part[] = [...signed, ...hidden, { type: "thinking_text", text: "U" }, says("Yes")];
     expect(outline([user("Hi"), same(parts)])[1]).toBe(
       'assistant: thinking_text "T" | signature S | thinking_text "" | signature H | text "Yes"',
@@ -217,7 +217,7 @@ describe("thoughts", () => {
     expect(outline([user("Hi"), same(parts)], { unsigned_thoughts: true })[1]).toContain('thinking_text "U"');
   });
 
-  it("of another model are told as text in the turn that runs, and left out of those before", () => {
+  it("of another model become text in the current turn, and are omitted in earlier ones", () => {
     const turn = (prompt: string) => [user(prompt), foreign([...signed, ...hidden, says("Yes")])];
     expect(outline([...turn("One"), ...turn("Two")])).toEqual([
       'user: "One"',
@@ -227,7 +227,7 @@ describe("thoughts", () => {
     ]);
   });
 
-  it("are not sent where nothing followed them, nor is an answer that was refused", () => {
+  it("are not sent if nothing followed them, nor is a refused answer", () => {
     expect(outline([user("Hi"), same(signed, { stop_reason: "aborted" }), user("Next")])).toEqual([
       'user: "Hi"',
       'user: "Next"',
@@ -236,7 +236,7 @@ describe("thoughts", () => {
     expect(outline([user("Hi"), refused])).toEqual(['user: "Hi"']);
   });
 
-  it("keep what carries a signature of Google's, and lose it together with its carrier", () => {
+  it("keep the carrier of a Google signature, and lose it together with its carrier", () => {
     const google: Part = { type: "thinking_signature", signature: "G", format: "google" };
     expect(outline([user("Hi"), same([says(""), google])])[1]).toBe('assistant: text "" | signature G');
     const cut = [says("Half"), call("a", { unfinished: true }), google];
@@ -246,7 +246,7 @@ describe("thoughts", () => {
 });
 
 describe("texts and images", () => {
-  it("of an answer stand before its calls, with the thoughts that led to them, where the wire wants it", () => {
+  it("of an answer precede its calls, with their thoughts, if the protocol requires it", () => {
     const parts = [call("a"), says(" "), says("Then"), call("b")];
     expect(outline([user("Hi"), same(parts)])[1]).toBe('assistant: text "Then" | call a | call b');
     expect(outline([user("Hi"), same(parts)], { text_before_calls: "foreign" })[1]).toBe(
@@ -254,7 +254,7 @@ describe("texts and images", () => {
     );
   });
 
-  it("that the model cannot take, or that are too large, are named instead, the oldest first", () => {
+  it("that the model does not accept, or that are too large, are only named, oldest first", () => {
     expect(outline([user("Hi", image())], { images: false })).toEqual([
       'user: "Hi" "[An image was not sent: the model does not accept images]"',
     ]);

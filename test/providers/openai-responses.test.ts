@@ -26,7 +26,7 @@ const call = (at: number, given: object = {}) => ({
   ...given,
 });
 
-it("a call that is done but incomplete is not whole", () => {
+it("treats a call that is done but incomplete as unfinished", () => {
   const reply = decode(
     { type: "response.output_item.done", output_index: 0, item: call(0, { status: "incomplete" }) },
     { type: "response.output_item.done", output_index: 1, item: call(1) },
@@ -39,7 +39,7 @@ it("a call that is done but incomplete is not whole", () => {
   ]);
 });
 
-it("a whole response, from a server that does not stream, is a message", () => {
+it("accepts a complete response from a server that does not stream", () => {
   const output = [
     { type: "reasoning", id: "rs", summary: [{ type: "summary_text", text: "Hm" }], encrypted_content: "E" },
     call(0),
@@ -53,7 +53,7 @@ it("a whole response, from a server that does not stream, is a message", () => {
   expect(reply.message?.parts).toHaveLength(4);
 });
 
-it("items that the end repeats under other names and numbers are not shown twice", () => {
+it("does not repeat items that have other ids and indexes at the end", () => {
   const item = {
     type: "message",
     id: "a",

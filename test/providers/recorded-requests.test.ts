@@ -34,8 +34,8 @@ const cases = WIRES.flatMap(({ folder, ...rest }) => {
     .filter(({ response_status }) => response_status === 200);
 });
 
-describe.skipIf(cases.length === 0)("a request that was taken", () => {
-  it.each(cases)("$name is written the same", ({ wire, body, read, plain }) => {
+describe.skipIf(cases.length === 0)("an accepted request", () => {
+  it.each(cases)("$name is encoded the same", ({ wire, body, read, plain }) => {
     const model = String(body.model);
     const provider = wire === "openai-responses" ? "openai" : "anthropic";
     const call = { session_id: SESSION, message_id: SESSION, model, messages: read(body), tools: [] };

@@ -116,7 +116,7 @@ describe("a script", () => {
     expect(words(second)).toBe("Done.");
   });
 
-  it("goes on with its next turn at the next prompt, and plays the last one again after that", async () => {
+  it("continues with its next turn at the next prompt, and then repeats the last one", async () => {
     const provider = fast({
       title: "Turns",
       turns: [{ steps: steps("one") }, { steps: steps("two") }],
@@ -128,7 +128,7 @@ describe("a script", () => {
     }
   });
 
-  it("does not begin anew for what is typed while a turn runs", async () => {
+  it("does not restart for a prompt typed during a turn", async () => {
     const provider = fast({
       title: "Steered",
       steps: [{ parts: [{ tool_call: { name: "todo", arguments: { todos: [] } } }] }, ...steps("second")],
@@ -141,7 +141,7 @@ describe("a script", () => {
     expect(words(await session.call())).toBe("second");
   });
 
-  it("is chosen by a prompt that names one, as a parent's task does", async () => {
+  it("is selected by a prompt that names one, such as a parent's task", async () => {
     const provider = createScriptedProvider({
       scripts: { child: validateScript("child", { title: "Child", steps: steps("I am the child.") }) },
       tokens_per_second: 0,
@@ -151,7 +151,7 @@ describe("a script", () => {
     expect(words(reply)).toBe("I am the child.");
   });
 
-  it("says that it is over when the loop goes on where it does not", async () => {
+  it("says that it has ended if the loop continues", async () => {
     const provider = fast({ title: "Short", steps: [{ parts: [{ tool_call: { name: "todo" } }] }] });
     const replies = await sessionOf(provider, "test").turn("Go");
     expect(words(replies[1])).toBe("The script has ended.");
@@ -168,7 +168,7 @@ describe("a script", () => {
     expect(words(reply)).toBe("From a file.");
   });
 
-  it("counts its tokens, and says others where it is told to", async () => {
+  it("counts its tokens, or reports given ones", async () => {
     const provider = fast({
       title: "Usage",
       turns: [
@@ -187,8 +187,8 @@ describe("a script", () => {
   });
 });
 
-describe("what a script streams", () => {
-  it("comes in deltas that join to its text, whatever is in it", async () => {
+describe("the stream of a script", () => {
+  it("has deltas that join to its text, for any text", async () => {
     const text = "Ünïcode 👩‍👩‍👧 e\u0301 עברית 漢字 — `code`;\n\n\t| a | 1,234.5 |\u2028end  ";
     const { frames } = await runOf(fast({ title: "Text", steps: steps(text) }));
     const deltas = frames.flatMap((frame) => (frame.type === "message.delta" ? [frame.text] : []));
@@ -197,14 +197,14 @@ describe("what a script streams", () => {
     expect(deltas.every((delta) => delta.isWellFormed())).toBe(true);
   });
 
-  it("keeps texts that follow one another apart", async () => {
+  it("keeps consecutive texts apart", async () => {
     const parts = [{ text: "API types." }, { text: "Let me read" }];
     const { transcript } = await runOf(fast({ title: "Two texts", steps: [{ parts }] }));
     const texts = [...transcript.parts].flatMap((part) => (part?.type === "text" ? [part.text] : []));
     expect(texts).toEqual(["API types.", "Let me read"]);
   });
 
-  it("leaves the event loop to others, however fast it is", async () => {
+  it("does not block the event loop at any speed", async () => {
     let turns = 0;
     const provider = fast({ title: "Long", steps: [{ parts: [{ text: "word ", repeat: 1_000 }] }] });
     const counting = setInterval(() => {
@@ -215,7 +215,7 @@ describe("what a script streams", () => {
     expect(turns).toBeGreaterThan(0);
   });
 
-  it("ends at once when it is stopped, with all that came", async () => {
+  it("ends at once when it is stopped, with all parts so far", async () => {
     const session = sessionOf(createScriptedProvider(), "endless");
     session.messages.push(prompt("Go"));
     const stop = new AbortController();
@@ -232,7 +232,7 @@ describe("what a script streams", () => {
     expect(reply.frames.some(({ type }) => type === "message.end")).toBe(false);
   });
 
-  it("is nothing at all when it is stopped before it began", async () => {
+  it("is empty if it is stopped before it began", async () => {
     const reply = await sessionOf(createScriptedProvider(), "hello").call(AbortSignal.abort());
     expect(reply).toMatchObject({ executable_calls: [], frames: [] });
     expect(reply.message).toBeUndefined();
@@ -240,7 +240,7 @@ describe("what a script streams", () => {
 });
 
 describe("a fault of a script", () => {
-  it("fails before anything came, as often as it says, and then lets the call through", async () => {
+  it("fails before any output as often as specified, and then lets the call succeed", async () => {
     const provider = fast({
       title: "Busy",
       steps: [
@@ -269,7 +269,7 @@ describe("a fault of a script", () => {
     expect(words(replies[3])).toBe("At last.");
   });
 
-  it("breaks off in mid-stream and keeps what came", async () => {
+  it("breaks off in mid-stream and keeps the parts", async () => {
     const provider = fast({
       title: "Cut",
       steps: [
@@ -297,7 +297,7 @@ describe("a fault of a script", () => {
     expect(reply.frames.at(-1)).toMatchObject({ type: "message.end", stop_reason: "error", error: "Cut" });
   });
 
-  it("is not repeated by a provider that was started anew, where history shows it", async () => {
+  it("is not repeated by a new provider if it is in the history", async () => {
     const script = {
       title: "Cut once",
       steps: [
@@ -316,7 +316,7 @@ describe("a fault of a script", () => {
   });
 });
 
-describe("a mistake in a script", () => {
+describe("an error in a script", () => {
   it.each([
     ["no JSON", "{", /mine\.json is not JSON/],
     ["a field that is not known", '{"title":"T","step":[]}', /mine\.json is not a valid script.*"step"/],
@@ -332,18 +332,18 @@ describe("a mistake in a script", () => {
       '{"title":"T","steps":[{"parts":[{"fail":{"class":"tired","message":"m"}}]}]}',
       /steps\[0\]\.parts\[0\]\.fail\.class/,
     ],
-  ])("is named by file and field: %s", (_, json, message) => {
+  ])("names the file and field: %s", (_, json, message) => {
     expect(() => parseScript("mine.json", json)).toThrow(message);
   });
 
-  it("is a failure of the call that needs it, which names the scripts that there are", async () => {
+  it("is a failure of the call, which lists the available scripts", async () => {
     const reply = await sessionOf(createScriptedProvider(), "helo").call();
     expect(reply).toMatchObject({ frames: [], failure: { class: "not_found", can_retry: false } });
     expect(reply.failure?.message).toMatch(/"helo".*hello/);
   });
 });
 
-describe("the scripts that ship", () => {
+describe("the built-in scripts", () => {
   it("have the discovery turn: 11 steps, 30 calls, four narrated batches", async () => {
     const session = sessionOf(createScriptedProvider({ tokens_per_second: 0 }), "discovery");
     const replies = await session.turn("How would tasks wait for others?");
@@ -373,7 +373,7 @@ describe("the scripts that ship", () => {
     },
   );
 
-  it("call tools that there are, with arguments that those can take", () => {
+  it("call existing tools with valid arguments", () => {
     const folders = { cwd: tmpdir(), files: tmpdir(), private_folder: join(tmpdir(), "data") };
     const host = { session_id: SESSION, depth: 0, ...folders };
     const tools = createTools({ environment: {} });
@@ -389,7 +389,7 @@ describe("the scripts that ship", () => {
     }
   });
 
-  it("name only scripts that ship", () => {
+  it("refer only to built-in scripts", () => {
     const named = [...scripts.values()].flatMap((script) => [
       ...JSON.stringify(script).matchAll(/\[\[script:([^\]\s]+)\]\]/g),
     ]);

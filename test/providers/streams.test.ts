@@ -93,7 +93,7 @@ const mute: [string, ApiProtocol, object[]][] = [
     ],
   ],
 ];
-it.each(mute)("an answer that says nothing is no success, and worth one more try: %s", (_, format, sent) => {
+it.each(mute)("an empty answer is an error that is retried once: %s", (_, format, sent) => {
   const events = sent.map((event) => ({ data: JSON.stringify(event), event: undefined }));
   const { message, failure } = decodeEvents(format, events).reply;
   expect(message?.stop_reason).toBe("error");
@@ -105,7 +105,7 @@ it.each(mute)("an answer that says nothing is no success, and worth one more try
 });
 
 it.each(mute)(
-  "an answer to results that says nothing ends the turn, except a Gemini's, whoever serves it: %s",
+  "an empty answer to results ends the turn, except from a Gemini model on any server: %s",
   (_, format, sent) => {
     const events = sent.map((event) => ({ data: JSON.stringify(event), event: undefined }));
     for (const model of ["model-1", "google/Gemini-3-pro"]) {
@@ -127,7 +127,7 @@ describe.each(recordings)("$name", ({ format: wire, bytes, expected }) => {
   const events = eventsOf([bytes]);
   const whole = decodeEvents(format, events);
 
-  it("gives the parts, the usage and the stop reason that were expected", () => {
+  it("has the expected parts, usage and stop reason", () => {
     expect(differences(decodedStream(whole.reply), expected)).toEqual([]);
     if (whole.reply.message !== undefined && expected.model !== undefined) {
       expect(whole.reply.message.model ?? null).toBe(expected.model);
@@ -135,11 +135,11 @@ describe.each(recordings)("$name", ({ format: wire, bytes, expected }) => {
     }
   });
 
-  it("keeps the order of frames, and history gives back what was shown", () => {
+  it("keeps the order of frames, and the history replays what was shown", () => {
     expectLawful(whole);
   });
 
-  it("gives the same in whichever chunks it comes", () => {
+  it("is the same for any split into chunks", () => {
     const splits = bytes.length <= SMALL ? bytes.length : 200;
     for (const at of some(bytes.length, splits)) {
       // Equal events make equal messages, and are much quicker to compare.
@@ -162,7 +162,7 @@ describe.each(recordings)("$name", ({ format: wire, bytes, expected }) => {
     }
   });
 
-  it("keeps what came when it is cut behind any event, and never throws", () => {
+  it("keeps the parts when truncated after any event, and never throws", () => {
     for (const count of some(events.length - 1, CUTS)) {
       const cut = decodeEvents(format, events.slice(0, count));
       const { message, failure } = cut.reply;
@@ -176,7 +176,7 @@ describe.each(recordings)("$name", ({ format: wire, bytes, expected }) => {
     }
   });
 
-  it("is aborted wherever a person stops it, with all parts so far", () => {
+  it("can be aborted at any point, with all parts so far", () => {
     for (let count = 0; count <= events.length; count += 10) {
       const stopped = decodeEvents(format, events.slice(0, count), { type: "abort" });
       expect(stopped.reply.failure).toBeUndefined();
@@ -187,7 +187,7 @@ describe.each(recordings)("$name", ({ format: wire, bytes, expected }) => {
     }
   });
 
-  it("has those calls run that are whole, and only when the whole answer says so", () => {
+  it("runs only complete calls, and only if the whole answer says so", () => {
     const { message, executable_calls } = whole.reply;
     const may = message?.stop_reason === "tool_use" || message?.stop_reason === "stop";
     const closed = callsOf(message?.parts ?? []).filter(

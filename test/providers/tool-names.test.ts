@@ -12,7 +12,7 @@ describe("a tool's name in a call", () => {
     ["tool_box", "tool_box"],
     ["git_log", "git/log"],
     ["_2fa", "2fa"],
-  ])("%s means the tool %s", (called, meant) => {
+  ])("%s refers to the tool %s", (called, meant) => {
     expect(offeredToolName(called, offered)).toBe(meant);
   });
 
@@ -23,7 +23,7 @@ describe("a tool's name in a call", () => {
     },
   );
 
-  it("stays as it is where two tools would be sent under it", () => {
+  it("is unchanged if two tools would be sent under it", () => {
     expect(offeredToolName("a_b", ["a/b", "a.b"])).toBe("a_b");
   });
 });

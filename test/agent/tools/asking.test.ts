@@ -26,7 +26,7 @@ describe("ask", () => {
     options: [{ label: "red" }, { label: "blue", description: "calm" }],
   };
 
-  it("gives what the person chose", async () => {
+  it("returns the user's choice", async () => {
     const host = start({ answer: () => answerSchema.parse({ option_ids: ["1"] }) });
     expect(await call(ask, host, colour)).toEqual({
       status: "success",
@@ -56,7 +56,7 @@ describe("ask", () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  it("gives several, and words of the person's own", async () => {
+  it("returns several choices, and the user's own text", async () => {
     const several = start({ answer: () => ({ option_ids: ["0", "1"], text: " or purple " }) });
     expect((await call(ask, several, { ...colour, multiple: true, free_text: true })).output_text).toBe(
       "red, blue\nor purple",
@@ -66,7 +66,7 @@ describe("ask", () => {
     expect(words.asked[0]?.free_text).toBe(true);
   });
 
-  it("fails where nobody answers", async () => {
+  it("fails without an answer", async () => {
     const host = start({ answer: () => undefined });
     expect(await call(ask, host, colour)).toMatchObject({
       status: "error",
@@ -90,7 +90,7 @@ describe("task", () => {
     duration_ms: 900,
   };
 
-  it("starts a run and gives its report", async () => {
+  it("starts a run and returns its report", async () => {
     const started: RunOptions[] = [];
     const host = start({
       startRun: async (options) => {
@@ -113,7 +113,7 @@ describe("task", () => {
     });
   });
 
-  it("has a long report cut, the whole on disk", async () => {
+  it("truncates a long report, with a complete copy on disk", async () => {
     const text = "It is in line 7. ".repeat(4_000);
     const host = start({ startRun: async () => ({ ...report, text }) });
     const { output_text, ui_extra } = await call(task, host, input);
@@ -122,7 +122,7 @@ describe("task", () => {
     expect(readFileSync(ui_extra?.persisted_path ?? "", "utf8")).toBe(text);
   });
 
-  it("says when the run failed, was stopped, ended without a word, or could not be started", async () => {
+  it("reports a run that failed, was stopped, ended without text, or could not be started", async () => {
     const ends = async (startRun: NonNullable<TestHostOptions["startRun"]>) =>
       await call(task, start({ startRun }), input);
     expect(await ends(async () => ({ ...report, outcome: "interrupted" }))).toMatchObject({
@@ -144,14 +144,14 @@ describe("task", () => {
     ).toMatchObject({ status: "error", output_text: "The sub-agent could not be started: no room" });
   });
 
-  it("goes no deeper than five runs", () => {
+  it("allows at most five levels of runs", () => {
     expect(() => task.prepare(input, start({ depth: 4 }))).not.toThrow();
     expect(() => task.prepare(input, start({ depth: 5 }))).toThrow(/5 levels deep/);
   });
 });
 
 describe("todo", () => {
-  it("tells the list, whole and in order", async () => {
+  it("shows the complete list in order", async () => {
     const host = start();
     const todos = [
       { text: "look", status: "completed" },
@@ -167,7 +167,7 @@ describe("todo", () => {
   });
 });
 
-it("every tool describes itself as a provider wants it, and what changes something is asked about", () => {
+it("every tool has a valid description for providers, and asks before it changes something", () => {
   const tools = createTools({ environment: {} });
   expect(Object.fromEntries(tools.map((tool) => [tool.definition.name, tool.default_decision]))).toEqual({
     read: "allow",

@@ -73,7 +73,7 @@ const inputFor = (tool: Tool, path: string) => ({
 });
 
 describe("read", () => {
-  it("gives lines with their numbers", async () => {
+  it("returns lines with their numbers", async () => {
     put("a.txt", "one\ntwo\r\nthree");
     expect(await call(read, host, { path: "a.txt" })).toEqual({
       output_text: "     1\tone\n     2\ttwo\n     3\tthree",
@@ -81,7 +81,7 @@ describe("read", () => {
     });
   });
 
-  it("gives a part of a long file, and says how to go on", async () => {
+  it("returns a part of a long file, and says how to continue", async () => {
     put("long.txt", Array.from({ length: 5_000 }, (_, index) => `line ${index + 1}\n`).join(""));
     const output = await call(read, host, { path: "long.txt", offset: 4_001, limit: 2 });
     expect(output.output_text).toBe(
@@ -96,14 +96,14 @@ describe("read", () => {
     });
   });
 
-  it("cuts a line of many megabytes without keeping it", async () => {
+  it("truncates a line of many megabytes without keeping it in memory", async () => {
     put("line.txt", `${"x".repeat(50_000_000)}\nend\n`);
     const { output_text } = await call(read, host, { path: "line.txt" });
     expect(output_text.length).toBeLessThan(3_000);
     expect(output_text).toContain("[… line of 50000000 characters]\n     2\tend");
   });
 
-  it("gives an image as a part, kept with the session", async () => {
+  it("returns an image as a part, stored with the session", async () => {
     const png = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.from("rest")]);
     put("picture.png", png);
     const { parts } = await call(read, host, { path: "picture.png" });
@@ -113,7 +113,7 @@ describe("read", () => {
     expect(part?.type === "image_file" && dirname(part.file_path)).toBe(host.files);
   });
 
-  it("says what it cannot read", async () => {
+  it("explains what it cannot read", async () => {
     put("data.bin", Uint8Array.of(1, 2, 0, 3));
     put("empty", "");
     expect(await said(read, { path: "data.bin" })).toContain("data.bin is not text (4 bytes of binary data)");
@@ -123,7 +123,7 @@ describe("read", () => {
     expect(await said(read, {})).toContain("refused: path:");
   });
 
-  it("reads what other calls of the session have kept, and nothing else outside", async () => {
+  it("reads outputs stored by other calls of the session, and nothing else outside", async () => {
     writeFileSync(join(host.files, "c1.log"), "whole output\n");
     expect(await said(read, { path: join(host.files, "c1.log") })).toContain("whole output");
     expect(await said(read, { path: join(host.files, "../outside/secret.txt") })).toContain("is outside");
@@ -132,7 +132,7 @@ describe("read", () => {
 });
 
 describe("write", () => {
-  it("makes a file and the folders above it, and shows what changed", async () => {
+  it("creates a file and its folders, and shows the change", async () => {
     expect(await call(write, host, { path: "new/deep/a.txt", content: "one\ntwo\n" })).toMatchObject({
       output_text: "new/deep/a.txt was created (+2 −0 lines).",
       ui_extra: {
@@ -155,7 +155,7 @@ describe("write", () => {
     expect(statSync(join(host.cwd, "run.sh")).mode & 0o777).toBe(0o750);
   });
 
-  it("refuses text that has no bytes", async () => {
+  it("rejects text that cannot be encoded", async () => {
     expect(await said(write, { path: "a", content: "\ud800" })).toContain(
       "refused: The content contains half of a surrogate",
     );
@@ -163,7 +163,7 @@ describe("write", () => {
 });
 
 describe("edit", () => {
-  it("replaces a text that stands there once, and shows the hunk where it is", async () => {
+  it("replaces a text that occurs once, and shows the hunk", async () => {
     put("a.ts", Array.from({ length: 20 }, (_, index) => `line ${index + 1}\n`).join(""));
     const { ui_extra } = await call(edit, host, {
       path: "a.ts",
@@ -184,13 +184,13 @@ describe("edit", () => {
     expect(text("a.ts")).toContain("line 9\nline ten\nline 11");
   });
 
-  it("takes both texts as they are: no patterns, no dollar signs", async () => {
+  it("treats both texts literally: no patterns, no dollar signs", async () => {
     put("a", "cost: $1 (.*)");
     await call(edit, host, { path: "a", old_text: "$1 (.*)", new_text: "$& $$ $`" });
     expect(text("a")).toBe("cost: $& $$ $`");
   });
 
-  it("says why it does not: missing, more than once, other white space, other line ends", async () => {
+  it("explains failures: missing, several occurrences, different white space or line ends", async () => {
     put("a", "x = 1\nx = 1\n\tindented\n");
     put("windows", "one\r\ntwo\r\n");
     put("latin", Buffer.from("caf\xe9", "latin1"));
@@ -230,7 +230,7 @@ describe("glob and grep", () => {
     symlinkSync(join(outside, "secret.txt"), join(host.cwd, "out.txt"));
   });
 
-  it("find files by pattern, without what is ignored and without following links", async () => {
+  it("find files by pattern, without ignored ones and without following links", async () => {
     const files = async (pattern: string, path?: string) =>
       (await call(glob, host, { pattern, ...(path === undefined ? {} : { path }) })).output_text.split("\n");
     expect(await files("**/*.ts")).toEqual(["src/a.ts", "src/deep/b.test.ts"]);
@@ -271,7 +271,7 @@ describe("glob and grep", () => {
     expect(await said(grep, { pattern: "x", path: "nowhere" })).toContain("does not exist");
   });
 
-  it("end a pattern that would never end, and go on living", async () => {
+  it("stop an endless pattern, and keep working", async () => {
     put("evil.txt", `${"a".repeat(40)}b\n`);
     const started = await said(impatient, { pattern: "^(a+)+$" });
     expect(started).toContain("took longer than 0.5 s on one file");
@@ -290,13 +290,13 @@ describe("glob and grep", () => {
 });
 
 describe("a .gitignore", () => {
-  it("means what git takes it for: no braces, and no blanks at the end of a line but behind a backslash", async () => {
+  it("is interpreted as in git: no braces, and no trailing blanks unless escaped", async () => {
     for (const name of ["a.txt", "{a,b}.txt", "kept ", "kept", "gone", "\u00a0"]) put(name, "");
     put(".gitignore", "{a,b}.txt\nkept\\ \t \ngone \t\n\\\u00a0\n");
     expect(await said(glob, { pattern: "*" })).toBe(".gitignore\na.txt\nkept");
   });
 
-  it("of very many blanks costs no square of them", async () => {
+  it("with very many blanks takes linear time", async () => {
     const cpuOf = async (blanks: number): Promise<number> => {
       for (let n = 0; n < 3; n++) put(`${n}/.gitignore`, `x${" ".repeat(blanks)}x\n`);
       const before = process.cpuUsage();
@@ -307,7 +307,7 @@ describe("a .gitignore", () => {
     expect(await cpuOf(60_000)).toBeLessThan(20 * (await cpuOf(60)) + 100_000);
   });
 
-  it("whose rules take long for each name lets others have their turn", async () => {
+  it("with slow rules does not block other work", async () => {
     for (let n = 0; n < 30; n++) put(`${n}${"a".repeat(200)}`, "");
     put(".gitignore", `*\n${`${"*a".repeat(30)}*b\n`.repeat(1_000)}`);
     const { longest, whole } = await turnsBeside(async () =>
@@ -317,7 +317,7 @@ describe("a .gitignore", () => {
   });
 });
 
-it("names that the operator's many rules are about let others have their turn", async () => {
+it("does not block other work with many rules of the user", async () => {
   for (let n = 0; n < 200; n++) put(`${n}${"a".repeat(200)}`, "");
   const pattern = `${"*a".repeat(20)}*b`;
   rules = Array.from({ length: 100 }, () => ({ tool: "glob", pattern, decision: "deny" }));
@@ -345,7 +345,7 @@ async function turnsBeside(work: () => Promise<void>): Promise<{ longest: number
   return { longest, whole: process.threadCpuUsage(begun).user };
 }
 
-describe("searches of files that rules are about", () => {
+describe("searches restricted by rules", () => {
   beforeEach(() => {
     put("secrets/key.txt", "TOKEN=1\n");
     put("secrets/other.txt", "TOKEN=2\n");
@@ -354,7 +354,7 @@ describe("searches of files that rules are about", () => {
   const left = "src/a.txt:1: TOKEN from the environment";
   const all = `secrets/key.txt:1: TOKEN=1\nsecrets/other.txt:1: TOKEN=2\n${left}`;
 
-  it("leave out what a rule denies or wants asked, and say how many files", async () => {
+  it("exclude files that a rule denies or asks about, and count them", async () => {
     for (const decision of ["deny", "ask"] as const) {
       rules = [{ tool: "*", pattern: "secrets*", decision }];
       expect(await said(grep, { pattern: "TOKEN" })).toBe(`${left}\n[2 files excluded by rules]`);
@@ -370,7 +370,7 @@ describe("searches of files that rules are about", () => {
     expect(await said(glob, { pattern: "src/*" })).toBe("src/a.txt");
   });
 
-  it("show no line of a file that may not be read, and may name it", async () => {
+  it("show no lines of files that must not be read, but may list them", async () => {
     rules = [{ tool: "read", pattern: "secrets/*", decision: "deny" }];
     expect(await said(grep, { pattern: "TOKEN" })).toBe(`${left}\n[2 files excluded by rules]`);
     expect(await said(grep, { pattern: "TOKEN", path: "secrets/key.txt" })).toBe(
@@ -379,7 +379,7 @@ describe("searches of files that rules are about", () => {
     expect(await said(glob, { pattern: "secrets/*" })).toBe("secrets/key.txt\nsecrets/other.txt");
   });
 
-  it("have a later rule for an exception, but not from a denial", async () => {
+  it("allow exceptions by later rules, but not from a deny", async () => {
     rules = [
       { tool: "*", pattern: "secrets*", decision: "ask" },
       { tool: "*", exact: "secrets/key.txt", decision: "allow" },
@@ -394,7 +394,7 @@ describe("searches of files that rules are about", () => {
     expect(await said(grep, { pattern: "TOKEN" })).toBe(`${left}\n[2 files excluded by rules]`);
   });
 
-  it("find all that the rule by which a person was asked about the search is about", async () => {
+  it("include everything covered by the rule for which the search was approved", async () => {
     for (const tool of ["grep", "*"]) {
       rules = [{ tool, decision: "ask" }];
       expect(await said(grep, { pattern: "TOKEN" })).toBe(all);
@@ -405,7 +405,7 @@ describe("searches of files that rules are about", () => {
 });
 
 describe("files outside the session's folder", () => {
-  it("are refused however they are named, with the folder in the answer", async () => {
+  it("are rejected under any name, with the folder in the message", async () => {
     symlinkSync(outside, join(host.cwd, "link"));
     symlinkSync(join(outside, "secret.txt"), join(host.cwd, "secret"));
     symlinkSync("../outside", join(host.cwd, "relative"));
@@ -451,7 +451,7 @@ describe("files outside the session's folder", () => {
     expect(readFileSync(join(outside, "secret.txt"), "utf8")).toBe("SECRET\n");
   });
 
-  it("include devices, pipes and sockets: nothing waits for them", async () => {
+  it("include devices, pipes and sockets, which are not waited for", async () => {
     execFileSync("mkfifo", [join(host.cwd, "pipe")]);
     expect(await said(read, { path: "pipe" })).toBe("pipe is a named pipe, not a file.");
     expect(await said(write, { path: "pipe", content: "x" })).toBe("pipe is a named pipe, not a file.");
@@ -461,7 +461,7 @@ describe("files outside the session's folder", () => {
     expect(await said(grep, { pattern: "x" })).toBe("No match.");
   });
 
-  it("may be meant by links that stay inside, and by the folder's own name", async () => {
+  it("can be linked to if the links stay inside, or named by the folder's own path", async () => {
     put("real/a.txt", "inside\n");
     symlinkSync("real", join(host.cwd, "alias"));
     const other = join(dirname(host.cwd), "other-name");
@@ -474,7 +474,7 @@ describe("files outside the session's folder", () => {
     expect(read.prepare({ path: "alias/a.txt" }, host).target).toBe("real/a.txt");
   });
 
-  it("stay out when a link is put there between the approval and the run", async () => {
+  it("stay inaccessible if a link is created between approval and run", async () => {
     put("sub/a.txt", "inside\n");
     const signal = new AbortController().signal;
     const context = { host, message_id: "m", call_id: "c", signal, progress: () => {} };
@@ -495,7 +495,7 @@ describe("files outside the session's folder", () => {
   });
 });
 
-describe("the daemon's own folder inside the session's folder", () => {
+describe("the data folder inside the session's folder", () => {
   const DATA = ".local/share/verbatim";
   beforeEach(() => {
     const data = join(host.cwd, DATA);
@@ -509,7 +509,7 @@ describe("the daemon's own folder inside the session's folder", () => {
     symlinkSync(join(data, "keys.json"), join(host.cwd, "keys"));
   });
 
-  it("is refused to every file tool, however it is named", async () => {
+  it("is rejected by every file tool, under any name", async () => {
     const real = host.private_folder;
     const paths = [
       `${DATA}/keys.json`,
@@ -532,18 +532,18 @@ describe("the daemon's own folder inside the session's folder", () => {
     expect(text(`${DATA}/keys.json`)).toContain("SECRET");
   });
 
-  it("is left out by searches that begin above it, and nothing beside it is", async () => {
+  it("is excluded from searches that begin above it, but nothing next to it", async () => {
     expect(await said(grep, { pattern: "." })).toBe(".local/share/other/a.txt:1: beside");
     expect(await said(glob, { pattern: "**", path: ".local" })).toBe(".local/share/other/a.txt");
   });
 
-  it("is refused under another name than the daemon knows", async () => {
+  it("is rejected under another name", async () => {
     host = { ...host, private_folder: join(host.cwd, "data") };
     expect(await said(read, { path: `${DATA}/keys.json` })).toContain("refused");
     expect(await said(grep, { pattern: "SECRET" })).toBe("No match.");
   });
 
-  it("is refused when it comes to stand there between the approval and the run", async () => {
+  it("is rejected if it is moved there between approval and run", async () => {
     put("sub/keys.json", "{}\n");
     const context = {
       host,
@@ -565,26 +565,26 @@ describe("the daemon's own folder inside the session's folder", () => {
     }
   });
 
-  it("gives a session what its own calls have kept in it", async () => {
+  it("contains stored outputs, which the session's own calls may read", async () => {
     expect(await said(read, { path: join(host.files, "c1.log") })).toContain("whole output");
     expect(await said(read, { path: `${DATA}/files/this/c1.log` })).toContain("whole output");
   });
 
-  it("may have a session's whole folder in it: the playground", async () => {
+  it("may contain a session's whole folder: the playground", async () => {
     host = { ...host, cwd: join(host.private_folder, "playground") };
     expect(await said(read, { path: "a.txt" })).toContain("played");
     expect(await said(grep, { pattern: "." })).toBe("a.txt:1: played");
     expect(await said(read, { path: "../keys.json" })).toContain("is outside");
   });
 
-  it("is no folder for the file tools of a session that was begun in it", async () => {
+  it("is inaccessible to the file tools of a session in it", async () => {
     host = { ...host, cwd: host.private_folder };
     expect(await said(read, { path: "keys.json" })).toContain("data folder");
     expect(await said(grep, { pattern: "SECRET" })).toContain("data folder");
   });
 });
 
-describe.skipIf(process.platform !== "linux")("files outside, with links swapped all the time", () => {
+describe.skipIf(process.platform !== "linux")("files outside while links are constantly swapped", () => {
   /** A process that makes `sub` (a folder) and `sub/file` turn by turn a real one and a link to the same outside. */
   async function startSwapping(): Promise<void> {
     const script = `
@@ -614,7 +614,7 @@ describe.skipIf(process.platform !== "linux")("files outside, with links swapped
     await eventually(() => expect(existsSync(join(host.cwd, "ready"))).toBe(true));
   }
 
-  it("give 0 of 1,000 reads and take 0 of 1,000 writes", { timeout: 240_000 }, async () => {
+  it("are never read or written in 1,000 attempts each", { timeout: 240_000 }, async () => {
     writeFileSync(join(outside, "file"), "SECRET\n");
     put("sub/file", "INSIDE\n");
     // Judged while all is as it should be: what is opened is decided by the runs alone.

@@ -38,7 +38,7 @@ async function pidIn(name: string): Promise<number> {
 }
 
 describe("a command", () => {
-  it("runs in the session's folder and gives its output and exit code", async () => {
+  it("runs in the session's folder and returns its output and exit code", async () => {
     expect(await run("pwd")).toMatchObject({
       status: "success",
       output_text: `${host.cwd}\n`,
@@ -59,7 +59,7 @@ describe("a command", () => {
     expect((await run("echo a > /dev/stderr; echo b; echo c > /dev/stdout")).output_text).toBe("a\nb\nc\n");
   });
 
-  it("is shown while it runs", async () => {
+  it("shows its output while it runs", async () => {
     const seen: string[] = [];
     const controller = new AbortController();
     const done = run(
@@ -79,7 +79,7 @@ describe("a command", () => {
     expect((await run("cat; wc -c < /dev/stdin")).output_text.trim()).toBe("0");
   });
 
-  it("sees neither keys of providers nor Verbatim's own variables", async () => {
+  it("gets neither provider keys nor Verbatim's own variables", async () => {
     const tool = createShellTool({
       environment: {
         ...environment,
@@ -101,7 +101,7 @@ describe("a command", () => {
     expect((await run("printf '\\033[31mred\\007\\r\\n'")).output_text).toBe("\u001b[31mred\u0007\r\n");
   });
 
-  it("that is no command is refused before it could be shown", () => {
+  it("that is empty or invalid is rejected before it is shown", () => {
     const prepare = (command: unknown) => () => shell.prepare({ command }, host);
     expect(prepare("echo \0")).toThrow(/NUL/);
     expect(prepare("echo \ud800")).toThrow(/surrogate/);
@@ -112,7 +112,7 @@ describe("a command", () => {
 });
 
 describe("a command that cannot be started", () => {
-  it("says why, and nothing is left open", async () => {
+  it("reports why, and leaves nothing open", async () => {
     const before = readdirSync("/proc/self/fd").length;
     const missing = createShellTool({ environment, shell: "/nowhere/sh" });
     expect((await call(missing, host, { command: "true" })).output_text).toMatch(
@@ -132,7 +132,7 @@ describe("a command that cannot be started", () => {
 });
 
 describe("the text of a command", () => {
-  it("does not take a command for an option of the shell", async () => {
+  it("is never interpreted as an option of the shell", async () => {
     expect((await run("-e echo no")).output_text).not.toBe("no\n");
     expect((await run("-x")).output_text).toMatch(/-x/);
     expect((await run("echo one\necho two")).output_text).toBe("one\ntwo\n");
@@ -140,7 +140,7 @@ describe("the text of a command", () => {
 });
 
 describe("a long output", () => {
-  it("is kept whole on disk and cut in the middle for the model, at whole characters", async () => {
+  it("is stored completely and truncated in the middle for the model, at whole characters", async () => {
     const output = await run("seq 1 200000; printf 'é%.0s' $(seq 1 20001)");
     expect(output.ui_extra).toMatchObject({ type: "shell" });
     const path = output.ui_extra?.type === "shell" ? output.ui_extra.persisted_path : undefined;
@@ -170,7 +170,7 @@ describe("a long output", () => {
     rmSync(extra?.persisted_path ?? "");
   });
 
-  it("that would fill the disk ends the command", async () => {
+  it("that would fill the disk stops the command", async () => {
     const tool = createShellTool({ environment, max_output_bytes: 1_000_000, grace_ms: 100 });
     const output = await call(tool, host, { command: "yes" });
     expect(output.status).toBe("error");
@@ -188,7 +188,7 @@ describe.skipIf(process.platform !== "linux")("a command that is stopped", () =>
     return await done;
   }
 
-  it("ends with all that it started: in the background, deaf to TERM, and in a session of its own", async () => {
+  it("is killed with everything it started: in the background, ignoring TERM, and in its own session", async () => {
     const deaf = "trap '' TERM HUP INT; while :; do sleep 0.05; done";
     const output = await stopWhenReady(`
       sh -c 'echo $$ > one; ${deaf.replaceAll("'", "'\\''")}' &
@@ -201,12 +201,12 @@ describe.skipIf(process.platform !== "linux")("a command that is stopped", () =>
     for (const name of ["one", "two", "three"]) expect(isRunning(await pidIn(name))).toBe(false);
   });
 
-  it("keeps what it had said", async () => {
+  it("keeps its output", async () => {
     const output = await stopWhenReady("echo so far; touch ready; sleep 1000");
     expect(output.output_text).toBe("so far\n[Stopped.]");
   });
 
-  it("may tidy up after TERM", async () => {
+  it("can clean up after TERM", async () => {
     const output = await stopWhenReady(
       "trap 'echo tidied; exit' TERM; touch ready; while :; do sleep 0.01; done",
     );
@@ -227,14 +227,14 @@ describe.skipIf(process.platform !== "linux")("a command that is stopped", () =>
   });
 });
 
-describe.skipIf(process.platform !== "linux")("what a command leaves in the background", () => {
-  it("ends with it, and its output is not waited for", async () => {
+describe.skipIf(process.platform !== "linux")("a command's background process", () => {
+  it("is killed with it, and its output is not waited for", async () => {
     const output = await run("sleep 1000 & echo $! > pid; echo done");
     expect(output).toMatchObject({ status: "success", output_text: "done\n" });
     expect(isRunning(await pidIn("pid"))).toBe(false);
   });
 
-  it("is not waited for where it has a session of its own and still holds the output", async () => {
+  it("is not waited for if it has its own session and still holds the output", async () => {
     const output = await run(
       "setsid sh -c 'echo $$ > pid; exec sleep 1000' & while [ ! -s pid ]; do sleep 0.01; done; echo done",
     );
@@ -242,7 +242,7 @@ describe.skipIf(process.platform !== "linux")("what a command leaves in the back
     execFileSync("kill", ["-KILL", String(await pidIn("pid"))]);
   });
 
-  it("goes on where it was given a session of its own", async () => {
+  it("continues if it was started in its own session", async () => {
     await run(
       "setsid sh -c 'echo $$ > pid; exec sleep 1000' > /dev/null 2>&1 & while [ ! -s pid ]; do sleep 0.01; done",
     );

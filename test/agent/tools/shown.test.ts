@@ -72,7 +72,7 @@ function onDisk(): { name: string; bytes: Buffer } {
   return { name: found, bytes: readFileSync(join(host.cwd, found)) };
 }
 
-describe("what is shown is what runs, whatever it contains", { timeout: 1_200_000 }, () => {
+describe("what is shown is what runs, for any content", { timeout: 1_200_000 }, () => {
   it(`${COMMANDS} commands, byte for byte`, async () => {
     // Stands in for the shell and says what it is given: how many arguments, and each of them, ended by a NUL.
     const shim = join(host.files, "shim");
@@ -99,7 +99,7 @@ describe("what is shown is what runs, whatever it contains", { timeout: 1_200_00
     expect(tried).toBe(COMMANDS);
   });
 
-  it(`${CALLS} files that are written: their names and all of their bytes`, async () => {
+  it(`${CALLS} written files: their names and all of their bytes`, async () => {
     const tool = createWriteTool();
     await fc.assert(
       fc.asyncProperty(name, text, async (path, content) => {
@@ -114,7 +114,7 @@ describe("what is shown is what runs, whatever it contains", { timeout: 1_200_00
     );
   });
 
-  it(`${CALLS} files that are edited: what goes and what comes`, async () => {
+  it(`${CALLS} edited files: the old and the new text`, async () => {
     const tool = createEditTool();
     await fc.assert(
       fc.asyncProperty(name, text, text, async (path, old_text, new_text) => {
@@ -134,7 +134,7 @@ describe("what is shown is what runs, whatever it contains", { timeout: 1_200_00
     );
   });
 
-  it(`${CALLS} addresses that are fetched`, async () => {
+  it(`${CALLS} fetched URLs`, async () => {
     const asked: string[] = [];
     const server = createServer((request, response) => {
       asked.push(`http://${request.headers.host}${request.url}`);

@@ -56,7 +56,7 @@ function get(url: string, rules: PermissionRule[] = [], more = {}, time_limit_ms
 }
 
 describe("a page", () => {
-  it("comes as text, with its title and its links", async () => {
+  it("is returned as text, with its title and links", async () => {
     const origin = await serve((_request, response) => {
       response.setHeader("content-type", "text/html; charset=utf-8");
       response.setHeader("content-encoding", "gzip");
@@ -75,7 +75,7 @@ describe("a page", () => {
     expect(requests[0]?.headers).not.toHaveProperty("referer");
   });
 
-  it("that fails, or is no text, is told as such", async () => {
+  it("that fails or is not text is reported", async () => {
     const origin = await serve((request, response) => {
       if (request.url === "/none")
         response.writeHead(404, { "content-type": "text/plain" }).end("nothing here");
@@ -87,7 +87,7 @@ describe("a page", () => {
     expect((await get(`${origin}/image`, allow(origin))).output_text).toContain("[image/png is not text");
   });
 
-  it("without end is cut, packed or not", async () => {
+  it("without end is truncated, compressed or not", async () => {
     const bomb = gzipSync(Buffer.alloc(200_000_000, "x"));
     const origin = await serve((request, response) => {
       response.setHeader("content-type", "text/plain");
@@ -113,7 +113,7 @@ describe("a page", () => {
     }
   });
 
-  it("that does not come is not waited for, and can be stopped", async () => {
+  it("that does not arrive is not waited for, and can be stopped", async () => {
     const origin = await serve((request, response) => {
       if (request.url === "/half") response.writeHead(200, { "content-type": "text/plain" }).write("half");
     });
@@ -125,8 +125,8 @@ describe("a page", () => {
   });
 });
 
-describe("an address", () => {
-  it("that is private, in any spelling, is refused before anybody is asked", async () => {
+describe("a URL", () => {
+  it("with a private address in any spelling is rejected before asking the user", async () => {
     const origin = await serve((_request, response) => response.end("inner"));
     const { port } = new URL(origin);
     const urls = [
@@ -171,7 +171,7 @@ describe("an address", () => {
     expect(requests).toEqual([]);
   });
 
-  it("whose name is private is fetched where a rule names it", async () => {
+  it("with a private name is fetched if a rule names it", async () => {
     const origin = await serve((_request, response) => response.end("inner"));
     const local = `http://localhost:${new URL(origin).port}`;
     expect((await get(`${local}/`, allow(local))).output_text).toContain("inner");
@@ -202,7 +202,7 @@ describe("an address", () => {
     expect(requests.filter(({ headers }) => headers.host === `127.0.0.1:${port}`)).toHaveLength(1);
   });
 
-  it("is public or not by the registries of special addresses", () => {
+  it("is classified as public by the registries of special addresses", () => {
     for (const address of [
       "1.1.1.1",
       "93.184.216.34",
@@ -221,7 +221,7 @@ describe("an address", () => {
 describe("the text of a page", () => {
   const text = (html: string) => htmlToText(html, "https://example.com/a/").text;
 
-  it("keeps what is read: headings, lists, tables, code, images", () => {
+  it("keeps readable content: headings, lists, tables, code, images", () => {
     expect(
       text(
         `<h2>List</h2><ul><li>one<li>two <b>bold</b></ul><table><tr><th>a<th>b<tr><td>1<td>2</table><pre>x  =\n  1</pre><img alt="a cat" src=x><p>end<br>line`,
@@ -229,7 +229,7 @@ describe("the text of a page", () => {
     ).toBe("## List\n- one\n- two bold\n\na | b\n1 | 2\n\nx  =\n  1\n\n[image: a cat]\n\nend\nline");
   });
 
-  it("leaves out what runs or is hidden in tags, and links that lead nowhere", () => {
+  it("omits scripts, hidden content, and dead links", () => {
     expect(
       text(
         `<style>p{}</style><a href="javascript:x()">a</a> <a href="#b">b</a> <a href="../c">c</a><template>no</template><svg><text>no</text></svg>`,
@@ -237,7 +237,7 @@ describe("the text of a page", () => {
     ).toBe("a b c (https://example.com/c)");
   });
 
-  it("is made in one pass, however a page is built", () => {
+  it("is extracted in one pass, for any page", () => {
     expect(text(`${"<div>".repeat(200_000)}deep`)).toBe("deep");
     expect(text(`${"<a href=x>".repeat(100_000)}link`)).toBe("link");
     expect(text("<".repeat(500_000))).toHaveLength(500_000);
