@@ -104,7 +104,7 @@ export function readConfig(data_dir: string): Config {
     if (value?.[section] === undefined) return found;
     const given = asObject(value[section]);
     if (!given) {
-      reportMistake(section, "this is no object");
+      reportMistake(section, "must be an object");
       return found;
     }
     for (const [id, entry] of Object.entries(given)) {

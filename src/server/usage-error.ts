@@ -4,7 +4,7 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** What `work` gives; where the system refuses it, that is said in one line with what the person can do. */
+/** Runs `work`. A system error becomes a `UsageError` of one line with a remedy. */
 export function attempt<Value>(work: () => Value, problem: string, remedy: string): Value {
   try {
     return work();

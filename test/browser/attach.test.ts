@@ -159,7 +159,7 @@ it("Claude Code is attached and detached in the settings, which show the change 
   await writeFile(settings, "{ broken");
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Settings" }).click();
-  await dialog.getByText(/correct it first/).waitFor();
+  await dialog.getByText(/Fix it first/).waitFor();
   expect(await dialog.getByRole("button", { name: "Attach Claude Code" }).isDisabled()).toBe(true);
   await rm(settings);
 });

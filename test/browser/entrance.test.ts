@@ -93,7 +93,7 @@ it("a page whose cookie is gone names the password, and is led back by it to whe
   await context.clearCookies();
   await daemon.stop();
   daemon = await startDaemon(home, [...args, "--port", String(daemon.port)]);
-  await page.getByText(/there is a password, Try again asks for it/).waitFor();
+  await page.getByText(/there is a password, “Try again” asks for it/).waitFor();
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByLabel("Password").fill(PASSWORD);
   await page.getByRole("button", { name: "Enter" }).click();
@@ -136,7 +136,7 @@ it("Enter says what is amiss where a proxy asks the daemon under a name of its o
   await page.goto(origin);
   await page.getByLabel("Password").fill(PASSWORD);
   await page.getByRole("button", { name: "Enter" }).click();
-  await page.getByText(/A proxy between them must pass on the Host that it was asked for/).waitFor();
+  await page.getByText(/A proxy in between must forward the original Host header/).waitFor();
   proxy.close();
   proxy.closeAllConnections();
 });

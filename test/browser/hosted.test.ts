@@ -235,7 +235,7 @@ describe("a session that is started in the page", () => {
     const { page, complaints } = await enter(await newContext(), daemon);
     await start(page, "hello", "Good morning");
     await badge(page, "[OK]").waitFor();
-    await page.locator("input[type=file]").setInputFiles({
+    await page.locator(".prompt-input input[type=file]").setInputFiles({
       name: "dot.png",
       mimeType: "image/png",
       buffer: Buffer.from(DOT, "base64"),

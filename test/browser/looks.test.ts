@@ -531,7 +531,9 @@ it("a picture that joins the prompt of a new session leaves Start and what one w
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
     "base64",
   );
-  await page.locator("input[type=file]").setInputFiles({ name: "chart.png", mimeType: "image/png", buffer });
+  await page
+    .locator(".prompt-input input[type=file]")
+    .setInputFiles({ name: "chart.png", mimeType: "image/png", buffer });
   await page.locator(".thumbnail").waitFor();
   const now = await start.boundingBox();
   expect((now?.y ?? Number.NaN) + (now?.height ?? 0)).toBeLessThanOrEqual(low);

@@ -84,7 +84,7 @@ describe("a draft of a session that two tabs have", () => {
     const pictures = (page: Page) => page.getByRole("img", { name: /^Image / });
     await field(other).fill("What is wrong here?");
     await other
-      .locator("input[type=file]")
+      .locator(".prompt-input input[type=file]")
       .setInputFiles({ name: "dot.png", mimeType: "image/png", buffer: Buffer.from(DOT, "base64") });
     await pictures(other).waitFor();
     await field(one).fill("Explain the tides");

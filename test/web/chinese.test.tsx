@@ -19,7 +19,7 @@ const at = Date.now() - 90_000;
 
 /** Names, commands, keys and units, which are the same in every language. */
 const NAMES =
-  /\b(?:Verbatim|English|token|tokens|npm|start|PATH|Shell|CSV|Enter|Shift|Alt|Ctrl|Esc|PageDown|PageUp|Home|End|https?|kind|thought|tool|Bash|cmd|exec_command|status|failed|after|project|you|file|json)\b|\/\S+/gi;
+  /\b(?:Verbatim|English|token|tokens|npm|start|PATH|Shell|CSV|Enter|Shift|Alt|Ctrl|Esc|PageDown|PageUp|Home|End|https?|kind|thought|tool|Bash|cmd|exec_command|status|failed|after|project|you|file|json|SHA|[0-9a-f]{64})\b|\/\S+/gi;
 
 /** Latin words in what can be seen, and in what is read out. */
 function latinWords(root: Element): string[] {
