@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { ContextReply, FiguresReply } from "../../src/protocol.ts";
+import type { ContextReply, FiguresReply, LanesReply } from "../../src/protocol.ts";
 import { newAccess } from "../../src/server/auth/access.ts";
 import { createGuard } from "../../src/server/auth/guard.ts";
 import { createApp } from "../../src/server/http/app.ts";
@@ -134,4 +134,17 @@ it("counts the steps of a session", async () => {
     [0, 1, 1],
     [0, 2, 0],
   ]);
+});
+
+it("lanes of a session without runs are its own bars", async () => {
+  const { lanes, left_out }: LanesReply = await (await get("/lanes")).json();
+  expect(left_out).toBe(0);
+  expect(lanes.map(({ session_id, depth }) => [session_id, depth])).toEqual([[id, 0]]);
+  expect(lanes[0]?.bars.map(({ kind, step }) => [kind, step])).toEqual(
+    expect.arrayContaining([
+      ["model", 1],
+      ["tool", 1],
+      ["model", 2],
+    ]),
+  );
 });

@@ -228,6 +228,7 @@ export const session = {
     goesOn: "still running",
     openPart: "Open",
     keys: "← → bars, ↑ ↓ lanes, Enter opens, + − zoom",
+    cut: "The latest bars are not shown: there are too many.",
     leftOut: (count: number): string => `${count} more runs are not shown`,
     silent: (doing: string, silence: string): string => `${doing}, silent ${silence}`,
     noEnd: "no end recorded",

@@ -210,6 +210,7 @@ export const session = {
     goesOn: "仍在运行",
     openPart: "打开",
     keys: "← → 切换条，↑ ↓ 切换泳道，Enter 打开，+ − 缩放",
+    cut: "条目过多，最近的部分未显示。",
     leftOut: (count: number): string => `另有 ${count} 次运行未显示`,
     silent: (doing: string, silence: string): string => `${doing}，${silence}无动静`,
     noEnd: "没有结束记录",

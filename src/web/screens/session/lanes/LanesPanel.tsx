@@ -232,7 +232,7 @@ function Lanes({
       </div>
       <p className="lanes-note" role="status">
         {bar === undefined || lane === undefined ? (
-          <Legend leftOut={leftOut} />
+          <Legend leftOut={leftOut} isCut={lanes.some(({ is_cut }) => is_cut === true)} />
         ) : (
           <BarWords
             bar={bar}
@@ -335,7 +335,7 @@ function BarWords({
   );
 }
 
-function Legend({ leftOut }: { leftOut: number }): ReactNode {
+function Legend({ leftOut, isCut }: { leftOut: number; isCut: boolean }): ReactNode {
   return (
     <>
       {(["model", "tool", "run", "person", "error"] as const).map((kind) => (
@@ -344,6 +344,7 @@ function Legend({ leftOut }: { leftOut: number }): ReactNode {
         </span>
       ))}
       <span className="lanes-key">{t.lanes.keys}</span>
+      {isCut && <span className="lanes-key">{t.lanes.cut}</span>}
       {leftOut > 0 && <span className="lanes-key">{t.lanes.leftOut(leftOut)}</span>}
     </>
   );
