@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { McpServer, RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import type { Frame } from "../../model/frames/frame.ts";
+import type { HistoryEvent } from "../../model/messages/history.ts";
 import type { Part } from "../../model/messages/part.ts";
 import { asObject, asString, asText, type JsonObject, messageOf } from "../../model/narrow.ts";
 import type { Agent, AgentHost, Prompt, TurnOutcome } from "../agent.ts";
@@ -33,6 +34,7 @@ interface Life {
   readonly connection: Connection;
   session_id: string;
   can: PromptCapabilities;
+  can_close: boolean;
   label: string;
   /** Set before the program is ended by us: its end is no crash. */
   isStopped: boolean;
@@ -44,6 +46,8 @@ class StartFailure extends Error {}
 const CANCEL_LIMIT_MS = 10_000;
 /** How long words that come after a turn are gathered before they are shown. */
 const LATE_MS = 100;
+/** How long an agent may take to close its session before its program is ended. */
+const CLOSE_LIMIT_MS = 1_000;
 /** How long a program whose output has ended may take to end itself. */
 const END_LIMIT_MS = 2_000;
 
@@ -175,6 +179,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
       connection,
       session_id: "",
       can: { image: false, embeddedContext: false },
+      can_close: false,
       label: options.label ?? command,
       isStopped: false,
     };
@@ -230,6 +235,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
       }
       const earlier = known_session ?? earlierSession(host);
       const sessions = asObject(capabilities?.sessionCapabilities);
+      made.can_close = asObject(sessions?.close) !== undefined;
       const reopen =
         capabilities?.loadSession === true
           ? ASKS.loadSession
@@ -239,13 +245,17 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
       let answer: JsonObject | undefined;
       if (earlier !== undefined) {
         answer = await reopenSession(made, earlier, reopen, inFolder);
-        if (answer !== undefined) made.session_id = earlier;
+        if (answer !== undefined) {
+          made.session_id = earlier;
+          if (known_session === undefined) reader.beginSession(costOf(host.history()));
+        }
       }
       if (answer === undefined) {
         answer = asObject(await request(made, ASKS.newSession, inFolder));
         const id = asString(answer?.sessionId);
         if (id === undefined) throw new StartFailure(`${made.label} answered without the id of a session.`);
         made.session_id = id;
+        reader.beginSession(0);
         const version = asText(info?.version);
         emitOwn({
           title: `${made.label}${version === undefined ? "" : ` ${version}`} began its session ${id}`,
@@ -299,7 +309,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
     return undefined;
   }
 
-  async function applyModel(current: Life): Promise<void> {
+  async function applyModel(current: Life, signal: AbortSignal): Promise<void> {
     const { session_id: sessionId, label } = current;
     const model = wanted_model;
     wanted_model = undefined;
@@ -307,12 +317,13 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
     try {
       const answer =
         model_option === undefined
-          ? await request(current, ASKS.setModel, { sessionId, modelId: model })
-          : await request(current, ASKS.setOption, {
-              sessionId,
-              configId: model_option,
-              value: model,
-            });
+          ? await request(current, ASKS.setModel, { sessionId, modelId: model }, signal)
+          : await request(
+              current,
+              ASKS.setOption,
+              { sessionId, configId: model_option, value: model },
+              signal,
+            );
       const configOptions = asObject(answer)?.configOptions;
       const update =
         configOptions === undefined
@@ -320,14 +331,15 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
           : { configOptions };
       emit(reader.push({ sessionUpdate: "config_option_update", ...update }));
     } catch (error) {
-      emitOwn({ title: `${label} keeps its model`, text: errorText(error) });
+      if (signal.aborted) wanted_model ??= model;
+      else emitOwn({ title: `${label} keeps its model`, text: errorText(error) });
     }
   }
 
   async function drive(current: Life, prompt: readonly Part[], signal: AbortSignal): Promise<TurnOutcome> {
     const { blocks, left_out } = await promptBlocks(prompt, current.can);
     for (const what of left_out) emitOwn({ title: `Not sent: ${what}` });
-    await applyModel(current);
+    await applyModel(current, signal);
     if (signal.aborted) {
       emit(reader.interrupt("Stopped"));
       return "interrupted";
@@ -423,6 +435,12 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
       life = undefined;
       if (current === undefined) return;
       current.isStopped = true;
+      if (current.can_close) {
+        const { session_id: sessionId } = current;
+        // A failure does not matter: the program is ended next.
+        const limit = AbortSignal.timeout(CLOSE_LIMIT_MS);
+        await request(current, ASKS.closeSession, { sessionId }, limit).catch(() => {});
+      }
       await current.process.stop();
       current.connection.close();
     },
@@ -456,7 +474,29 @@ function modelOption(answer: JsonObject | undefined): string | undefined {
   return asString(option?.id);
 }
 
-/** Asks the agent. What it answers is foreign: unknown until it is narrowed. */
-function request({ connection }: Life, method: string, params: unknown): Promise<unknown> {
-  return connection.agent.request<unknown>(method, params);
+/**
+ * Sends a request to the agent. Its result is foreign: unknown until it is narrowed. Aborting the signal cancels the request and
+ * rejects at once, since an agent need not answer a cancelled request soon.
+ */
+function request(
+  { connection }: Life,
+  method: string,
+  params: unknown,
+  cancellationSignal?: AbortSignal,
+): Promise<unknown> {
+  return connection.agent.request<unknown>(
+    method,
+    params,
+    cancellationSignal && { cancellationSignal, stopWaitingOnCancel: true },
+  );
+}
+
+/** The cost in USD of the agent's current session, as its steps have it. */
+function costOf(history: readonly HistoryEvent[]): number {
+  let cost = 0;
+  for (const event of history) {
+    if ("data" in event && asObject(event.data)?.acp_session !== undefined) cost = 0;
+    else if ("usage" in event) cost += event.usage?.cost ?? 0;
+  }
+  return cost;
 }

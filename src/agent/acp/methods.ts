@@ -8,6 +8,7 @@ export const ASKS = {
   newSession: "session/new",
   loadSession: "session/load",
   resumeSession: "session/resume",
+  closeSession: "session/close",
   prompt: "session/prompt",
   setOption: "session/set_config_option",
   /** Of agents that have no options: not in the protocol's stable part. */

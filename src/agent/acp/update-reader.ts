@@ -58,6 +58,8 @@ interface UpdateReader {
   /** What is no update at all: a line that is no message, a notification of an unknown name. */
   pushUnknown(raw: unknown, title: string, error?: string): Frame[];
   skip(why: Skipped): void;
+  /** A session was opened. `counted`: its cost so far in USD, as the history has it. */
+  beginSession(counted: number): void;
   /** What `session/new` or `session/load` answered: the model, the mode, the options. */
   pushSession(answer: unknown): Frame[];
   /** The call that permission is asked for, which some agents announce only by asking. Its id and name are the request's. */
@@ -137,13 +139,18 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
   let cancelling = false;
   let echo = "";
   /** Of the message that is being written. */
-  let step: { had_calls: boolean; text_key?: string; usage?: Usage } = { had_calls: false };
+  let step: { had_calls: boolean; text_key?: string; thought_key?: string; usage?: Usage } = {
+    had_calls: false,
+  };
+  /** Some agents give each thought an id of its own. Only where a thought shares its text's id does it name the message. */
+  let thoughts_name_messages = false;
   /** What sub-agents said since the last thing of another kind: theirs, mixed, and in nobody's part. */
   let aside: { thinking: string; text: string } | undefined;
   const compactions = new Map<string, string>();
   let commands = "";
   let plan = "";
-  let cost = { reported: 0, before: 0 };
+  /** The session's cost in USD as the agent reported it last, and as far as steps have it. */
+  let cost = { reported: 0, counted: 0 };
   let summed: Usage | undefined;
   let agent_name = "";
 
@@ -255,7 +262,9 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
       return;
     }
     flushAside();
-    beginStep(kind === "text" ? key : undefined);
+    if (kind === "text" && key !== undefined && key === step.thought_key) thoughts_name_messages = true;
+    beginStep(kind === "text" || thoughts_name_messages ? key : undefined);
+    if (kind === "thinking" && key !== undefined) step.thought_key = key;
     if (text !== undefined) {
       const part_id = writer.say(kind, text, key);
       if (key !== undefined) late.note(kind, key, part_id, text);
@@ -565,7 +574,11 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
         const limit = asNumber(update.size);
         const price = asObject(update.cost);
         const amount = asNumber(price?.amount);
-        if (amount !== undefined && price?.currency === "USD") cost.reported = amount;
+        if (amount !== undefined && price?.currency === "USD") {
+          // A sum that is lower than before starts with the agent's process, not with the session.
+          if (amount < cost.counted) cost.counted = 0;
+          cost.reported = amount;
+        }
         if (tokens === undefined) putUnknown(update, "Usage of an unknown form");
         else writer.put({ type: "context.usage", tokens, ...(limit === undefined ? {} : { limit }) });
         return;
@@ -636,6 +649,9 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
       return skipped;
     },
     skip,
+    beginSession(counted) {
+      cost = { reported: counted, counted };
+    },
     get hasLate() {
       return late.waits;
     },
@@ -654,7 +670,6 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
       cancelling = false;
       echo = text;
       step = { had_calls: false };
-      cost = { ...cost, before: cost.reported };
       return writer.take();
     },
     push(update) {
@@ -721,7 +736,8 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
           step = { had_calls: false };
           writer.startMessage();
         }
-        step.usage = step.usage ?? reported;
+        const priced = reported.cost === undefined ? {} : { cost: reported.cost };
+        step.usage = step.usage === undefined ? reported : { ...priced, ...step.usage };
       }
       const refusal = raw === "refusal";
       const stop_reason = refusal ? "error" : raw === "max_tokens" ? "length" : "stop";
@@ -751,7 +767,8 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
   /** The tokens and the price of the turn, or of what the agent's answer says of it. */
   function turnUsage(answer: unknown): Usage | undefined {
     const reported = usageOfAnswer(answer);
-    const paid = cost.reported - cost.before;
+    const paid = cost.reported - cost.counted;
+    cost.counted = cost.reported;
     const priced = paid > 0 ? { cost: paid } : {};
     if (reported === undefined) return paid > 0 ? { input: 0, output: 0, ...priced } : undefined;
     if (!SUMS_USAGE.has(agent_name)) return { ...reported, ...priced };

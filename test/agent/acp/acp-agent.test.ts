@@ -3,56 +3,22 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { afterEach, expect, it, onTestFinished } from "vitest";
-import { type AcpAgentOptions, createAcpAgent } from "../../../src/agent/acp/acp-agent.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { createAcpAgent } from "../../../src/agent/acp/acp-agent.ts";
 import type { AgentProcess } from "../../../src/agent/acp/agent-process.ts";
 import { connect } from "../../../src/agent/acp/connection.ts";
-import type { Agent } from "../../../src/agent/agent.ts";
 import type { Part } from "../../../src/model/messages/part.ts";
-import type { Answer, Request } from "../../../src/model/request.ts";
+import type { Request } from "../../../src/model/request.ts";
 import { eventually } from "../../eventually.ts";
 import { type ActingHost, createHost, SESSION } from "./acting-host.ts";
-import { hears, opened, type ScriptLine, says, writeScript } from "./script.ts";
+import { hears, opened, says, writeScript } from "./script.ts";
+import { allow, made, setUp } from "./set-up.ts";
 
-const made: { host: ActingHost; agent: Agent }[] = [];
-afterEach(async () => {
-  for (const { host, agent } of made.splice(0)) {
-    await agent.close();
-    host.remove();
-  }
-});
-
-const allow = (): Promise<Answer> => Promise.resolve({ option_ids: ["yes"] });
 const isHeld = (_request: Request, signal: AbortSignal): Promise<undefined> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve(undefined);
     signal.addEventListener("abort", () => resolve(undefined));
   });
-
-function setUp(
-  lines: readonly ScriptLine[],
-  {
-    answer = allow,
-    earlier = [],
-    ...options
-  }: {
-    answer?: Parameters<typeof createHost>[0];
-    earlier?: Parameters<typeof createHost>[1];
-  } & Partial<AcpAgentOptions> = {},
-) {
-  const host = createHost(answer, earlier);
-  const agent = createAcpAgent({
-    host,
-    command: process.execPath,
-    args: writeScript(host.cwd, "script", lines),
-    env: { PATH: process.env.PATH },
-    ...options,
-  });
-  made.push({ host, agent });
-  const ask = (text: string, signal = new AbortController().signal) =>
-    host.turn(text, (prompt) => agent.run(prompt, signal));
-  return { host, agent, ask };
-}
 
 const began = {
   type: "marker",

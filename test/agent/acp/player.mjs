@@ -74,7 +74,7 @@ for (const line of lines) {
       await waitFor((message) => message.method === undefined && message.id === id);
     } else if (id === undefined) {
       // The recorder's cancels came by the clock, and once after the prompt had been answered.
-      if (running === undefined) continue;
+      if (method === "session/cancel" && running === undefined) continue;
       if (address !== undefined) await fetch(`${address}/cancel`);
       await waitFor((message) => message.method === method);
     } else {

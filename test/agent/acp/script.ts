@@ -13,6 +13,9 @@ export const hears = {
   load: client({ id: 1, method: "session/load", params: { sessionId: SESSION_ID } }),
   prompt: (id: number) => client({ id, method: "session/prompt" }),
   cancel: client({ method: "session/cancel" }),
+  cancelRequest: client({ method: "$/cancel_request" }),
+  setOption: (id: number) => client({ id, method: "session/set_config_option" }),
+  close: (id: number) => client({ id, method: "session/close", params: { sessionId: SESSION_ID } }),
   answer: (id: number) => client({ id, result: {} }),
 };
 
@@ -36,7 +39,12 @@ export const says = {
       method: "session/update",
       params: { sessionId: SESSION_ID, update: { sessionUpdate, ...fields } },
     }),
-  text: (text: string) => says.update("agent_message_chunk", { content: { type: "text", text } }),
+  text: (text: string, fields: object = {}) =>
+    says.update("agent_message_chunk", { content: { type: "text", text }, ...fields }),
+  thought: (text: string, fields: object = {}) =>
+    says.update("agent_thought_chunk", { content: { type: "text", text }, ...fields }),
+  cost: (amount: number) =>
+    says.update("usage_update", { used: 1000, size: 200_000, cost: { amount, currency: "USD" } }),
   permission: (id: number, toolCall: object, options: object[] = OPTIONS) =>
     agent({
       id,
