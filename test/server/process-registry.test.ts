@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createProcessRegistry } from "../../src/server/import/process-registry.ts";
+import { createOpenCheck, createProcessRegistry } from "../../src/server/import/process-registry.ts";
 import { claudeCode } from "../../src/sources/claude-code/format.ts";
 import { codex } from "../../src/sources/codex/format.ts";
 
@@ -73,6 +73,16 @@ const registry = () => createProcessRegistry([{ format: claudeCode, path: root }
 const isLinux = existsSync("/proc/self/stat");
 
 describe.skipIf(!isLinux)("the registry of Claude Code's live processes", () => {
+  it("tells whether a session is open in a process", async () => {
+    const agent = await startAgent();
+    const isOpen = createOpenCheck([{ format: claudeCode, path: root }]);
+    await agent.register({ status: "idle" });
+    expect(await isOpen(SESSION)).toBe(true);
+    expect(await isOpen(OTHER)).toBe(false);
+    await agent.end("kill -9");
+    expect(await isOpen(SESSION)).toBe(false);
+  });
+
   it("reports every status, with the reason and time of waiting", async () => {
     const agent = await startAgent();
     const { read } = registry();

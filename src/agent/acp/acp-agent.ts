@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { McpServer, RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import type { Frame } from "../../model/frames/frame.ts";
-import type { HistoryEvent } from "../../model/messages/history.ts";
 import type { Part } from "../../model/messages/part.ts";
-import { asObject, asString, asText, type JsonObject, messageOf } from "../../model/narrow.ts";
+import { asObject, asString, type JsonObject, messageOf } from "../../model/narrow.ts";
 import type { Agent, AgentHost, Prompt, TurnOutcome } from "../agent.ts";
-import { type AgentProcess, startProcess } from "./agent-process.ts";
-import { type Connection, connect } from "./connection.ts";
+import { startProcess } from "./agent-process.ts";
+import { connect } from "./connection.ts";
 import { authText, errorText, exitText, isAuthError } from "./failures.ts";
-import { ASKS, CANCEL, PROTOCOL_VERSION } from "./methods.ts";
+import { ASKS, CANCEL } from "./methods.ts";
+import { costOf, type Life, modelOption, openSession, request, StartFailure } from "./open-session.ts";
 import { requestOf } from "./permission.ts";
-import { type PromptCapabilities, promptBlocks } from "./prompt.ts";
+import { promptBlocks } from "./prompt.ts";
 import { createUpdateReader, REFUSED } from "./update-reader.ts";
 
 export interface AcpAgentOptions {
@@ -24,24 +24,11 @@ export interface AcpAgentOptions {
   /** The id of the login to use, of those that the agent offers. Absent: none is asked for. */
   auth_method?: string;
   mcp_servers?: readonly McpServer[];
+  /** Whether a process that this agent did not start has the agent's session open. Absent: it cannot be known. */
+  isOpenElsewhere?(session_id: string): Promise<boolean>;
   /** How long a stopped agent may take to answer, in milliseconds, before its program is ended. */
   cancel_limit_ms?: number;
 }
-
-/** A started program and the session that is open in it. */
-interface Life {
-  readonly process: AgentProcess;
-  readonly connection: Connection;
-  session_id: string;
-  can: PromptCapabilities;
-  can_close: boolean;
-  label: string;
-  /** Set before the program is ended by us: its end is no crash. */
-  isStopped: boolean;
-}
-
-/** Why a turn cannot begin: words for the operator. */
-class StartFailure extends Error {}
 
 const CANCEL_LIMIT_MS = 10_000;
 /** How long words that come after a turn are gathered before they are shown. */
@@ -61,7 +48,7 @@ const same = (error: unknown): unknown => error;
  * The agent's own id of the session stands in a marker of the history, so that a daemon that starts anew goes on with it.
  */
 export function createAcpAgent(options: AcpAgentOptions): Agent {
-  const { host, command, args, env, auth_method, mcp_servers = [] } = options;
+  const { host, command, args, env } = options;
   const cancel_limit_ms = options.cancel_limit_ms ?? CANCEL_LIMIT_MS;
   const reader = createUpdateReader({
     session_id: host.session_id,
@@ -211,102 +198,20 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
   }
 
   async function open(made: Life): Promise<void> {
-    const hello = asObject(
-      await request(made, ASKS.initialize, {
-        protocolVersion: PROTOCOL_VERSION,
-        clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
-        clientInfo: { name: "verbatim", version: "1" },
-      }),
-    );
-    const info = asObject(hello?.agentInfo);
-    const name = asText(info?.title) ?? asText(info?.name);
-    made.label = options.label ?? name ?? command;
-    const capabilities = asObject(hello?.agentCapabilities);
-    const prompts = asObject(capabilities?.promptCapabilities);
-    made.can = { image: prompts?.image === true, embeddedContext: prompts?.embeddedContext === true };
-    const takes = asObject(capabilities?.mcpCapabilities);
-    // Whoever is handed a server of a kind that it does not take may refuse the whole session.
-    const refused = mcp_servers.filter((server) => "type" in server && takes?.[server.type] !== true);
-    const mcpServers = mcp_servers.filter((server) => !refused.includes(server));
-    const inFolder = { cwd: host.cwd, mcpServers };
-    try {
-      if (auth_method !== undefined) {
-        await request(made, ASKS.authenticate, { methodId: auth_method });
-      }
-      const earlier = known_session ?? earlierSession(host);
-      const sessions = asObject(capabilities?.sessionCapabilities);
-      made.can_close = asObject(sessions?.close) !== undefined;
-      const reopen =
-        capabilities?.loadSession === true
-          ? ASKS.loadSession
-          : sessions?.resume === undefined
-            ? undefined
-            : ASKS.resumeSession;
-      let answer: JsonObject | undefined;
-      if (earlier !== undefined) {
-        answer = await reopenSession(made, earlier, reopen, inFolder);
-        if (answer !== undefined) {
-          made.session_id = earlier;
-          if (known_session === undefined) reader.beginSession(costOf(host.history()));
-        }
-      }
-      if (answer === undefined) {
-        answer = asObject(await request(made, ASKS.newSession, inFolder));
-        const id = asString(answer?.sessionId);
-        if (id === undefined) throw new StartFailure(`${made.label} answered without the id of a session.`);
-        made.session_id = id;
-        reader.beginSession(0);
-        const version = asText(info?.version);
-        emitOwn({
-          title: `${made.label}${version === undefined ? "" : ` ${version}`} began its session ${id}`,
-          data: { acp_session: { id, session_id: host.session_id, agent: hello?.agentInfo } },
-        });
-        if (version !== undefined) {
-          const patch = { agent_version: version };
-          host.emit({ type: "session.update", session_id: host.session_id, at: host.now(), patch });
-        }
-      }
-      for (const server of refused) noteRefused(made.label, server);
-      known_session = made.session_id;
-      model_option = modelOption(answer);
-      emit(reader.pushSession({ ...answer, agentInfo: hello?.agentInfo }));
-    } catch (error) {
-      throw isAuthError(error) ? new StartFailure(authText(made.label, error, hello?.authMethods)) : error;
-    }
-  }
-
-  /** Says it once in a session, which may be opened many times. */
-  function noteRefused(label: string, server: McpServer): void {
-    const title = `The MCP server ${server.name} is not handed over`;
-    if (host.history().some((event) => "title" in event && event.title === title)) return;
-    const kind = "type" in server && server.type === "sse" ? "server-sent events" : "HTTP";
-    emitOwn({ title, text: `${label} takes no MCP servers over ${kind}` });
-  }
-
-  /** The agent's earlier session, opened again; `undefined`: it could not be, which the transcript says. */
-  async function reopenSession(
-    made: Life,
-    sessionId: string,
-    method: string | undefined,
-    inFolder: { cwd: string; mcpServers: McpServer[] },
-  ): Promise<JsonObject | undefined> {
-    let why = "it cannot open earlier sessions";
-    if (method !== undefined) {
-      isReplaying = true;
-      try {
-        return asObject(await request(made, method, { sessionId, ...inFolder })) ?? {};
-      } catch (error) {
-        if (isAuthError(error)) throw error;
-        isReplaying = false;
-        why = errorText(error);
-      }
-    }
-    emitOwn({
-      title: `${made.label} starts without memory of what is above`,
-      text: why,
-      data: { sessionId },
+    const isReopening = known_session !== undefined;
+    const { reply, is_new } = await openSession(made, {
+      ...options,
+      known_session,
+      note: emitOwn,
+      onReopen(is_running) {
+        isReplaying = is_running;
+      },
     });
-    return undefined;
+    known_session = made.session_id;
+    if (is_new) reader.beginSession(0);
+    else if (!isReopening) reader.beginSession(costOf(host.history()));
+    model_option = modelOption(reply);
+    emit(reader.pushSession(reply));
   }
 
   async function applyModel(current: Life, signal: AbortSignal): Promise<void> {
@@ -457,46 +362,4 @@ function isPast(kind: unknown): boolean {
     kind === "tool_call_update" ||
     kind === "plan"
   );
-}
-
-/** The agent's own id of this session, from the history; a fork has its parent's history, and not its session. */
-function earlierSession(host: AgentHost): string | undefined {
-  for (const event of host.history().toReversed()) {
-    const data = "data" in event ? asObject(asObject(event.data)?.acp_session) : undefined;
-    if (data?.session_id === host.session_id) return asString(data.id);
-  }
-  return undefined;
-}
-
-function modelOption(answer: JsonObject | undefined): string | undefined {
-  const options = Array.isArray(answer?.configOptions) ? answer.configOptions : [];
-  const option = options.map(asObject).find((item) => item?.category === "model");
-  return asString(option?.id);
-}
-
-/**
- * Sends a request to the agent. Its result is foreign: unknown until it is narrowed. Aborting the signal cancels the request and
- * rejects at once, since an agent need not answer a cancelled request soon.
- */
-function request(
-  { connection }: Life,
-  method: string,
-  params: unknown,
-  cancellationSignal?: AbortSignal,
-): Promise<unknown> {
-  return connection.agent.request<unknown>(
-    method,
-    params,
-    cancellationSignal && { cancellationSignal, stopWaitingOnCancel: true },
-  );
-}
-
-/** The cost in USD of the agent's current session, as its steps have it. */
-function costOf(history: readonly HistoryEvent[]): number {
-  let cost = 0;
-  for (const event of history) {
-    if ("data" in event && asObject(event.data)?.acp_session !== undefined) cost = 0;
-    else if ("usage" in event) cost += event.usage?.cost ?? 0;
-  }
-  return cost;
 }

@@ -20,6 +20,11 @@ export function isAuthError(error: unknown): boolean {
   return error instanceof Error && isAnswer(error) && error.code === -32_000;
 }
 
+/** Whether the agent does not have the method: JSON-RPC's error -32601. */
+export function isUnknownMethod(error: unknown): boolean {
+  return error instanceof Error && isAnswer(error) && error.code === -32_601;
+}
+
 /** An error as JSON-RPC answers it. */
 function isAnswer(error: Error): error is Error & { code: number; data?: unknown } {
   return "code" in error && typeof error.code === "number";

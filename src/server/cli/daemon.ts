@@ -18,7 +18,7 @@ import { type Frontend, openFrontend } from "../http/frontend.ts";
 import { serve } from "../http/serve.ts";
 import { createSessions } from "../import/catalog.ts";
 import { createOpenedFiles } from "../import/opened/opened-files.ts";
-import { createProcessRegistry } from "../import/process-registry.ts";
+import { createOpenCheck, createProcessRegistry } from "../import/process-registry.ts";
 import { hasSessions, openSamples, type Samples } from "../import/samples.ts";
 import { openSourceChoices } from "../import/source-choices.ts";
 import type { IndexState } from "../index/index-state.ts";
@@ -185,6 +185,7 @@ async function openAllSessions(
     cwd: process.cwd(),
     playground,
     folder: data_dir,
+    isOpenElsewhere: createOpenCheck(roots),
   });
   opened.push(agents);
   const read_state_notices: Notice[] = [];

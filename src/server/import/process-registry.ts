@@ -88,6 +88,17 @@ export function createProcessRegistry(roots: readonly { format: Format; path: st
   };
 }
 
+/** Returns a function that tells whether a process has a session open, according to the agents' process registries. */
+export function createOpenCheck(
+  roots: readonly { format: Format; path: string }[],
+): (session_id: string) => Promise<boolean> {
+  // Codex leaves its lock files behind, and only Linux says which are held. Elsewhere Codex itself refuses an open session.
+  const registry = createProcessRegistry(
+    roots.filter(({ format }) => process.platform === "linux" || format.id === "claude-code"),
+  );
+  return async (session_id) => (await registry.read()).has(session_id);
+}
+
 function toRegistered({ busy, waiting, background, headless, since }: RegistryEntry): RunningProcess {
   return {
     ...(busy !== undefined && { busy }),

@@ -28,6 +28,8 @@ interface ConfiguredAgentsOptions {
   playground: string;
   /** The data folder. Images that tools stored in it are sent to models. */
   folder: string;
+  /** Whether a process has an agent's session open, by the agent's session id. Absent: no agent is asked. */
+  isOpenElsewhere?(session_id: string): Promise<boolean>;
 }
 
 /** The agents, and resources that they share. */
@@ -280,7 +282,7 @@ function installedKinds(
 function acpKind(
   id: string,
   agent: AgentConfig,
-  { config }: ConfiguredAgentsOptions,
+  { config, isOpenElsewhere }: ConfiguredAgentsOptions,
   environment: Readonly<Record<string, string>>,
 ): AgentKind {
   const title = agent.title ?? id;
@@ -299,6 +301,7 @@ function acpKind(
         env: { ...environment, ...agent.env },
         label: title,
         ...(agent.auth_method === undefined ? {} : { auth_method: agent.auth_method }),
+        ...(isOpenElsewhere && { isOpenElsewhere }),
         mcp_servers: [...config.mcp_servers].map(([name, server]) =>
           "url" in server
             ? { type: "http", name, url: server.url, headers: pairs(server.headers) }

@@ -11,6 +11,7 @@ export const hears = {
   initialize: client({ id: 0, method: "initialize" }),
   newSession: client({ id: 1, method: "session/new" }),
   load: client({ id: 1, method: "session/load", params: { sessionId: SESSION_ID } }),
+  resume: client({ id: 1, method: "session/resume", params: { sessionId: SESSION_ID } }),
   prompt: (id: number) => client({ id, method: "session/prompt" }),
   cancel: client({ method: "session/cancel" }),
   cancelRequest: client({ method: "$/cancel_request" }),

@@ -199,3 +199,102 @@ it("ends an agent that does not answer when its session is closed", async () => 
   await agent.close();
   expect(titled(host, "Asked to close")).toBe(true);
 });
+
+/** The titles of the session's notes. */
+const notes = (host: ActingHost): string[] =>
+  host.parts().flatMap((part) => (part.type === "marker" ? [part.title] : []));
+
+it("resumes an earlier session where the agent announces it, also if it can load", async () => {
+  const { host, ask } = setUp(
+    [
+      hears.initialize,
+      says.hello({ loadSession: true, sessionCapabilities: { resume: {} } }),
+      hears.resume,
+      says.result(1, {}),
+      hears.prompt(2),
+      says.text("A new answer."),
+      says.result(2),
+    ],
+    { earlier: earlier() },
+  );
+  expect(await ask("Go on")).toBe("completed");
+  expect(steps(host)).toEqual([["A new answer."]]);
+  expect(notes(host)).toEqual([]);
+});
+
+it("loads an earlier session whose agent announces resuming and does not have it", async () => {
+  const { host, ask } = setUp(
+    [
+      hears.initialize,
+      says.hello({ loadSession: true, sessionCapabilities: { resume: {} } }),
+      hears.resume,
+      says.error(1, { code: -32601, message: "Method not found" }),
+      { ...hears.load, message: { ...Object(hears.load.message), id: 2 } },
+      says.text("An old answer."),
+      says.result(2, {}),
+      hears.prompt(3),
+      says.text("A new answer."),
+      says.result(3),
+    ],
+    { earlier: earlier() },
+  );
+  expect(await ask("Go on")).toBe("completed");
+  expect(steps(host)).toEqual([["A new answer."]]);
+  expect(notes(host)).toEqual([]);
+});
+
+it("says why it starts without memory where a session cannot be resumed", async () => {
+  const { host, ask } = setUp(
+    [
+      hears.initialize,
+      says.hello({ sessionCapabilities: { resume: {} } }),
+      hears.resume,
+      says.error(1, { code: -32602, message: "No such session" }),
+      { ...hears.newSession, message: { ...Object(hears.newSession.message), id: 2 } },
+      says.result(2, { sessionId: "another" }),
+      hears.prompt(3),
+      says.result(3),
+    ],
+    { earlier: earlier() },
+  );
+  expect(await ask("Go on")).toBe("completed");
+  expect(host.parts()).toContainEqual(
+    expect.objectContaining({
+      type: "marker",
+      title: "scripted starts without memory of what is above",
+      text: "No such session",
+    }),
+  );
+});
+
+it("never opens a session that another process has open, and opens it once that has ended", async () => {
+  const asked: string[] = [];
+  let isOpen = true;
+  const { host, ask } = setUp(
+    [
+      hears.initialize,
+      says.hello({ loadSession: true, sessionCapabilities: { resume: {} } }),
+      hears.resume,
+      says.result(1, {}),
+      hears.prompt(2),
+      says.text("A new answer."),
+      says.result(2),
+    ],
+    {
+      earlier: earlier(),
+      isOpenElsewhere(session_id) {
+        asked.push(session_id);
+        return Promise.resolve(isOpen);
+      },
+    },
+  );
+  expect(await ask("Go on")).toBe("failed");
+  expect(host.parts().at(-1)).toMatchObject({
+    kind: "error",
+    title: expect.stringContaining("is open in another process. Close it there"),
+  });
+  isOpen = false;
+  expect(await ask("Go on")).toBe("completed");
+  expect(steps(host)).toEqual([["A new answer."]]);
+  expect(asked).toEqual(["agents-own-session", "agents-own-session"]);
+});

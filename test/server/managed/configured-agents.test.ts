@@ -33,6 +33,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** Sessions of agents that another process has open. */
+const open_elsewhere = new Set<string>();
 const configure = (config: unknown) => writeFileSync(join(folder, "config.json"), JSON.stringify(config));
 const agents = (environment: Record<string, string> = {}, keys: [string, string][] = []) =>
   configuredAgents({
@@ -42,6 +44,7 @@ const agents = (environment: Record<string, string> = {}, keys: [string, string]
     cwd: folder,
     playground: join(folder, "playground"),
     folder,
+    isOpenElsewhere: (session_id) => Promise.resolve(open_elsewhere.has(session_id)),
   });
 const entry = (of: ReturnType<typeof agents>, id: string) => of.find(id)?.entry;
 
@@ -407,6 +410,39 @@ describe("an agent that speaks the Agent Client Protocol, in a session", () => {
       "text: Thank you.",
     ]);
     await expect(at.rewind(id, randomUUID())).rejects.toMatchObject({ code: "cannot" });
+  });
+
+  it("goes on with its session after a restart, unless another process has it open", async () => {
+    const play = (...lines: Parameters<typeof writeScript>[2]) => {
+      const args = writeScript(folder, "acp", lines);
+      configure({ agents: { theirs: { command: process.execPath, args, title: "Theirs" } } });
+      return restart();
+    };
+    const id = randomUUID();
+    const first = await play(...opened, hears.prompt(2), says.text("One."), says.result(2));
+    await first.start(id, { agent: "theirs", cwd: folder, prompt: promptOf("Go") });
+    await eventually(() => expect(first.get(id)?.status).toBe("completed"));
+
+    const second = await play(
+      hears.initialize,
+      says.hello({ loadSession: true }),
+      hears.load,
+      says.text("One."),
+      says.loaded,
+      hears.prompt(2),
+      says.text("Two."),
+      says.result(2),
+    );
+    open_elsewhere.add("agents-own-session");
+    await second.send(id, promptOf("On"), "queue");
+    await eventually(() => expect(second.get(id)?.status).toBe("failed"));
+    open_elsewhere.clear();
+    await second.send(id, promptOf("Again"), "queue");
+    await eventually(() => expect(second.get(id)?.status).toBe("completed"));
+    expect((await shown(second, id)).filter((line) => line.startsWith("text: "))).toEqual([
+      "text: One.",
+      "text: Two.",
+    ]);
   });
 });
 

@@ -1,0 +1,201 @@
+import type { McpServer } from "@agentclientprotocol/sdk";
+import type { HistoryEvent } from "../../model/messages/history.ts";
+import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { AgentHost } from "../agent.ts";
+import type { AgentProcess } from "./agent-process.ts";
+import type { Connection } from "./connection.ts";
+import { authText, errorText, isAuthError, isUnknownMethod } from "./failures.ts";
+import { ASKS, PROTOCOL_VERSION } from "./methods.ts";
+import type { PromptCapabilities } from "./prompt.ts";
+
+/** A started program and the session that is open in it. */
+export interface Life {
+  readonly process: AgentProcess;
+  readonly connection: Connection;
+  session_id: string;
+  can: PromptCapabilities;
+  can_close: boolean;
+  label: string;
+  /** Set before the program is ended by us: its end is no crash. */
+  isStopped: boolean;
+}
+
+/** Why a turn cannot begin: words for the operator. */
+export class StartFailure extends Error {}
+
+interface OpenOptions {
+  host: AgentHost;
+  command: string;
+  label?: string;
+  auth_method?: string;
+  mcp_servers?: readonly McpServer[];
+  isOpenElsewhere?(session_id: string): Promise<boolean>;
+  /** The agent's id of the session, if this daemon opened it before. */
+  known_session: string | undefined;
+  /** Emits a note. */
+  note(body: { title: string; text?: string; data?: unknown }): void;
+  /** Called with `true` before a session is reopened, whose agent may then send its past, and with `false` if that failed. */
+  onReopen(is_running: boolean): void;
+}
+
+type Folder = { cwd: string; mcpServers: McpServer[] };
+
+/** Opens the session in a started program: the agent's earlier one where there is one, else a new one. */
+export async function openSession(
+  made: Life,
+  options: OpenOptions,
+): Promise<{ reply: JsonObject; is_new: boolean }> {
+  const { host, auth_method, mcp_servers = [], known_session } = options;
+  const hello = asObject(
+    await request(made, ASKS.initialize, {
+      protocolVersion: PROTOCOL_VERSION,
+      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+      clientInfo: { name: "verbatim", version: "1" },
+    }),
+  );
+  const agentInfo = asObject(hello?.agentInfo);
+  const capabilities = asObject(hello?.agentCapabilities) ?? {};
+  describe(made, options, agentInfo, capabilities);
+  const takes = asObject(capabilities.mcpCapabilities);
+  // Whoever is handed a server of a kind that it does not take may refuse the whole session.
+  const refused = mcp_servers.filter((server) => "type" in server && takes?.[server.type] !== true);
+  const folder = { cwd: host.cwd, mcpServers: mcp_servers.filter((server) => !refused.includes(server)) };
+  try {
+    if (auth_method !== undefined) {
+      await request(made, ASKS.authenticate, { methodId: auth_method });
+    }
+    const earlier = known_session ?? earlierSession(host);
+    const reopened =
+      earlier === undefined ? undefined : await reopen(made, earlier, capabilities, folder, options);
+    const reply = reopened ?? (await begin(made, agentInfo, folder, options));
+    for (const server of refused) noteRefused(made.label, server, options);
+    return { reply: { ...reply, agentInfo }, is_new: reopened === undefined };
+  } catch (error) {
+    throw isAuthError(error) ? new StartFailure(authText(made.label, error, hello?.authMethods)) : error;
+  }
+}
+
+/** Notes what the agent announces. */
+function describe(
+  made: Life,
+  { label, command }: OpenOptions,
+  info: JsonObject | undefined,
+  capabilities: JsonObject,
+): void {
+  made.label = label ?? asText(info?.title) ?? asText(info?.name) ?? command;
+  const prompts = asObject(capabilities.promptCapabilities);
+  made.can = { image: prompts?.image === true, embeddedContext: prompts?.embeddedContext === true };
+  made.can_close = asObject(asObject(capabilities.sessionCapabilities)?.close) !== undefined;
+}
+
+async function begin(
+  made: Life,
+  agent: JsonObject | undefined,
+  folder: Folder,
+  { host, note }: OpenOptions,
+): Promise<JsonObject> {
+  const reply = asObject(await request(made, ASKS.newSession, folder));
+  const id = asString(reply?.sessionId);
+  if (id === undefined) throw new StartFailure(`${made.label} answered without the id of a session.`);
+  made.session_id = id;
+  const version = asText(agent?.version);
+  note({
+    title: `${made.label}${version === undefined ? "" : ` ${version}`} began its session ${id}`,
+    data: { acp_session: { id, session_id: host.session_id, agent } },
+  });
+  if (version !== undefined) {
+    const patch = { agent_version: version };
+    host.emit({ type: "session.update", session_id: host.session_id, at: host.now(), patch });
+  }
+  return { ...reply };
+}
+
+/** Says it once in a session, which may be opened many times. */
+function noteRefused(label: string, server: McpServer, { host, note }: OpenOptions): void {
+  const title = `The MCP server ${server.name} is not handed over`;
+  if (host.history().some((event) => "title" in event && event.title === title)) return;
+  const kind = "type" in server && server.type === "sse" ? "server-sent events" : "HTTP";
+  note({ title, text: `${label} takes no MCP servers over ${kind}` });
+}
+
+/** Reopens the agent's earlier session. `undefined`: it could not be reopened, which a note says. */
+async function reopen(
+  made: Life,
+  sessionId: string,
+  capabilities: JsonObject,
+  folder: Folder,
+  { isOpenElsewhere, onReopen, note }: OpenOptions,
+): Promise<JsonObject | undefined> {
+  // Opening a session starts a second process on it. The two would write to the same history.
+  if (await isOpenElsewhere?.(sessionId)) {
+    throw new StartFailure(
+      `The session ${sessionId} of ${made.label} is open in another process. Close it there, then send the prompt again.`,
+    );
+  }
+  const methods = [
+    // Resuming does not send the past again.
+    ...(asObject(asObject(capabilities.sessionCapabilities)?.resume) ? [ASKS.resumeSession] : []),
+    ...(capabilities.loadSession === true ? [ASKS.loadSession] : []),
+  ];
+  let why = "it cannot open earlier sessions";
+  for (const method of methods) {
+    onReopen(true);
+    try {
+      const reply = asObject(await request(made, method, { sessionId, ...folder })) ?? {};
+      made.session_id = sessionId;
+      return reply;
+    } catch (error) {
+      if (isAuthError(error)) throw error;
+      onReopen(false);
+      why = errorText(error);
+      // Qwen Code announces `session/resume` and does not have it.
+      if (!isUnknownMethod(error)) break;
+    }
+  }
+  note({ title: `${made.label} starts without memory of what is above`, text: why, data: { sessionId } });
+  return undefined;
+}
+
+/** The agent's own id of this session, from the history; a fork has its parent's history, and not its session. */
+function earlierSession(host: AgentHost): string | undefined {
+  for (const event of host.history().toReversed()) {
+    const data = "data" in event ? asObject(asObject(event.data)?.acp_session) : undefined;
+    if (data?.session_id === host.session_id) return asString(data.id);
+  }
+  return undefined;
+}
+
+/** The id of the option that sets the model, if the agent has one. */
+export function modelOption(reply: JsonObject): string | undefined {
+  const option = asArray(reply.configOptions)
+    .map(asObject)
+    .find((item) => item?.category === "model");
+  return asString(option?.id);
+}
+
+/** The cost in USD of the agent's current session, as its steps have it. */
+export function costOf(history: readonly HistoryEvent[]): number {
+  let cost = 0;
+  for (const event of history) {
+    if ("data" in event && asObject(event.data)?.acp_session !== undefined) cost = 0;
+    else if ("usage" in event) cost += event.usage?.cost ?? 0;
+  }
+  return cost;
+}
+
+/**
+ * Sends a request to the agent. Its result is foreign: unknown until it is narrowed. Aborting the signal cancels the request and
+ * rejects at once, since an agent need not answer a cancelled request soon.
+ */
+export function request(
+  { connection }: Life,
+  method: string,
+  params: unknown,
+  cancellationSignal?: AbortSignal,
+): Promise<unknown> {
+  return connection.agent.request<unknown>(
+    method,
+    params,
+    cancellationSignal && { cancellationSignal, stopWaitingOnCancel: true },
+  );
+}
