@@ -1,14 +1,28 @@
 import { randomUUID } from "node:crypto";
-import type { McpServer, RequestPermissionResponse } from "@agentclientprotocol/sdk";
+import type {
+  CreateElicitationResponse,
+  McpServer,
+  RequestPermissionResponse,
+} from "@agentclientprotocol/sdk";
 import type { Frame } from "../../model/frames/frame.ts";
 import type { Part } from "../../model/messages/part.ts";
-import { asObject, asString, type JsonObject, messageOf } from "../../model/narrow.ts";
+import { asObject, asString, asText, type JsonObject, messageOf } from "../../model/narrow.ts";
+import type { Answer } from "../../model/request.ts";
 import type { Agent, AgentHost, Prompt, TurnOutcome } from "../agent.ts";
 import { startProcess } from "./agent-process.ts";
 import { connect } from "./connection.ts";
+import { answerForm } from "./elicitation.ts";
 import { authText, errorText, exitText, isAuthError } from "./failures.ts";
 import { ASKS, CANCEL } from "./methods.ts";
-import { costOf, type Life, modelOption, openSession, request, StartFailure } from "./open-session.ts";
+import {
+  costOf,
+  isPast,
+  type Life,
+  modelOption,
+  openSession,
+  request,
+  StartFailure,
+} from "./open-session.ts";
 import { requestOf } from "./permission.ts";
 import { promptBlocks } from "./prompt.ts";
 import { createUpdateReader, REFUSED } from "./update-reader.ts";
@@ -62,13 +76,14 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
   let wanted_model: string | undefined;
   let model_option: string | undefined;
   let turn: AbortSignal | undefined;
-  /** The permissions that wait, by the call that they are for. */
-  const waiting = new Map<string, AbortController>();
+  /** The open requests, and the calls that they are for. */
+  const waiting = new Set<{ tool_call_id: string | undefined; wait: AbortController }>();
 
   const emit = (frames: readonly Frame[]): void => {
     for (const frame of frames) host.emit(frame);
     // An agent need not wait for an answer: a call that has ended wants none.
-    for (const [tool_call_id, wait] of waiting) if (reader.hasEnded(tool_call_id)) wait.abort();
+    for (const { tool_call_id, wait } of waiting)
+      if (tool_call_id !== undefined && reader.hasEnded(tool_call_id)) wait.abort();
   };
   let late: NodeJS.Timeout | undefined;
   /** Shows what the agent says after its turn, a moment later: its words come in many pieces. */
@@ -94,6 +109,42 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
     host.emit({ type: "error", session_id: host.session_id, at: host.now(), message, can_retry: true });
   };
 
+  /** Asks the user, until the agent withdraws the request, its call ends or the turn does. */
+  async function askUser(
+    tool_call_id: string | undefined,
+    signals: readonly AbortSignal[],
+    ask: (signal: AbortSignal) => Promise<Answer | undefined>,
+  ): Promise<{ answer?: Answer | undefined; problem?: string; is_aborted: boolean }> {
+    const wait = new AbortController();
+    const open = { tool_call_id, wait };
+    waiting.add(open);
+    const signal = AbortSignal.any([wait.signal, ...signals]);
+    try {
+      return { answer: await ask(signal), is_aborted: signal.aborted };
+    } catch (error) {
+      return { problem: messageOf(error), is_aborted: signal.aborted };
+    } finally {
+      waiting.delete(open);
+    }
+  }
+
+  async function askForm(params: JsonObject, withdrawn: AbortSignal): Promise<CreateElicitationResponse> {
+    const current = turn;
+    const tool_call_id = asText(params.toolCallId);
+    emit(reader.endText());
+    const response =
+      current &&
+      (await answerForm(params, async (request) => {
+        const { answer } = await askUser(tool_call_id, [withdrawn, current], (signal) =>
+          host.ask(request, signal),
+        );
+        return answer;
+      }));
+    if (response === undefined) emit(reader.pushUnknown(params, "A form that cannot be shown"));
+    await host.stored();
+    return response ?? { action: "cancel" };
+  }
+
   async function askPermission(
     params: JsonObject,
     withdrawn: AbortSignal,
@@ -102,21 +153,15 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
     const { frames, tool_call_id, tool_name } = reader.announce(asObject(params.toolCall) ?? {});
     emit(frames);
     const request = requestOf(params, { request_id: randomUUID(), tool_call_id, tool_name });
-    const signals = [withdrawn, ...(turn === undefined ? [] : [turn])];
     if (request.options.length === 0 || turn === undefined) {
       emit(reader.pushUnknown(params, "A permission that nobody can give"));
       return cancelled;
     }
-    const wait = new AbortController();
-    waiting.set(tool_call_id, wait);
-    const signal = AbortSignal.any([wait.signal, ...signals]);
-    let unasked: string | undefined;
-    const answer = await host.ask(request, signal).catch((error: unknown) => {
-      if (!signal.aborted) unasked = `Nobody could be asked (${messageOf(error)})`;
-      return undefined;
-    });
-    if (waiting.get(tool_call_id) === wait) waiting.delete(tool_call_id);
-    const isExpired = answer === undefined && !signal.aborted;
+    const { answer, problem, is_aborted } = await askUser(tool_call_id, [withdrawn, turn], (signal) =>
+      host.ask(request, signal),
+    );
+    const unasked = problem === undefined || is_aborted ? undefined : `Nobody could be asked (${problem})`;
+    const isExpired = answer === undefined && !is_aborted;
     const chosen = request.options.find(({ id, kind }) =>
       isExpired ? kind === "reject_once" : answer?.option_ids.includes(id) === true,
     );
@@ -160,6 +205,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
         );
       },
       onPermission: askPermission,
+      onElicitation: askForm,
     });
     const made: Life = {
       process,
@@ -275,7 +321,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
     if (isEnding && (await current.process.endsWithin(END_LIMIT_MS))) ending = await gone;
     signal.removeEventListener("abort", cancel);
     clearTimeout(limit);
-    for (const wait of waiting.values()) wait.abort();
+    for (const { wait } of waiting) wait.abort();
 
     if ("exit" in ending) {
       if (life === current) life = undefined;
@@ -327,7 +373,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
         return "failed";
       } finally {
         turn = undefined;
-        for (const wait of waiting.values()) wait.abort();
+        for (const { wait } of waiting) wait.abort();
       }
     },
     setModel(model) {
@@ -350,16 +396,4 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
       current.connection.close();
     },
   };
-}
-
-/** What a session that is loaded tells again. */
-function isPast(kind: unknown): boolean {
-  return (
-    kind === "user_message_chunk" ||
-    kind === "agent_message_chunk" ||
-    kind === "agent_thought_chunk" ||
-    kind === "tool_call" ||
-    kind === "tool_call_update" ||
-    kind === "plan"
-  );
 }

@@ -1,11 +1,16 @@
 import { StringDecoder } from "node:string_decoder";
-import type { AnyMessage, ClientContext, RequestPermissionResponse } from "@agentclientprotocol/sdk";
+import type {
+  AnyMessage,
+  ClientContext,
+  CreateElicitationResponse,
+  RequestPermissionResponse,
+} from "@agentclientprotocol/sdk";
 import { createLineCutter } from "../../model/line-cutter.ts";
 import { asObject, asString, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import type { AgentProcess } from "./agent-process.ts";
 import { errorText } from "./failures.ts";
-import { CANCEL_REQUEST, REQUEST_PERMISSION, UPDATE } from "./methods.ts";
+import { CANCEL_REQUEST, ELICITATION, REQUEST_PERMISSION, UPDATE } from "./methods.ts";
 
 /** Who hears what the agent says, in its order, before any answer to us that stands behind it is acted on. */
 interface Listener {
@@ -17,6 +22,8 @@ interface Listener {
   onNoise(line: string): void;
   /** A `session/request_permission`; `withdrawn` is aborted when the agent takes it back. Never rejects. */
   onPermission(params: JsonObject, withdrawn: AbortSignal): Promise<RequestPermissionResponse>;
+  /** An `elicitation/create`, as above. */
+  onElicitation(params: JsonObject, withdrawn: AbortSignal): Promise<CreateElicitationResponse>;
 }
 
 /** The protocol with one agent, until it is closed or its program ends. */
@@ -36,22 +43,24 @@ const MESSAGE_LIMIT = 16 * 1024 ** 2;
 export async function connect({ child, endFor }: AgentProcess, listener: Listener): Promise<Connection> {
   // Its schemas cost a daemon that drives no such agent tens of megabytes.
   const { client } = await import("@agentclientprotocol/sdk");
-  const asked = new Map<
-    unknown,
-    { answer: Promise<RequestPermissionResponse>; withdrawn: AbortController }
-  >();
+  const permissions = new Map<unknown, Promise<RequestPermissionResponse>>();
+  const elicitations = new Map<unknown, Promise<CreateElicitationResponse>>();
+  const withdrawals = new Map<unknown, AbortController>();
 
   const hear = (message: JsonObject): boolean => {
     const method = asString(message.method);
     if (method === undefined) return true;
     const params = asObject(message.params) ?? {};
-    if (method === REQUEST_PERMISSION && message.id !== undefined) {
-      const withdrawn = new AbortController();
-      asked.set(message.id, { answer: listener.onPermission(params, withdrawn.signal), withdrawn });
+    if ((method === REQUEST_PERMISSION || method === ELICITATION) && message.id !== undefined) {
+      const withdrawal = new AbortController();
+      withdrawals.set(message.id, withdrawal);
+      if (method === ELICITATION)
+        elicitations.set(message.id, listener.onElicitation(params, withdrawal.signal));
+      else permissions.set(message.id, listener.onPermission(params, withdrawal.signal));
       return true;
     }
     if (method === UPDATE) listener.onUpdate(params);
-    else if (method === CANCEL_REQUEST) asked.get(params.requestId)?.withdrawn.abort();
+    else if (method === CANCEL_REQUEST) withdrawals.get(params.requestId)?.abort();
     else listener.onUnknown(message);
     return message.id !== undefined;
   };
@@ -118,7 +127,12 @@ export async function connect({ child, endFor }: AgentProcess, listener: Listene
     .onRequest(
       REQUEST_PERMISSION,
       (params) => params,
-      ({ requestId }) => asked.get(requestId)?.answer ?? { outcome: { outcome: "cancelled" as const } },
+      ({ requestId }) => permissions.get(requestId) ?? { outcome: { outcome: "cancelled" as const } },
+    )
+    .onRequest(
+      ELICITATION,
+      (params) => params,
+      ({ requestId }) => elicitations.get(requestId) ?? { action: "cancel" as const },
     )
     .connect({ readable, writable });
   return { agent: connection.agent, close: () => connection.close() };

@@ -19,5 +19,6 @@ export const CANCEL = "session/cancel";
 /** What the agent says, and asks. */
 export const UPDATE = "session/update";
 export const REQUEST_PERMISSION = "session/request_permission";
+export const ELICITATION = "elicitation/create";
 /** Either side takes a request of its own back. */
 export const CANCEL_REQUEST = "$/cancel_request";

@@ -49,7 +49,11 @@ export async function openSession(
   const hello = asObject(
     await request(made, ASKS.initialize, {
       protocolVersion: PROTOCOL_VERSION,
-      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+      clientCapabilities: {
+        fs: { readTextFile: false, writeTextFile: false },
+        terminal: false,
+        elicitation: { form: {} },
+      },
       clientInfo: { name: "verbatim", version: "1" },
     }),
   );
@@ -163,6 +167,18 @@ function earlierSession(host: AgentHost): string | undefined {
     if (data?.session_id === host.session_id) return asString(data.id);
   }
   return undefined;
+}
+
+/** Whether an update belongs to what a reopened session sends again. */
+export function isPast(kind: unknown): boolean {
+  return (
+    kind === "user_message_chunk" ||
+    kind === "agent_message_chunk" ||
+    kind === "agent_thought_chunk" ||
+    kind === "tool_call" ||
+    kind === "tool_call_update" ||
+    kind === "plan"
+  );
 }
 
 /** The id of the option that sets the model, if the agent has one. */

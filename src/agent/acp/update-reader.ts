@@ -62,6 +62,8 @@ interface UpdateReader {
   beginSession(counted: number): void;
   /** What `session/new` or `session/load` answered: the model, the mode, the options. */
   pushSession(answer: unknown): Frame[];
+  /** Ends the text that is being written: what follows a question stands behind it. */
+  endText(): Frame[];
   /** The call that permission is asked for, which some agents announce only by asking. Its id and name are the request's. */
   announce(toolCall: JsonObject): { frames: Frame[]; tool_call_id: string; tool_name: string };
   /** The call that was asked for may run. */
@@ -687,6 +689,11 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
       const info = asObject(asObject(answer)?.agentInfo);
       if (info !== undefined) agent_name = asString(info.name) ?? "";
       settings.pushSession(answer);
+      return writer.take();
+    },
+    endText() {
+      flushAside();
+      writer.endPart();
       return writer.take();
     },
     announce(toolCall) {

@@ -207,6 +207,7 @@ it("a number in the arguments of a call does not make its long output slow to he
     {
       onUpdate: () => heard(),
       onPermission: () => Promise.resolve({ outcome: { outcome: "cancelled" } }),
+      onElicitation: () => Promise.resolve({ action: "cancel" }),
       onNoise() {},
       onUnknown() {},
     },

@@ -4,7 +4,8 @@
 //
 // A recording has one JSON object a line: {"from": "client" | "agent", "message": JSON-RPC}, or {"do": ...} where no message
 // can say it: {"do": "stderr", "text"}, {"do": "exit", "code"}, {"do": "print", "text"}, {"do": "await", "path"}: until that file exists, {"do": "echo"}: the
-// next prompt is answered with itself, as JSON; {"do": "servers"}: with the MCP servers that the session was opened with. What the client said is waited for
+// next prompt is answered with itself, as JSON; {"do": "servers"}: with the MCP servers that the session was opened with; {"do": "capabilities"}: with what the
+// client announced; {"do": "reply", "id", "sessionId"}: the client's reply to that request is said, as JSON. What the client said is waited for
 // (in whatever order it comes), what the agent said is said. When the player waits for a cancel it tells ADDRESS.
 import { existsSync, readFileSync, writeSync } from "node:fs";
 
@@ -55,6 +56,7 @@ const foreign = new Set();
 let running;
 let loads = 0;
 let servers;
+let capabilities;
 
 for (const line of lines) {
   if (line.do === "stderr") writeSync(2, `${line.text}\n`);
@@ -62,12 +64,16 @@ for (const line of lines) {
   else if (line.do === "exit") process.exit(line.code);
   else if (line.do === "await") {
     while (!existsSync(line.path)) await new Promise((resolve) => setTimeout(resolve, 10));
-  } else if (line.do === "echo" || line.do === "servers") {
+  } else if (line.do === "echo" || line.do === "servers" || line.do === "capabilities") {
     const { id, params } = await waitFor((message) => message.method === "session/prompt");
-    const content = { type: "text", text: JSON.stringify(line.do === "echo" ? params.prompt : servers) };
-    const update = { sessionUpdate: "agent_message_chunk", content };
-    say({ jsonrpc: "2.0", method: "session/update", params: { sessionId: params.sessionId, update } });
+    const said = { echo: params.prompt, servers, capabilities };
+    sayText(params.sessionId, JSON.stringify(said[line.do]));
     say({ jsonrpc: "2.0", id, result: { stopReason: "end_turn" } });
+  } else if (line.do === "reply") {
+    const { result, error } = await waitFor(
+      (message) => message.method === undefined && message.id === line.id,
+    );
+    sayText(line.sessionId, JSON.stringify(result ?? error));
   } else if (line.from === "client") {
     const { id, method } = line.message;
     if (method === undefined) {
@@ -88,6 +94,7 @@ for (const line of lines) {
       const message = await waitFor((candidate) => candidate.method === method);
       ids.set(id, message.id);
       servers = message.params?.mcpServers ?? servers;
+      capabilities = message.params?.clientCapabilities ?? capabilities;
       if (method === "session/prompt") running = id;
     }
   } else {
@@ -99,6 +106,11 @@ for (const line of lines) {
       say({ ...line.message, id: ids.get(id) });
     }
   }
+}
+
+function sayText(sessionId, text) {
+  const update = { sessionUpdate: "agent_message_chunk", content: { type: "text", text } };
+  say({ jsonrpc: "2.0", method: "session/update", params: { sessionId, update } });
 }
 
 function say(message) {

@@ -52,6 +52,15 @@ export const says = {
       method: "session/request_permission",
       params: { sessionId: SESSION_ID, toolCall, options },
     }),
+  /** Asks the user to fill in a form. */
+  form: (id: number, requestedSchema: object, fields: object = {}) =>
+    agent({
+      id,
+      method: "elicitation/create",
+      params: { sessionId: SESSION_ID, mode: "form", message: "Deploy", requestedSchema, ...fields },
+    }),
+  /** Says the client's reply to a request, as JSON. */
+  reply: (id: number): ScriptLine => ({ do: "reply", id, sessionId: SESSION_ID }),
   notification: (method: string, params: object) => agent({ method, params }),
 };
 
