@@ -3,7 +3,7 @@ import type { Frame } from "../model/frames/frame.ts";
 import type { JsonObject } from "../model/narrow.ts";
 import type { Source } from "../model/transcript/transcript.ts";
 
-/** Where a record stands in its file: line from 1, offset and length in bytes (without the newline). */
+/** Position of a record in its file: one-based line, byte offset, and length in bytes without the newline. */
 export interface RecordPlace {
   line: number;
   byte: number;
@@ -11,9 +11,9 @@ export interface RecordPlace {
 }
 
 /**
- * What became of one record of the file. `shown`: it made a part. `folded`: it changed or repeated a part that another
- * record made, or the session's facts (`into` says which). `hidden`: by the named rule. `unknown`: shown as an unknown
- * part. `unreadable`: no JSON, or damaged JSON; shown as an unknown part that says so.
+ * How one record of the file was handled. `shown`: it created a part. `folded`: it changed or repeated an existing part or the
+ * session's facts; `into` names the target. `hidden`: by the named rule. `unknown`: shown as an unknown part. `unreadable`:
+ * invalid or damaged JSON; shown as an unknown part that says so.
  */
 export type Disposition =
   | { kind: "shown" }
@@ -22,7 +22,7 @@ export type Disposition =
   | { kind: "unknown" }
   | { kind: "unreadable" };
 
-/** One record of the file with what became of it. Frames of one record may belong to several sessions. */
+/** One record of the file, how it was handled, and its frames, which may belong to several sessions. */
 export interface ReadRecord {
   place: RecordPlace;
   disposition: Disposition;
@@ -30,82 +30,80 @@ export interface ReadRecord {
 }
 
 /**
- * One record of a session, whatever it is stored in: a line, a value in a document, a row of a table. A session is an
- * ordered log of them. An agent that changes a record in place gives it again under the same `key` with another `revision`.
+ * One record of a session, independent of storage: a line, a value in a document, or a database row. A session is an ordered
+ * log of records. When an agent changes a record in place, it is appended again with the same `key` and another `revision`.
  */
 export interface SessionRecord {
   /** Identifies the record within its session: the byte offset of a line, `message:msg_1`, `part:prt_1`. */
   key: string;
-  /** Differs between two values of one key; of a line always "". */
+  /** Differs between two values of one key. Always "" for lines. */
   revision: string;
-  /** Where it stands; frames made from the record carry it as their `source`. */
+  /** Position of the record. Becomes the `source` of its frames. */
   place: Source;
-  /** Plain JSON. Of a deleted record, its last known value, or `{}`. */
+  /** Plain JSON. For a deleted record: its last known value, or `{}`. */
   value: JsonObject;
-  /** The JSON text of `value` as the agent wrote it, where numbers keep their digits (see `RawJson`). */
+  /** The JSON text of `value` as the agent wrote it. It preserves the digits of numbers (see `RawJson`). */
   text: string;
-  /** The agent removed it from its store. Retract what was shown for it; never drop it. */
+  /** The agent deleted it from its store. Its parts are retracted, never dropped. */
   deleted?: true;
 }
 
-/** What a reader made of one record. */
+/** The result of reading one record. */
 export interface RecordResult {
   disposition: Disposition;
-  /** In order. A revision is sent as the frame that carries the whole new value (`message.part_end` with `text`, …). */
+  /** In order. A revision produces the frame that carries the whole new value (`message.part_end` with `text`, …). */
   frames: Frame[];
 }
 
-/** What a reader may know before its first record. */
+/** Input of a reader before the first record. */
 export interface RecordReaderOptions {
-  /** Path of the session's file: gives ids where its records have none. */
+  /** Path of the session's file. Ids are derived from it if the records have none. */
   path: string;
-  /** Reading begins inside the session: calls and prompts may be missing that earlier records hold. */
+  /** Reading starts inside the session. Calls and prompts from earlier records may be missing. */
   isInside: boolean;
 }
 
 /**
- * Turns the records of one session into frames. All functions are pure but for `state`, which they change in place; they
- * never throw on content, and use no clock, no disk and no randomness.
- *
- * `State` is plain JSON data (no Map, no class, no function, no `undefined` member), so that reading can stop at any record,
- * be saved, and go on elsewhere: for every record, `read(JSON.parse(JSON.stringify(state)), record)` gives what
- * `read(state, record)` gives. Bound it: keep what later records refer to (open calls, ids of the current message), never
- * bodies. `recordLinesFormat` (lines/record-lines.ts) makes a `Format` of it for files of JSON lines.
+ * Turns the records of one session into frames. All functions are pure except that they change `state` in place. They never
+ * throw because of content, and use no clock, disk or randomness. `State` is plain JSON data (no Map, class, function or
+ * `undefined` member), so that reading can stop at any record and resume elsewhere from saved state:
+ * `read(JSON.parse(JSON.stringify(state)), record)` returns the same as `read(state, record)`. Keep it bounded: store what
+ * later records refer to (open calls, ids of the current message), never bodies. `recordLinesFormat` (lines/record-lines.ts)
+ * builds a `Format` from a `RecordReader` for JSONL files.
  */
 export interface RecordReader<State> {
   initialState(options: RecordReaderOptions): State;
   /**
-   * The id that damaged lines are shown under: the session's, a UUID (`uuidFrom(agent, name)` where the agent's is none).
-   * `undefined`: no record has named it yet. It never changes once it is known.
+   * The session id under which damaged lines are shown: a UUID, or `uuidFrom(agent, name)` if the agent's id is none.
+   * `undefined`: no record has named it yet. Never changes once known.
    */
   sessionId(state: State): string | undefined;
   read(state: State, record: SessionRecord): RecordResult;
   /**
-   * No record will follow: returns frames that close what is open, according to the records. May be called more than once, and
-   * records may follow it after all. `stopped`: a person is known to have stopped the agent.
+   * Called at the end of the records. Returns frames that close what is still open. May be called more than once, and more
+   * records may follow. `stopped`: a person is known to have stopped the agent.
    */
   end(state: State, stopped?: boolean): Frame[];
-  /** Text of a small file beside the session's (`SessionPath.side`); may come late, and again when it changes. */
+  /** Reads a side file (`SessionPath.side`). May be called late, and again when the file changes. */
   readSide?(state: State, text: string, path: string): Frame[];
   linkFacts(state: State): LinkFacts;
 }
 
-/** What links a sub-agent's run to the call that started it; collected while reading, joined by `linkRuns`. */
+/** Facts that link a sub-agent's run to the call that started it. Collected while reading and joined by `linkRuns`. */
 export interface LinkFacts {
-  /** Every session that this file holds (one, but for formats that keep runs inline). */
+  /** All sessions in this file: one, unless the format stores runs inline. */
   sessions: SessionLinkFacts[];
 }
 /**
- * The same of one session: which runs its calls start, and, where it is a run itself, what began it. Times are in
- * milliseconds.
+ * Link facts of one session: the runs that its calls start and, if it is a run itself, its origin. Times are in milliseconds.
  */
 export interface SessionLinkFacts {
   session_id: string;
-  /** Only sessions of the same group are linked by keys and prompts: the top session's own id. */
+  /** The id of the top session. Keys and prompts only link sessions of the same group. */
   group: string;
   /**
-   * Present where the agent went on in this file with what began in another one: what its register and its list of titles call
-   * the whole. Of several such files the one whose id is the highest is the last.
+   * Present if this file continues a session that began in another file: the session's id in the agent's registry and title
+   * list. Of several such files, the one with the highest id is the newest.
    */
   registered_as?: string;
   /** Calls that start runs. */
@@ -115,46 +113,46 @@ export interface SessionLinkFacts {
 }
 
 /**
- * Reads one session file: bytes in, frames out, in the order of the file. Pure: no clock, no disk, no randomness, so the
- * same bytes give the same frames in whatever chunks they come. Never throws on content.
+ * Reads one session file: turns bytes into frames, in file order. Pure: uses no clock, disk or randomness, so the same bytes
+ * give the same frames however they are chunked. Never throws because of content.
  */
 export interface Reader {
-  /** Feeds the next bytes; returns the records that they completed. A torn last line waits for its rest. */
+  /** Reads the next bytes and returns the records that they complete. An incomplete last line is buffered. */
   push(chunk: Uint8Array): ReadRecord[];
   /**
-   * The file is quiet: reads a last line that has no newline yet if it is whole JSON. Bytes may follow all the same
-   * (their newline, or a record joined to it).
+   * Called when the file has stopped growing. Reads a last line without a newline if it is complete JSON. More bytes may follow
+   * (the newline, or a record joined to the line).
    */
   settle(): ReadRecord[];
   /**
-   * No bytes will follow: what is left is read or shown as unreadable, and the open turn ends, according to the file.
-   * `stopped`: a turn without a recorded end was stopped by a person (the agent's process has been idle since).
+   * Called when no bytes will follow. Reads the rest or shows it as unreadable, and ends the open turn according to the file.
+   * `stopped`: a person stopped the turn if it has no recorded end (the agent's process has been idle since).
    */
   close(stopped?: boolean): ReadRecord[];
-  /** Text of a small side file (Claude Code's `agent-x.meta.json`); may come late and again. */
+  /** Reads a side file (Claude Code's `agent-x.meta.json`). May be called late and more than once. */
   readSide(text: string): ReadRecord[];
   linkFacts(): LinkFacts;
 }
 
 export interface ReaderOptions {
-  /** The file's path: names it in `source.file`, and gives ids where the file itself has none. */
+  /** The file's path. Becomes `source.file`; ids are derived from it if the file has none. */
   path: string;
   /**
-   * Where the first byte stands that is pushed, at a line's beginning; absent: the file's beginning. With `line` 0 lines are
-   * not counted: every record's is 0. What stands before it is not known: a result may come without its call, and a turn
-   * without its prompt.
+   * Position of the first pushed byte, at the start of a line; absent: the start of the file. With `line` 0 lines are not
+   * counted and every record has line 0. Earlier content is unknown: results may come without their calls, and turns without
+   * their prompts.
    */
   start?: { line: number; byte: number };
 }
 
 export interface SessionPath {
-  /** A session of a person's, or a sub-agent's run. */
+  /** A person's session, or a sub-agent's run. */
   kind: "session" | "run";
-  /** A side file that belongs to it, by path; it may not exist. */
+  /** Path of its side file, which may not exist. */
   side?: string;
 }
 
-/** What one file of an agent's process registry says. */
+/** The content of one file in an agent's process registry. */
 export interface RegistryEntry {
   session_id: string;
   pid?: number;
@@ -164,79 +162,79 @@ export interface RegistryEntry {
   pid_namespace?: string;
   /** Whether a turn is in progress, including one that waits for its user. Absent: the file does not say. */
   busy?: boolean;
-  /** The process waits for its user; `for` says what for, in the agent's own words. */
+  /** The process waits for its user; `for`: the reason, as the agent wrote it. */
   waiting?: { for?: string };
-  /** The turn is over, and a command that it started still runs in the background. */
+  /** The turn is over, but a command that it started is still running in the background. */
   background?: boolean;
-  /** A program started the agent: it has no terminal in which a person could answer. */
+  /** A program started the agent, so there is no terminal in which a person could answer. */
   headless?: boolean;
-  /** Since when that holds, in milliseconds since 1970. */
+  /** When this state began, in milliseconds since 1970. */
   since?: number;
-  /** The entry counts only while some process holds a lock on its file. */
+  /** The entry is valid only while a process holds a lock on its file. */
   locked?: boolean;
 }
 
-/** A row of a query, by column. */
+/** A query row by column name. */
 export type Row = Record<string, unknown>;
 
-/** What an agent keeps its sessions in, open for reading; closed when `sessions` was read. All methods throw where the system does. */
+/** An agent's session store, open for reading. Closed once `sessions` has been read. All methods throw system errors. */
 export interface OpenStore {
   /** Absolute path of the file or folder, as `storeOf` named it. */
   readonly path: string;
   /**
-   * Text of a file, by absolute path below the store's folder; `undefined`: there is none. `x.zip!/a/b.json` is an entry of
+   * Text of a file by absolute path below the store's folder; `undefined`: it does not exist. `x.zip!/a/b.json` is an entry of
    * the archive `x.zip`, here and for `list` and `modifiedAt`.
    */
   readText(path: string): string | undefined;
-  /** Names of what is in a folder, sorted; none where there is no such folder. */
+  /** Sorted names of a folder's entries. Empty if the folder does not exist. */
   list(folder: string): string[];
-  /** When a file changed last, in milliseconds; `undefined`: there is none. */
+  /** Modification time of a file in milliseconds; `undefined`: it does not exist. */
   modifiedAt(path: string): number | undefined;
-  /** All rows of a query against the SQLite database at `path`, read in one transaction. */
+  /** Rows of a query against the SQLite database at `path`, read in one transaction. */
   rows(sql: string, ...parameters: (string | number | null)[]): Iterable<Row>;
 }
 
-/** One record as a store holds it now. */
+/** The current state of one record in a store. */
 export interface SnapshotRecord {
   key: string;
   /** Absent: a digest of `text`. */
   revision?: string;
-  /** Without `logged`, which the log adds. */
+  /** Without `logged`, which the record log adds. */
   place: Source;
-  /** JSON text of an object, on any number of lines. A function is called only where the revision is new. */
+  /** JSON text of an object; may span lines. A function is called only for a new revision. */
   text: string | (() => string);
 }
 
-/** One session as a store holds it now. */
+/** The current state of one session in a store. */
 export interface SnapshotSession {
-  /** Names it within its agent, for good: its record log is called after it. */
+  /** Permanent name, unique within the agent. The record log is named after it. */
   name: string;
   kind: SessionPath["kind"];
-  /** Equal stamps: no record changed, `records` is not called. Absent: it is called at each look. */
+  /** If the stamp is unchanged, no record changed and `records` is not called. Absent: `records` is called every time. */
   stamp?: string;
-  /** When the agent changed it last, in milliseconds. */
+  /** Time of the agent's last change, in milliseconds. */
   modified_at: number;
-  /** The agent hides it since a person archived it there. */
+  /** The agent hides it because a person archived it there. */
   archived?: boolean;
-  /** All its records, in the agent's order: what it would show from top to bottom. Keys are unique. */
+  /** All its records in the agent's display order, from top to bottom. Keys are unique. */
   records(): Iterable<SnapshotRecord>;
 }
 
 /**
- * Sessions in stores that change in place: databases, and documents that are rewritten. The daemon looks at a store whenever
- * one of its files changes, compares it with what it knows, and appends new and changed records to one record log per
- * session; those are read as this agent's files. Helpers: `sources/documents`, `sources/tables`.
+ * Sessions in stores that change in place: databases, and documents that are rewritten. When a file of a store changes, the
+ * daemon compares the store with its last known state and appends new and changed records to one record log per session. These
+ * logs are then read like session files. Helpers: `sources/documents`, `sources/tables`.
  */
 export interface Snapshots {
   /**
-   * The store that a file belongs to, by paths below the root (`/` separators): itself; for `x.db-wal` `x.db`; for a file of a
-   * folder of small documents that folder. `undefined`: none.
+   * The store that a file belongs to, as paths below the root (`/` separators): the file itself, `x.db` for `x.db-wal`, or the
+   * folder for a file in a folder of small documents. `undefined`: none.
    */
   storeOf(path: string): string | undefined;
-  /** Whether an open store is one of this agent's: for one that a person named, whose path says nothing. */
+  /** Whether an open store belongs to this agent. Used for stores that a person opened by name, whose path is no evidence. */
   recognizes(store: OpenStore): boolean;
   sessions(store: OpenStore): Iterable<SnapshotSession>;
-  /** Names of folders that hold no store and many files: they are not looked into. */
+  /** Names of large folders without stores. They are not searched. */
   skips?: readonly string[];
 }
 
@@ -244,37 +242,37 @@ export interface Snapshots {
 export interface Format {
   /** As in `SessionSummary.agent`. */
   id: string;
-  /** As a person calls the agent. */
+  /** Display name. */
   name: string;
   /**
-   * Environment variable that names the agent's folder, the default below the home folder, and the folders in it that hold
-   * sessions. Absent: files of this format have no usual place; they are opened by name.
+   * The environment variable for the agent's folder, its default below the home folder, and its subfolders that contain
+   * sessions. Absent: files of this format have no usual place and are opened by name.
    */
   root?: { variable: string; home: string; folders: string[] };
   /**
-   * Folder below the root where running processes register, and what a file there says by its name and text. `read` throws
-   * on text that is cut off; it returns `undefined` for a file that registers no session.
+   * The folder below the root where running processes register. `read` parses a file's text. It throws if the text is truncated
+   * and returns `undefined` if the file registers no session.
    */
   registry?: {
     folder: string;
-    /** Whether a file of that name may be an entry; others are not opened. Absent: all may be. */
+    /** Whether a file with this name may be an entry; others are not opened. Absent: all may be. */
     isEntry?(name: string): boolean;
     read(name: string, text: string): RegistryEntry | undefined;
   };
   /**
-   * A file in the root where the agent keeps its sessions' titles, and the titles in its text, by session. The text may be
-   * cut at its beginning. What a session's own file says goes before it.
+   * A file in the root that contains session titles, and a function that returns them by session. The start of the text may be
+   * cut off. Titles in a session's own file take precedence.
    */
   titles?: { file: string; read(text: string): Map<string, string> };
-  /** What a file below the root is, by its path alone; `undefined`: not a session's file. Uses `/` separators. */
+  /** Classifies a file below the root by its path (`/` separators); `undefined`: not a session file. */
   classify(path: string): SessionPath | undefined;
-  /** Whether a file's first bytes (up to 64 KB, perhaps cut) look like this format. */
+  /** Whether a file's first bytes (up to 64 KB, possibly truncated) match this format. */
   detect(head: Uint8Array): boolean;
-  /** Sessions that are no files of their own, or are rewritten in place. */
+  /** Sessions without files of their own, or in files that are rewritten in place. */
   snapshots?: Snapshots;
-  /** The frames of `close` include the end of the step that is open there. */
+  /** The frames of `close` include the end of an open step. */
   closesSteps?: boolean;
   createReader(options: ReaderOptions): Reader;
-  /** Present where the agent logs the requests that it sends to its model. `sha256`: of a text, in hex. */
+  /** Present if the agent logs its model requests. `sha256`: hex digest of a text. */
   createRequestLog?(sha256: (text: string) => string): RequestLog;
 }
