@@ -3,7 +3,7 @@ import { own } from "../conversation/own.ts";
 import { parseObject } from "../lines/parse-object.ts";
 import { attribute, parseWrappers, type WrapperElement } from "./wrappers.ts";
 
-/** What another agent or session wrote to this one, taken out of what the program put around it. */
+/** A message from another agent or session, without the program's text around it. */
 export interface AgentMessage {
   from: string;
   text: string;
@@ -11,7 +11,7 @@ export interface AgentMessage {
 
 const TAGS = new Set(["agent-message", "cross-session-message", "teammate-message"]);
 
-/** What the program says before a message, and who it says has sent it. */
+/** The program's preface of a message, which names the sender. */
 const PREFACE =
   /^(Another Claude session|A peer session|The coordinator) sent a message(?: while you were working)?:[ \t]*\n/;
 const SENDERS: Record<string, string> = {
@@ -20,19 +20,16 @@ const SENDERS: Record<string, string> = {
   "The coordinator": "the coordinator",
 };
 
-/** How the paragraphs begin that the program puts behind a message, about what the model may do for it. */
+/** The start of the paragraphs that the program appends to a message: rules on what the model may do for the sender. */
 const TRAILER =
   /^(?:Address this before completing your current task\.|After completing your current task, |This came from another Claude session|That "other Claude session" is an agent|This is task direction from your coordinator)/;
 
-/** Whether an element holds what another agent wrote. */
+/** Whether an element contains another agent's message. */
 function isAgentMessage({ tag }: WrapperElement): boolean {
   return TAGS.has(tag);
 }
 
-/**
- * The messages of other agents that a text as a whole consists of, or `undefined`: the same words with anything else around
- * them are a person's.
- */
+/** The messages of other agents, if the text consists of nothing else; otherwise `undefined`: a person wrote it. */
 export function agentMessages(text: string): AgentMessage[] | undefined {
   const whole = text.trim();
   const preface = PREFACE.exec(whole);
@@ -40,12 +37,12 @@ export function agentMessages(text: string): AgentMessage[] | undefined {
   const bare = preface === null ? framed : withoutTrailer(framed);
   const elements = parseWrappers(bare);
   if (elements !== undefined) return elements.every(isAgentMessage) ? elements.map(messageOf) : undefined;
-  // Some senders set no marks: then only what stands on both sides tells that no person typed it.
+  // Some senders write no tags. Only text on both sides then shows that no person typed it.
   if (preface === null || bare === framed) return undefined;
   return [{ from: own(SENDERS, preface[1]) ?? "another agent", text: bare }];
 }
 
-/** From its end: the message itself may quote what the program writes. */
+/** Searches from the end, because the message may quote the program's text. */
 function withoutTrailer(text: string): string {
   let rest = text;
   while (true) {
@@ -55,14 +52,14 @@ function withoutTrailer(text: string): string {
   }
 }
 
-/** Takes it for granted that the element is an agent's message; a sender that it does not name is "another agent". */
+/** Reads an element that is known to be an agent's message. A sender without a name becomes "another agent". */
 export function messageOf(element: WrapperElement): AgentMessage {
   const from =
     attribute(element, "teammate_id") ?? attribute(element, "from-name") ?? attribute(element, "from");
   return { from: from ?? "another agent", text: inWords(element.body.trim()) };
 }
 
-/** What a person would read in a message that programs write to each other: `{"type":"idle_notification",…}`. */
+/** The readable fields of a message between programs: `{"type":"idle_notification",…}`. */
 const WORDS = [
   "subject",
   "description",

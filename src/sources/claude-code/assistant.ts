@@ -12,8 +12,8 @@ import { searchHits, startsRun } from "./tool-extra.ts";
 import { isDamaged, readDamaged } from "./user.ts";
 
 /**
- * An `assistant` line: usually one finished block of a model call (several lines share its `message.id`), sometimes
- * several, sometimes a longer snapshot of what an earlier line of the id held.
+ * Reads an `assistant` line. It usually contains one finished block of a model call (several lines share its `message.id`),
+ * sometimes several blocks, and sometimes a longer snapshot of an earlier line with the same id.
  */
 export function readAssistant(session: Session, line: Line): Disposition {
   const message = asObject(line.value.message);
@@ -46,7 +46,7 @@ export function readAssistant(session: Session, line: Line): Disposition {
   const id = asString(message.id) ?? line.key;
   const input = givenTokens(usageOf(message));
   if (blocks.every(isBlank)) {
-    // It may still bring the step's final usage.
+    // It may still contain the step's final usage.
     const known = session.stepNamed(line, id, input);
     if (known !== undefined) noteProgress(session, line, known, message);
     return { kind: "hidden", rule: "blank text" };
@@ -54,12 +54,12 @@ export function readAssistant(session: Session, line: Line): Disposition {
   withdrawSuperseded(session, line);
   const step = session.openStepOf(line, id, model, input);
   step.isUnfinished = false;
-  // A snapshot repeats the step's earlier blocks at their own positions; one new block per line does not.
+  // A snapshot repeats earlier blocks of the step at the same positions. A line with one new block does not.
   const isCopy = step.ended || blocks.length > 1;
   let shown = 0;
   let unknown = 0;
   let folded = 0;
-  /** Texts and thoughts so far, which is the next one's index in the step. */
+  /** Number of texts and thoughts so far: the next one's index in the step. */
   let said = 0;
   blocks.forEach((block, index) => {
     switch (block.type) {
@@ -108,7 +108,7 @@ export function readAssistant(session: Session, line: Line): Disposition {
     : { kind: "hidden", rule: "blank text" };
 }
 
-/** Text of white space only, or a thought without text and signature: the wire's leftovers. */
+/** Whether a block has only white space, or is a thought without text and signature. Such blocks are artifacts of streaming. */
 function isBlank(block: JsonObject): boolean {
   if (block.type === "text") return (asString(block.text) ?? "").trim() === "";
   return block.type === "thinking" && (block.thinking ?? "") === "" && !asString(block.signature);
@@ -132,7 +132,7 @@ function readApiError(session: Session, line: Line, blocks: readonly JsonObject[
   return { kind: "shown" };
 }
 
-/** Returns whether it made a part; otherwise it changed or repeated one. */
+/** Returns whether the block created a part. Otherwise it changed or repeated one. */
 function readBlock(
   session: Session,
   line: Line,
@@ -143,11 +143,11 @@ function readBlock(
 ): boolean {
   const kind = block.type === "text" ? "text" : "thinking";
   const raw = kind === "text" ? block.text : block.thinking;
-  // What is no string where one belongs is still shown, as JSON.
+  // A value that should be a string but is not is shown as JSON.
   const text = asString(raw) ?? (raw === undefined || raw === null ? "" : JSON.stringify(raw));
   const signature = asString(block.signature) ?? asString(block.data);
   const toldAt = line.place.byte;
-  // A snapshot has the uuid of the one before it, or none: what hangs on the last block's line stands beside that block.
+  // A snapshot has the uuid of the previous one, or none. A record whose parent is the last block's line follows that block.
   const isNext =
     line.uuid !== undefined && line.uuid !== step.lastToldIn && line.value.parentUuid === step.lastToldIn;
   const last = step.lastIsBlock && index === 0 && !isNext ? step.blocks.last : undefined;
@@ -189,9 +189,9 @@ function readBlock(
 }
 
 /**
- * The block that a later line of the same message repeats or continues, unless the line has told it already: a text that
- * stands in it twice is said twice. In a snapshot or a copy of a finished message any equal block is the same; in a running
- * message only the last part (`last`) may be, since a model may say a thing twice.
+ * The block that a later line of the same message repeats or extends, unless this line already matched it: a text that occurs
+ * twice in a line is shown twice. In a snapshot or a copy of a finished message, any equal block matches. In a running message
+ * only the last part (`last`) can match, since a model may repeat itself.
  */
 function earlierBlock(
   step: Step,
@@ -216,7 +216,7 @@ function earlierBlock(
   );
 }
 
-/** What closes arguments: more of them would stand before it. Looked for from its first character only, however long. */
+/** The closing characters of arguments. Further arguments are inserted before them. The lookbehind keeps the search linear. */
 const END = /(?<!["\]}])["\]}]+$/;
 
 function readCall(
@@ -233,9 +233,9 @@ function readCall(
   const known = session.callNamed(named);
   const isOther =
     known !== undefined && (known.tool_name !== tool_name || known.arguments_json !== arguments_json);
-  // Some providers count their calls anew, or give several the same id: it then names another call, unless the line repeats
-  // the first one. A call of the same message may have been told before all of its arguments were; without a request's id
-  // the provider may be one of those.
+  // Some providers restart their call ids, or reuse an id. The id then names another call, unless the line repeats the first
+  // one. A call of the same message may have been shown before its arguments were complete. Without a request id the provider
+  // may be one of these.
   const goesOn =
     known?.arguments_json === "{}" ||
     (known?.tool_name === tool_name &&
@@ -275,7 +275,7 @@ function readCall(
     input,
     arguments_json,
   });
-  // The server runs its own tools inside the step.
+  // The server runs its own tools within the step.
   if (block.type === "tool_use") step.calls += 1;
   step.lastIsBlock = false;
   session.push(line, {
@@ -290,7 +290,7 @@ function readCall(
   return true;
 }
 
-/** What links a run to the call that starts it: its prompt, which may be told in pieces. */
+/** Records the link facts of a call that starts a run. Its prompt may arrive in pieces. */
 function noteStart(session: Session, line: Line, call: Pick<Call, "id" | "tool_name" | "input">): void {
   if (!startsRun(call.tool_name)) return;
   const prompt = asString(call.input?.prompt);
@@ -303,7 +303,7 @@ function noteStart(session: Session, line: Line, call: Pick<Call, "id" | "tool_n
   if (prompt !== undefined) start.prompt = prompt;
 }
 
-/** The arguments as the line has them; a string in their place (old versions) is their JSON text itself. */
+/** The JSON text of the arguments. Old versions wrote it as a string. */
 function argumentsOf(line: Line, block: JsonObject, index: number): string {
   const { input } = block;
   if (typeof input === "string") return input;
@@ -315,14 +315,14 @@ function inputOf(value: unknown): JsonObject | undefined {
   return typeof value === "string" ? parseObject(value) : asObject(value);
 }
 
-/** The result of a tool that the server ran, inside the model's own message. Returns whether it made a part. */
+/** Reads the result of a server-side tool, which is part of the model's message. Returns whether it created a part. */
 function readServerResult(session: Session, line: Line, call_id: string, block: JsonObject): boolean {
   const call = session.callNamed(call_id);
   const content = block.content;
   const failure = asString(asObject(content)?.error_code);
   const is_error = failure !== undefined || block.is_error === true;
   const hits = searchHits(content);
-  // What a server of the Model Context Protocol answered has the same shape as any tool's result.
+  // MCP results have the same shape as other tool results.
   const said = block.type === "mcp_tool_result" ? resultContent(content) : { output_text: "", parts: [] };
   const output_text =
     failure ??
@@ -357,12 +357,12 @@ function readServerResult(session: Session, line: Line, call_id: string, block: 
   return earlier === undefined;
 }
 
-/** Lines that name older ones as replaced by themselves. */
+/** Retracts the older lines that this line replaces. */
 function withdrawSuperseded(session: Session, line: Line): void {
   withdraw(session, line, asStrings(line.value.supersedesUuids), "replaced by a later answer");
 }
 
-/** Marks what the lines made as withdrawn. */
+/** Retracts the parts of the given lines. */
 export function withdraw(session: Session, line: Line, uuids: readonly string[], reason: string): void {
   for (const uuid of uuids) {
     const made = session.partsOfLine.get(uuid);
@@ -373,7 +373,10 @@ export function withdraw(session: Session, line: Line, uuids: readonly string[],
   }
 }
 
-/** Usage and stop reason: every line of the id repeats them, early ones partly, so the largest figure is the true one. */
+/**
+ * Updates usage and stop reason. Every line of the id repeats them, early lines with partial counts, so the largest count is
+ * correct.
+ */
 export function noteProgress(session: Session, line: Line, step: Step, message: JsonObject): void {
   step.stop = asString(message.stop_reason) ?? step.stop;
   const usage = usageOf(message);

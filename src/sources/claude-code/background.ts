@@ -5,14 +5,14 @@ import type { BackgroundCall, Line, Session } from "./session-types.ts";
 
 const LAUNCHED = /^Async agent launched successfully/;
 
-/** Whether a result says that the run was launched, and not how it ended. Sub-agents' files have the text alone. */
+/** Whether a result reports the launch of a run rather than its end. Sub-agents' files contain only the text. */
 export function isLaunch(result: unknown, output_text: string): boolean {
   const structure = asObject(result);
   if (structure === undefined) return LAUNCHED.test(output_text);
   return structure.isAsync === true || asText(structure.status)?.endsWith("_launched") === true;
 }
 
-/** The agent's names for the run that a result tells of: its id, its task's. */
+/** The agent's names for the run in a result: its id and its task's id. */
 export function keysOf(result: unknown, output_text: string): Set<string> {
   const structure = asObject(result);
   const named = /\bagentId: ?([\w@.-]+)/.exec(output_text)?.[1];
@@ -20,11 +20,11 @@ export function keysOf(result: unknown, output_text: string): Set<string> {
   return new Set(keys.flatMap((key) => asText(key) ?? []));
 }
 
-/** How a run in the background ended, in the words of the record that says so. */
+/** The end of a background run, as its record describes it. */
 interface RunEnd {
   tool_call_id?: string | undefined;
   key?: string | undefined;
-  /** Without it, and without the others, a run is meant that its words name. */
+  /** Used to find the run if the other fields are missing. */
   summary: string;
   status: string | undefined;
   result: string | undefined;
@@ -33,7 +33,7 @@ interface RunEnd {
 const BY_PERSON = /\b(?:stopped|killed|cancelled) by (?:the )?user\b/i;
 const NOT_RECORDED = /didn't finish before the previous session ended/i;
 
-/** Ends the card of the call that is meant; nothing where none is. Told again, the last word holds. */
+/** Ends the matching call, if any. If the end is recorded again, the last record wins. */
 export function endBackground(session: Session, line: Line, end: RunEnd): void {
   const call = meantBy(session, end);
   if (call === undefined) return;
@@ -42,7 +42,7 @@ export function endBackground(session: Session, line: Line, end: RunEnd): void {
   emitEnd(session, line, call, {
     status: outcome !== undefined ? "aborted" : failed ? "error" : "success",
     outcome,
-    // What went wrong its summary says; the run's last words may be of before.
+    // The summary describes the failure. The run's last text may be older.
     output_text:
       (failed ? [end.summary, end.result ?? ""].filter(Boolean).join("\n\n") : (end.result ?? end.summary)) ||
       call.launched,
@@ -50,7 +50,7 @@ export function endBackground(session: Session, line: Line, end: RunEnd): void {
   });
 }
 
-/** The newest runs among which one without a name is looked for. */
+/** Number of recent runs that are searched when the run is not named. */
 const MAX_NAMELESS = 64;
 
 function meantBy({ background }: Session, end: RunEnd): BackgroundCall | undefined {
@@ -59,7 +59,7 @@ function meantBy({ background }: Session, end: RunEnd): BackgroundCall | undefin
   if (named !== undefined) return named;
   if (key !== undefined) {
     const call = background.byName.get(key);
-    // A later message to a run that had ended is another call's.
+    // A later message to an ended run belongs to another call.
     return tool_call_id === undefined || call?.emitted_end === undefined ? call : undefined;
   }
   if (tool_call_id !== undefined) return undefined;
@@ -77,7 +77,7 @@ function outcomeOf({ status, summary }: RunEnd): CallOutcome | undefined {
   return status === "stopped" || status === "killed" ? { kind: "stopped" } : undefined;
 }
 
-/** The file is over: runs without a recorded end get an unknown outcome. */
+/** At the end of the file, gives runs without a recorded end an unknown outcome. */
 export function leaveBackground(session: Session, line: Line): void {
   for (const call of session.background.calls) {
     if (call.emitted_end !== undefined) continue;
@@ -90,7 +90,7 @@ export function leaveBackground(session: Session, line: Line): void {
   }
 }
 
-/** Remembers a call whose run goes on. */
+/** Remembers a call whose run continues in the background. */
 export function noteLaunch({ background }: Session, call: BackgroundCall, keys: Iterable<string>): void {
   background.calls.push(call);
   for (const name of [call.tool_call_id, ...keys]) background.byName.set(name, call);
@@ -131,7 +131,7 @@ function emitEnd(
   );
 }
 
-/** The end of a run that a tool was asked for: `TaskOutput`, and what it was called before. */
+/** Reads the end of a run from `TaskOutput`, or the same tool under its older names. */
 export function noteTaskOutput(session: Session, line: Line, result: unknown): void {
   const task = asObject(asObject(result)?.task);
   const status = asText(task?.status);

@@ -1,30 +1,30 @@
-/** A text or a thought of a step, as it was told last. */
+/** The latest value of a text or thought of a step. */
 export interface Block {
   kind: "text" | "thinking";
   text: string;
   signature: string | undefined;
   part_id: string;
-  /** The line that told it last, by its byte. */
+  /** Byte offset of the last line that contained it. */
   toldAt: number;
 }
 
-/** What a line says. */
+/** The content of a block in a line. */
 export type Words = Omit<Block, "part_id">;
 
-/** Blocks with the same words, in the order in which they came to have them. */
+/** Blocks with the same content, in the order in which they got it. */
 interface Alike {
   blocks: Block[];
-  /** All before it have other words, or were told by the line at `toldAt`. */
+  /** All earlier blocks have other content, or were matched by the line at `toldAt`. */
   next: number;
   toldAt: number;
 }
 
 type ByWords = Map<string | undefined, Alike>;
 
-/** The texts and thoughts of one step: which of them a later line repeats or continues, however many they are. */
+/** The texts and thoughts of one step. Finds the block that a later line repeats or extends in constant time. */
 export class Blocks {
   private readonly blocks: Block[] = [];
-  /** The first `indexed` blocks, by their text or, where that is empty, their signature. Most steps need none. */
+  /** The first `indexed` blocks by their text or, if it is empty, their signature. Most steps need no index. */
   private index: Record<Block["kind"], { texts: ByWords; signatures: ByWords }> | undefined;
   private indexed = 0;
 
@@ -40,17 +40,17 @@ export class Blocks {
     this.blocks.push(block);
   }
 
-  /** Gives a block other words. */
+  /** Changes the content of a block. */
   change(block: Block, text: string, signature: string | undefined): void {
     const before = text === block.text ? undefined : this.alikeOf(block);
-    // Not every length of a long text that grows is kept.
+    // Do not keep every intermediate value of a growing text.
     if (before?.blocks.length === 1 && before.blocks[0] === block) this.mapOf(block)?.delete(keyOf(block));
     block.text = text;
     block.signature = signature;
     if (before !== undefined) this.file(block);
   }
 
-  /** A block with these words that their line has not told yet. */
+  /** A block with this content that the same line has not matched yet. */
   equalTo(words: Words): Block | undefined {
     this.index ??= {
       text: { texts: new Map(), signatures: new Map() },
@@ -89,7 +89,7 @@ export class Blocks {
   }
 }
 
-/** Whether a block says the same; of thoughts without a text, their signatures tell. */
+/** Whether a block has the same content. Thoughts without text are compared by signature. */
 export function isEqual(block: Block, { kind, text, signature }: Words): boolean {
   return block.kind === kind && block.text === text && (text !== "" || block.signature === signature);
 }

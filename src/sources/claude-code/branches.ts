@@ -1,31 +1,31 @@
-/** A turn, and the record that opened it, where that has a name. */
+/** A turn and the uuid of the record that opened it, if it has one. */
 interface BranchTurn {
   uuid: string | undefined;
 }
 
-/** Prompts that were typed under one record, by their uuid: the second in which each was typed. */
+/** Prompts with the same parent, by uuid, with the second in which each was typed. */
 interface Siblings {
   prompts: Map<string, number>;
   seconds: Set<number>;
 }
 
 /**
- * The branches of one conversation. A prompt that is typed under the same record as an earlier one rewinds it: what hangs on
- * the earlier prompt is abandoned. Prompts of one second are no rewind, nor is a prompt's own copy.
+ * The branches of one conversation. A prompt with the same parent as an earlier prompt is a rewind: everything below the
+ * earlier prompt is abandoned. Prompts of the same second are not a rewind, nor is a copy of a prompt.
  */
 export class Branches<Turn extends BranchTurn> {
-  /** By a record's uuid, that of the record it hangs on. */
+  /** Parent uuids by record uuid. */
   private readonly parents = new Map<string, string>();
-  /** By a record's uuid, that of the typed prompt it hangs on or is. */
+  /** The uuid of the nearest typed prompt (an ancestor, or the record itself), by record uuid. */
   private readonly prompts = new Map<string, string>();
-  /** By what they hang on; `null`: on nothing. */
+  /** Prompts by parent; `null`: no parent. */
   private readonly siblings = new Map<string | null, Siblings>();
-  /** The last line without a parent: where it is no typed prompt, the conversation began anew with it. */
+  /** The last line without a parent. If it is no typed prompt, the conversation restarted there. */
   private root: string | undefined;
-  /** Turns that nothing abandoned. */
+  /** Turns that were not abandoned. */
   private turns: Turn[] = [];
 
-  /** A record that says what it hangs on. */
+  /** Adds a record's parent. */
   recordParent(uuid: string, parent: string | null): void {
     if (parent !== null) {
       if (this.parents.has(uuid)) return;
@@ -38,12 +38,12 @@ export class Branches<Turn extends BranchTurn> {
     this.root = uuid;
   }
 
-  /** What stands under nothing from here on is no branch of what stood there before. */
+  /** From here on, records without a parent are no branches of earlier ones. */
   reset(): void {
     this.siblings.delete(null);
   }
 
-  /** The typed prompt that a record hangs on. */
+  /** The nearest typed prompt above a record. */
   promptOf(uuid: string): string | undefined {
     return this.prompts.get(uuid);
   }
@@ -52,7 +52,7 @@ export class Branches<Turn extends BranchTurn> {
     this.turns.push(turn);
   }
 
-  /** A prompt was typed. `second`: when, in whole seconds. Returns the turns that are abandoned with it, oldest first. */
+  /** Adds a typed prompt. `second`: its time in whole seconds. Returns the turns that it abandons, oldest first. */
   type(uuid: string, parent: string | null, second: number): Turn[] {
     const { prompts, seconds } = this.siblings.get(parent) ?? { prompts: new Map(), seconds: new Set() };
     const abandoned: Turn[] = [];
@@ -71,7 +71,9 @@ export class Branches<Turn extends BranchTurn> {
     return abandoned;
   }
 
-  /** Whether a record hangs, at whatever distance, on such a one: each record is looked at once, however many ask. */
+  /**
+   * Returns a function that tells whether a record has such an ancestor. Results are cached, so each record is visited once.
+   */
   private isBelow(isAncestor: (uuid: string) => boolean): (uuid: string) => boolean {
     const known = new Map<string, boolean>();
     return (uuid) => {
@@ -80,7 +82,7 @@ export class Branches<Turn extends BranchTurn> {
       for (let at: string | undefined = uuid; at !== undefined; at = this.parents.get(at)) {
         isDescendant = isAncestor(at) || known.get(at);
         if (isDescendant !== undefined) break;
-        // Foreign records may hang on each other in a circle.
+        // Malformed files may contain cycles.
         known.set(at, false);
         walked.push(at);
       }

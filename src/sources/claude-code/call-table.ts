@@ -2,15 +2,15 @@ import type { RecordPlace } from "../contract.ts";
 import { CallsWithSameId } from "../duplicate-call-ids.ts";
 import type { Call } from "./session-types.ts";
 
-/** The tool calls of a session by the id that the agent gave them, and which of them have no result yet. */
+/** The tool calls of a session by the agent's id, and which of them have no result yet. */
 export class CallTable {
   private readonly calls = new Map<string, Call>();
   /** Calls of the turn that have no result yet. */
   private readonly waiting = new Set<Call>();
-  /** The number of calls without a result, by message, of any turn. */
+  /** Number of calls without a result by message, in any turn. */
   private readonly unanswered = new Map<string, number>();
 
-  /** The number of calls of the turn that have no result yet. */
+  /** Number of calls of the turn without a result. */
   get open(): number {
     return this.waiting.size;
   }
@@ -19,7 +19,7 @@ export class CallTable {
     this.waiting.clear();
   }
 
-  /** Adds a call. One of another message with the same id no longer waits for its result. */
+  /** Adds a call. A call of another message with the same id no longer waits for its result. */
   add(named: string, call: Call): void {
     const before = this.calls.get(named);
     const isBeside = before?.message_id === call.message_id && before.result === undefined;

@@ -1,25 +1,25 @@
 import type { MediaPart, Part } from "../../model/messages/part.ts";
 import { asArray, asObject, asString, type JsonObject } from "../../model/narrow.ts";
 
-/** `message.content` as blocks, whether it was a string, a list, or missing. */
+/** `message.content` as a list of blocks. It may be a string, a list, or missing. */
 export function blocksOf(content: unknown): JsonObject[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return asArray(content).map((item) => {
     if (typeof item === "string") return { type: "text", text: item };
     const block = asObject(item);
     if (block === undefined) return { type: "unknown", value: item };
-    // Something else where the text belongs is not dropped for its claim to be text.
+    // A text block whose text is no string is kept as an unknown block.
     const isText = block.type !== "text" || typeof (block.text ?? "") === "string";
     return isText ? block : { type: "malformed text", block };
   });
 }
 
-/** The text of the text blocks, a line each. */
+/** The text of the text blocks, joined by newlines. */
 export function textOf(blocks: readonly JsonObject[]): string {
   return blocks.flatMap((block) => (block.type === "text" ? [asString(block.text) ?? ""] : [])).join("\n");
 }
 
-/** An image or document block as media, by data or by address; anything else is kept as it is. */
+/** Converts an image or document block, with data or URL, to media. Other blocks are kept as they are. */
 function mediaOf(block: JsonObject): MediaPart {
   const source = asObject(block.source);
   const data = asString(source?.data);
@@ -47,12 +47,12 @@ function mediaOf(block: JsonObject): MediaPart {
   return { type: "unknown", raw: block };
 }
 
-/** A `tool_result`'s content: all its text, and the rest as media. */
+/** Splits the content of a `tool_result` into its text and other parts. */
 export function resultContent(content: unknown): { output_text: string; parts: MediaPart[] } {
   if (typeof content === "string") return { output_text: content, parts: [] };
   const texts: string[] = [];
   const parts: MediaPart[] = [];
-  // A block that stands alone where a list belongs is one all the same.
+  // A single block instead of a list is accepted.
   for (const block of blocksOf(asObject(content) === undefined ? content : [content])) {
     const text = asString(block.text);
     if (block.type === "text" && text !== undefined) texts.push(text);
@@ -62,7 +62,7 @@ export function resultContent(content: unknown): { output_text: string; parts: M
   return { output_text: texts.join("\n"), parts };
 }
 
-/** A person's blocks as parts of a prompt. */
+/** Converts a person's blocks to parts of a prompt. */
 export function promptParts(blocks: readonly JsonObject[]): Part[] {
   return blocks.map((block): Part => {
     const text = asString(block.text);
@@ -70,7 +70,7 @@ export function promptParts(blocks: readonly JsonObject[]): Part[] {
   });
 }
 
-/** A cheap fingerprint: a copy has the same length and the same characters at the sampled places. */
+/** A cheap fingerprint: the length and some sampled characters, which are equal in a copy. */
 export function sample(text: string): number {
   let hash = 0;
   const step = Math.max(1, Math.floor(text.length / 64));

@@ -2,29 +2,29 @@ import { asObject, asText } from "../../model/narrow.ts";
 import { blocksOf } from "./content.ts";
 import type { Line } from "./session-types.ts";
 
-/** Tells the lines that a file begins with because they were copied from another session's. */
+/** Recognizes lines at the start of a file that were copied from another session's file. */
 export interface Copies {
-  /** A run says that it begins with what its parent had read. */
+  /** A run declares that it starts with its parent's history. */
   begins(parent: string | undefined): void;
-  /** A prompt was queued at this time. `isLate`: the file's conversation had begun. */
+  /** A prompt was queued at this time. `isLate`: the conversation of this file had already started. */
   asked(at: number, isLate: boolean): void;
-  /** What shows that a line of the conversation is a copy. */
+  /** Returns "copy" if a line of the conversation is a copy. */
   of(line: Line): "copy" | undefined;
-  /** Whether copied lines ask for a call, and for one of this name. */
+  /** Whether copied lines contain calls, and whether they contain a call of this name. */
   hasCalls(): boolean;
   isCall(id: string): boolean;
-  /** Whether the copied lines end with a line that is none; once. */
+  /** Returns true once: when the first line follows that is no copy. */
   end(): boolean;
 }
 
 /**
- * A copy names the session that it comes from (`forkedFrom`, `requestSessionId`), or is older than the first prompt that this
- * file's own program was given. `isOwn`: whether a session's name is this file's.
+ * A copy names its original session (`forkedFrom`, `requestSessionId`), or is older than the first prompt of this file's own
+ * process. `isOwn`: whether a session's name is this file's.
  */
 export function createCopies(isOwn: (name: string) => boolean): Copies {
-  /** When this file's program was given its first prompt, as far as that is told before the conversation. */
+  /** Time of this process's first prompt, if it is recorded before the conversation. */
   let firstAsked: number | undefined;
-  /** A run begins with its parent's call, which its first own prompt answers. */
+  /** A fork starts with its parent's call, which the fork's first own prompt answers. */
   let isFork = false;
   const calls = new Set<string>();
   let state: "before" | "inside" | "behind" = "before";
@@ -72,7 +72,10 @@ export function createCopies(isOwn: (name: string) => boolean): Copies {
     return firstAsked === undefined || line.at < firstAsked;
   }
 
-  /** Hooks run before the prompt reaches the file; an answer, and a prompt that was stored, do not. */
+  /**
+   * Whether a line may be older than the prompt without being a copy. Hooks run before the prompt is written; answers and
+   * stored prompts do not.
+   */
   function mayBeOlder(line: Line): boolean {
     return line.value.type === "assistant" || line.value.type === "user";
   }

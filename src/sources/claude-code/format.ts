@@ -5,12 +5,12 @@ import { parsePath } from "./path.ts";
 import { createClaudeCodeReader } from "./reader.ts";
 import { createRequestLog } from "./request-log.ts";
 
-/** Claude Code, 1.0 to 2.1: one file of JSON lines per session, sub-agents in files of their own since 2.0.28. */
+/** Claude Code 1.0 to 2.1: one JSONL file per session. Since 2.0.28 sub-agents have files of their own. */
 export const claudeCode: Format = {
   id: "claude-code",
   name: "Claude Code",
   root: { variable: "CLAUDE_CONFIG_DIR", home: ".claude", folders: ["projects"] },
-  // `<pid>.<hash>.key` beside them are secrets.
+  // `<pid>.<hash>.key` in the same folder are secrets.
   registry: { folder: "sessions", isEntry: (name) => /^\d+\.json$/.test(name), read: readRegistry },
   classify,
   detect,
@@ -20,15 +20,14 @@ export const claudeCode: Format = {
 };
 
 /**
- * What `waitingFor` says while a turn waits for its user. With another value (`dialog open` is `/model` and other menus)
- * the turn may be over.
+ * Values of `waitingFor` while a turn waits for its user. With other values (`dialog open`: `/model` and other menus) the turn
+ * may be over.
  */
 const WAITS_IN_TURN = new Set(["permission prompt", "input needed", "sandbox request", "worker request"]);
 
 /**
- * `<pid>.json` of a live process (Claude Code 2.1). `status` is `idle`, `busy`, `shell` (the turn is over, a background
- * shell runs) or `waiting`; it is absent for the first moments and in older versions. A status that is not known here
- * says nothing.
+ * Reads `<pid>.json` of a live process (Claude Code 2.1). `status` is `idle`, `busy`, `shell` (the turn is over, a background
+ * shell is running) or `waiting`. It is absent right after the start and in older versions. Unknown values are ignored.
  */
 function readRegistry(_name: string, text: string): RegistryEntry | undefined {
   const entry = asObject(JSON.parse(text));
@@ -84,7 +83,7 @@ function classify(path: string): SessionPath | undefined {
   return { kind: "session" };
 }
 
-/** Types that no other agent's lines have. */
+/** Line types that only this agent uses. */
 const OWN_TYPES = new Set([
   "agent-name",
   "ai-title",
@@ -100,7 +99,7 @@ function detect(head: Uint8Array): boolean {
   const records = lines.push(head);
   if (records.some(({ value }) => value !== undefined && isOwn(value))) return true;
   if (records.some(({ value }) => value !== undefined)) return false;
-  // The first line is longer than the head, or the file is one line without its newline.
+  // The first line may be longer than the head, or the file may be one line without a newline.
   if (lines.settle().some(({ value }) => value !== undefined && isOwn(value))) return true;
   const text = new TextDecoder().decode(head.subarray(0, 4096)).trimStart();
   return text.startsWith('{"') && /"(parentUuid|isSidechain|leafUuid)":/.test(text);
@@ -111,7 +110,7 @@ function isOwn(value: JsonObject): boolean {
   if (OWN_TYPES.has(type)) return true;
   if (type === "summary") return "leafUuid" in value;
   const message = asObject(value.message);
-  // Qwen Code writes the same envelope around messages with `parts`.
+  // Qwen Code uses the same envelope for messages with `parts`.
   if (message !== undefined && "parts" in message) return false;
   if ("parentUuid" in value && ("isSidechain" in value || "sessionId" in value)) {
     return type !== "system" || !("systemPayload" in value);

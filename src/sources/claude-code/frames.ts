@@ -1,15 +1,15 @@
-/** What an agent's program wrote around a task: the task itself, and what stands around it. */
+/** A task, and the text that the agent's program wrote around it. */
 export interface FramedTask {
   task: string;
-  /** The program's own words. */
+  /** The program's own text. */
   frame: string;
 }
 
 const FORK = /^<fork-boilerplate>\n?([\s\S]*?)\n?<\/fork-boilerplate>\s*(?:Your directive: ?)?/;
-/** A section of a workflow's prompt: its head, and the lines behind that are indented by two spaces. */
+/** A section of a workflow's prompt: its heading, and the following lines, which are indented by two spaces. */
 const SECTION = /^\[Workflow harness[^\]\n]*\][^\n]*\n?((?:(?: {2}[^\n]*|[ \t]*)(?:\n|$))*)/;
 
-/** The task in a text that a fork or a workflow's agent was started with; `undefined`: nothing stands around it. */
+/** Extracts the task from the first text of a fork or of a workflow's agent; `undefined`: there is no text around it. */
 export function framedTask(text: string): FramedTask | undefined {
   const fork = FORK.exec(text);
   if (fork !== null) {
@@ -24,7 +24,7 @@ export function framedTask(text: string): FramedTask | undefined {
     const [whole, body = ""] = found;
     const words = body.replace(/^ {2}/gm, "").trim();
     around.push(whole.slice(0, whole.length - body.length).trim());
-    // A section before the task quotes the person who asked for the whole.
+    // A section before the task quotes the person's request.
     if (task !== "") around.push(task);
     task = words;
     rest = rest.slice(whole.length);

@@ -5,26 +5,26 @@ import { blocksOf } from "./content.ts";
 import type { Line, Session, Step } from "./session-types.ts";
 import { givenTokens } from "./steps.ts";
 
-/** A text or a thought that streams, and no whole line has brought yet. */
+/** A streaming text or thought whose complete line has not been read. */
 interface StreamedBlock {
   index: number | undefined;
   kind: Block["kind"];
   text: string;
   signature: string | undefined;
-  /** The record that it begins with. */
+  /** Its first record. */
   line: Line;
-  /** What was shown of it, where it was taken for cut off. */
+  /** Its part, if it was shown because the block seemed cut off. */
   shown?: Shown;
 }
 
-/** A part that was made from deltas. */
+/** A part that was created from deltas. */
 interface Shown {
   step: Step;
   block: Block;
   line: Line;
 }
 
-/** The name that the API gives to what a delta brings, by its type. */
+/** The kind and field of each delta type in the API. */
 const DELTAS: Readonly<Record<string, { kind: Block["kind"]; field: string }>> = {
   text_delta: { kind: "text", field: "text" },
   thinking_delta: { kind: "thinking", field: "thinking" },
@@ -32,26 +32,26 @@ const DELTAS: Readonly<Record<string, { kind: Block["kind"]; field: string }>> =
 };
 
 /**
- * The message that the main thread streams, from the `stream_event` lines of `claude -p --output-format stream-json
- * --include-partial-messages`: raw events of Anthropic's Messages API. An `assistant` line repeats each block once it is whole,
- * before the event that ends it. Where the run was killed, or the request was begun anew, the last block stands in its deltas
- * alone: it is held here until it is known whether the line comes.
+ * The message that the main thread is streaming, from the `stream_event` lines of `claude -p --output-format stream-json
+ * --include-partial-messages`: raw events of Anthropic's Messages API. An `assistant` line repeats each complete block, before
+ * the event that ends the block. If the run was killed or the request was restarted, the last block exists only as deltas. It
+ * is held here until it is clear whether its line follows.
  */
 export class MessageStream {
   private id: string | undefined;
-  /** As it began: its model and what it was given. */
+  /** The message at its start: model and input tokens. */
   private message: JsonObject = {};
   private stop_reason: string | undefined;
   private blocks: StreamedBlock[] = [];
 
-  /** A block waits for its whole line. */
+  /** A block is waiting for its complete line. */
   get isOpen(): boolean {
     return this.blocks.length > 0;
   }
 
   /**
-   * Takes an event. Returns whether it is of a text or a thought, which a whole line repeats or `showCutOff` shows. Input of a
-   * call is not taken: half of it was never run.
+   * Reads an event. Returns whether it belongs to a text or thought, which a complete line repeats or `showCutOff` shows. Input
+   * of calls is ignored: an incomplete call was never run.
    */
   read(session: Session, line: Line): boolean {
     const event = asObject(line.value.event);
@@ -83,7 +83,7 @@ export class MessageStream {
     const said = asString(delta[field]) ?? "";
     let block = this.blocks.find((each) => each.index === index && each.kind === kind);
     if (block === undefined) {
-      // Its beginning may stand before the first line that was read. A signature alone says nothing.
+      // Its start may precede the first line that was read. A signature alone has no content.
       if (field === "signature") return false;
       block = { index, kind, text: "", signature: undefined, line };
       this.blocks.push(block);
@@ -93,7 +93,7 @@ export class MessageStream {
     return true;
   }
 
-  /** A message of another id begins: what the one before has left was cut off. */
+  /** Called when a message with another id starts. The remaining blocks of the previous one were cut off. */
   private goOn(session: Session, line: Line, id: string | undefined): void {
     if (id === this.id) return;
     this.showCutOff(session, line);
@@ -103,12 +103,12 @@ export class MessageStream {
     this.blocks = [];
   }
 
-  /** An `assistant` line: what it has whole waits no longer, and what another message has left was cut off. */
+  /** Reads an `assistant` line. Its complete blocks no longer wait. Blocks of another message were cut off. */
   bring(session: Session, line: Line): void {
     if (!this.isOpen) return;
     const message = asObject(line.value.message);
     const isSame = asText(message?.id) === this.id;
-    // What an interrupt left of an answer may come under an id of its own.
+    // The rest of an interrupted answer may have another id.
     const isLeft = asString(message?.model) === "<synthetic>";
     if (isSame || isLeft)
       for (const block of blocksOf(message?.content)) this.settle(session, line, block, isSame);
@@ -121,17 +121,17 @@ export class MessageStream {
     const text = asString(whole[type]) ?? "";
     const alike = this.blocks.filter(({ kind }) => kind === type);
     const repeated = alike.find((block) => text.startsWith(block.text) && (isSame || block.text !== ""));
-    // Lines come in the order of the blocks: the first one is meant, also where its deltas say something else.
+    // Lines follow the order of the blocks, so the first one matches even if its deltas differ.
     const brought = repeated ?? (isSame ? alike[0] : undefined);
     this.blocks = this.blocks.filter((block) => block !== brought);
-    // The line then finds that it repeats this block, wherever it stands in its step.
+    // The line then matches this block, wherever it is in its step.
     if (brought?.shown !== undefined)
       revise(session, line, brought.shown, text, asText(whole.signature) ?? brought.signature);
   }
 
   /**
-   * Shows what stands in deltas alone, as the last parts of its step, at none of their records. It stays known: where the stream goes on after all, or
-   * the whole line comes, that revises what was shown.
+   * Shows blocks that exist only as deltas, as the last parts of their step, without a source record. They are kept: if the
+   * stream continues or the complete line follows, it revises them.
    */
   showCutOff(session: Session, line: Line): void {
     for (const streamed of this.blocks) {
@@ -158,7 +158,7 @@ export class MessageStream {
   }
 }
 
-/** Gives a part that was shown other words. */
+/** Replaces the content of a part. */
 function revise(
   session: Session,
   line: Line,

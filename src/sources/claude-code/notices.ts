@@ -20,13 +20,13 @@ import { parseWrappers, stripAnsi } from "./wrappers.ts";
 
 const SHOWN: Disposition = { kind: "shown" };
 
-/** Subtypes of `system` lines that say nothing but their content. */
+/** Subtypes of `system` lines that consist of their content. */
 const NOTICES = new Set(["bridge_status", "informational", "model_change", "status"]);
 
-/** Those of them whose names say nothing at all. */
+/** Subtypes whose names carry no information. */
 const NAMELESS = new Set(["informational", "status"]);
 
-/** Fields that any line has: one that has no others says nothing. */
+/** Fields that every line has. A line without other fields is empty. */
 const ENVELOPE = new Set([
   "content",
   "cwd",
@@ -48,7 +48,7 @@ const ENVELOPE = new Set([
   "version",
 ]);
 
-/** `system` lines, by subtype. */
+/** Reads `system` lines by subtype. */
 export function readSystem(session: Session, line: Line): Disposition {
   const { value } = line;
   const subtype = asString(value.subtype);
@@ -132,7 +132,7 @@ export function readSystem(session: Session, line: Line): Disposition {
         result: undefined,
       });
       return { kind: "folded", into: "the end of a background run" };
-    // Progress in the output of `claude -p --output-format stream-json`. The call's own result and notification follow.
+    // Progress in the output of `claude -p --output-format stream-json`. The result and the notification of the call follow.
     case "thinking_tokens":
     case "task_started":
     case "task_progress":
@@ -146,7 +146,7 @@ export function readSystem(session: Session, line: Line): Disposition {
       if (content === "" && Object.keys(value).some((name) => !ENVELOPE.has(name)))
         return unknownNotice(session, line, "none");
       if (content === "") return { kind: "hidden", rule: "empty notice" };
-      // What it did follows in a line of its own.
+      // The outcome follows in a separate line.
       if (asString(value.toolUseID) !== undefined && /^Running \S.*\.\.\.$/.test(content)) {
         return { kind: "hidden", rule: "hook begins" };
       }
@@ -182,7 +182,7 @@ function note(session: Session, line: Line, what: string, content: string): Disp
 }
 
 function count(tokens: number): string {
-  // Not by locale: the first use of one costs as much as reading a megabyte.
+  // No `toLocaleString`: its first use costs as much as reading a megabyte.
   return String(tokens).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
@@ -236,7 +236,7 @@ function readStopHooks(session: Session, line: Line): Disposition {
   }
   const why = asText(value.stopReason);
   const failed = Array.isArray(value.failedHookErrorIndexes) ? value.failedHookErrorIndexes : undefined;
-  // A hook that keeps the agent going says why where one that failed says what went wrong.
+  // A hook that keeps the agent from stopping writes its reason where a failed hook writes its error.
   const untold = errors.filter((error, index) => {
     const isBlock =
       failed === undefined ? session.blockedStop?.includes(error) === true : !failed.includes(index);
@@ -261,7 +261,7 @@ function readStopHooks(session: Session, line: Line): Disposition {
 
 // --- Attachments ----------------------------------------------------------------------------------------------------
 
-/** Attachments that only keep the agent's own books. */
+/** Attachments for the agent's internal use only. */
 const BOOKKEEPING = new Set([
   "agent_listing_delta",
   "bash_output_audience_note",
@@ -299,7 +299,7 @@ const BOOKKEEPING = new Set([
   "workflow_size_guideline_change",
 ]);
 
-/** `attachment` lines: queued prompts, hooks, files that were put into the context, and bookkeeping. */
+/** Reads `attachment` lines: queued prompts, hooks, files that were added to the context, and bookkeeping. */
 export function readAttachment(session: Session, line: Line): Disposition {
   const attachment = asObject(line.value.attachment) ?? {};
   const type = asString(attachment.type) ?? "";
@@ -424,7 +424,7 @@ export function readAttachment(session: Session, line: Line): Disposition {
     case "read_truncation_notice":
       return context(session, line, "A file was read in part", textOf(attachment.banner), attachment);
     default: {
-      // One of a later version: what it says to the model can be read all the same.
+      // Unknown types of later versions: their text for the model can still be shown.
       const said = type === "" ? "" : textOf(attachment) || renderedOf(line) || fieldsOf(attachment);
       if (said !== "") {
         const name = firstLine(type.replaceAll("_", " "));
@@ -443,7 +443,7 @@ export function readAttachment(session: Session, line: Line): Disposition {
   }
 }
 
-/** The text that an attachment became in the request, without the marks around it. */
+/** The text of an attachment in the request, without the tags around it. */
 function renderedOf(line: Line): string {
   return asArray(line.value.rendered)
     .map((piece) => textOf(piece).replace(/^<system-reminder>\n?|\n?<\/system-reminder>$/g, ""))
@@ -451,7 +451,7 @@ function renderedOf(line: Line): string {
     .join("\n");
 }
 
-/** The plain fields of an attachment, a line each. */
+/** The scalar fields of an attachment, one per line. */
 function fieldsOf(attachment: JsonObject): string {
   return Object.entries(attachment)
     .filter(([name, value]) => name !== "type" && typeof value === "string" && value.trim() !== "")
@@ -459,7 +459,7 @@ function fieldsOf(attachment: JsonObject): string {
     .join("\n");
 }
 
-/** Plan and auto mode: the model is told again and again that it is in one. */
+/** Reads reminders of plan and auto mode, which are repeated to the model. */
 function readMode(
   session: Session,
   line: Line,
@@ -477,7 +477,7 @@ function readMode(
   return SHOWN;
 }
 
-/** What a language server found in the files that the agent changed. */
+/** Reads diagnostics of a language server for files that the agent changed. */
 function readDiagnostics(session: Session, line: Line, attachment: JsonObject): Disposition {
   const lines: string[] = [];
   for (const item of asArray(attachment.files)) {
@@ -520,7 +520,7 @@ function context(
   return SHOWN;
 }
 
-/** The files that instruct the model, as they are put into its context: all of them at first, then those that changed. */
+/** Reads instruction files that are added to the context: all of them at first, later the changed ones. */
 function readInstructions(session: Session, line: Line, attachment: JsonObject): Disposition {
   const files = asArray(attachment.files)
     .map(asObject)
@@ -538,7 +538,7 @@ function readInstructions(session: Session, line: Line, attachment: JsonObject):
   return context(session, line, title, text, attachment);
 }
 
-/** What a hook tells the program: words for people are told as such, those for the model come as a record of their own. */
+/** Reads the JSON output of a hook. Messages for people are shown here; context for the model has a record of its own. */
 function readHookJson(
   session: Session,
   line: Line,
@@ -576,7 +576,7 @@ function hookName(attachment: JsonObject): string | undefined {
   return name === undefined ? undefined : `Hook ${firstLine(name)}`;
 }
 
-/** The text inside an attachment's content: a string, a list of strings, or a file's content two levels down. */
+/** The text in an attachment's content: a string, a list of strings, or a file's content nested two levels deep. */
 function textOf(value: unknown): string {
   if (typeof value === "string") return value.trim();
   if (Array.isArray(value))
@@ -591,16 +591,18 @@ function textOf(value: unknown): string {
 
 // --- Progress -------------------------------------------------------------------------------------------------------
 
-/** Longest piece of a run's call or result that its parent's card repeats. */
+/** Maximum length of a run's call or result in its parent's card. */
 const MAX_REPEATED = 400;
 
-/** What a run did, in a few words for its parent's card: until 2.1.80 its messages stand in the parent's file too. */
+/**
+ * A short description of a run's activity for its parent's card. Until 2.1.80 the run's messages are also in the parent's file.
+ */
 function runProgress(data: JsonObject | undefined): string {
   const message = asObject(asObject(data?.message)?.message);
   const said = blocksOf(message?.content ?? []).map((block) => {
     switch (block.type) {
       case "text":
-        // The task itself stands in the call.
+        // The call already contains the task.
         return message?.role === "assistant" ? (asString(block.text) ?? "").trim() : "";
       case "tool_use":
         return `▸ ${asString(block.name) ?? ""} ${clip(JSON.stringify(block.input ?? {}))}`;
@@ -617,7 +619,7 @@ function clip(text: string): string {
   return text.length > MAX_REPEATED ? `${text.slice(0, MAX_REPEATED).toWellFormed()}…` : text;
 }
 
-/** `progress` lines: the live state of a running call, or a word on which run it started. */
+/** Reads `progress` lines: the live state of a running call, or the id of the run that it started. */
 export function readProgress(session: Session, line: Line): Disposition {
   const data = asObject(line.value.data);
   const type = asString(data?.type) ?? "progress";

@@ -2,10 +2,10 @@ import type { ToolStatus } from "../../model/messages/message.ts";
 import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import type { CallOutcome, Decider, Permission } from "../../model/parts/outcome.ts";
 
-/** A result's line, as far as it says how its call ended. */
+/** The parts of a result's line that describe how its call ended. */
 interface ResultLine {
   value: JsonObject;
-  /** The line's `toolUseResult`, where that is this result's alone. */
+  /** The line's `toolUseResult`, if it belongs to this result alone. */
   structure: unknown;
   is_error: boolean;
   output_text: string;
@@ -18,12 +18,12 @@ export interface CallEnd {
   permission?: Permission;
 }
 
-/** Tools that ask a person something: whoever stops one has declined what it asked. */
+/** Tools that ask a person. Stopping one means declining its request. */
 const ASKING: ReadonlySet<string> = new Set(["AskUserQuestion", "ExitPlanMode"]);
 
 /**
- * How a call ended. `toolDenialKind` (Claude Code 2.1.2xx) and `permissionDecision` (2.1.3xx) say who refused or allowed it;
- * older files have the agent's own sentences alone.
+ * How a call ended. `toolDenialKind` (Claude Code 2.1.2xx) and `permissionDecision` (2.1.3xx) name who refused or allowed it.
+ * Older files only have the agent's fixed sentences.
  */
 export function callEnd(line: ResultLine): CallEnd {
   const { value, is_error, output_text } = line;
@@ -42,7 +42,7 @@ function outcomeOf(line: ResultLine, decision: JsonObject | undefined): CallOutc
   switch (kind) {
     case undefined:
       return refusal === undefined ? outcomeOfText(line) : refused(line, refusal);
-    // Written on resume, for a call whose end nobody recorded.
+    // Written on resume for a call without a recorded end.
     case "interrupted":
       return { kind: "unknown" };
     case "user-rejected": {
@@ -59,7 +59,7 @@ function outcomeOf(line: ResultLine, decision: JsonObject | undefined): CallOutc
     default:
       if (!line.is_error) return undefined;
       if (/^auto-?mode/.test(kind)) return refused(line, { by: "mode", name: "auto" });
-      // A kind of a later version.
+      // An unknown kind of a later version.
       return {
         kind: "refused",
         ...(refusal ?? {}),
@@ -68,7 +68,7 @@ function outcomeOf(line: ResultLine, decision: JsonObject | undefined): CallOutc
   }
 }
 
-/** Who decided, as `permissionDecision` tells. */
+/** Who decided, according to `permissionDecision`. */
 function permissionOf(decision: JsonObject): Permission {
   const source = asText(decision.source) ?? "";
   const type = asText(decision.reasonType);
@@ -102,10 +102,10 @@ function refused(
 
 const REJECTED =
   /^The user doesn't want to (?:proceed with this tool use|take this action right now)|^(?:User rejected tool use|Interrupted by user|\[Request interrupted by user)/;
-/** What a person said instead, behind the sentence for the model. */
+/** The person's instructions, which follow the sentence for the model. */
 const SAID = /\bthe user said:\s*([\s\S]+)$/;
 const CANCELLED = /^(?:<tool_use_error>)?(?:Cancelled: parallel tool call|Sibling tool call errored)/;
-/** The hook that an agent names in its refusal, and what it said: `PreToolUse:Bash hook error: [command]: no`. */
+/** The hook in a refusal, and its message: `PreToolUse:Bash hook error: [command]: no`. */
 const HOOK = /^(PreToolUse:\S+) hook (?:error|blocked)[^:]*:(?: \[[\s\S]*\]:)?\s*([\s\S]*)$/;
 const BY_RULE = /^Permission to use \S+.* has been (?:auto-)?denied/;
 const BY_SETTINGS =
@@ -121,15 +121,15 @@ function rejectionOf({ output_text }: ResultLine): string | undefined {
 }
 
 /**
- * One sentence stands for a call that a person refused and for one that was stopped while it ran: refused is certain where
- * the person said what to do instead, or where the tool only asked.
+ * The same sentence is used for calls that a person refused and for calls that were stopped while running. It is certainly a
+ * refusal if the person gave instructions, or if the tool only asked.
  */
 function stoppedByPerson({ tool_name }: ResultLine, said: string | undefined): CallOutcome {
   const isRefused = said !== undefined || ASKING.has(tool_name ?? "");
   return { kind: isRefused ? "refused" : "stopped", by: "person", ...reason(said) };
 }
 
-/** By the sentences of versions that have no field for it. */
+/** The outcome by its sentence, for versions without a field. */
 function outcomeOfText(line: ResultLine): CallOutcome | undefined {
   const { structure, is_error, output_text } = line;
   if (structure === "User rejected tool use" || (is_error && REJECTED.test(output_text)))

@@ -1,25 +1,25 @@
 import { isUuid } from "../../model/is-uuid.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 
-/** What a file's path alone says. */
+/** Facts from a file's path. */
 export interface FilePath {
-  /** The file's name without its ending. */
+  /** The file's name without its extension. */
   stem: string;
-  /** The session that a person started: by the file's own name or, for a run, by its folder. */
+  /** The session that a person started, named by the file or, for a run, by its folder. */
   session_id: string | undefined;
   /** Present for a sub-agent's file. */
   agent_id: string | undefined;
-  /** The workflow's run that the agent works for. */
+  /** The workflow run that the agent belongs to. */
   workflow: string | undefined;
 }
 
-/** The id that a run's session goes by here. `main_id`: of the session that a person started. */
+/** The id of a run's session in Verbatim. `main_id`: the session that a person started. */
 export function runId(main_id: string, agent_id: string): string {
   return uuidFrom(main_id, `agent-${agent_id}`);
 }
 
 /**
- * `<session>.jsonl`, `agent-<id>.jsonl` beside it (until early 2.1), `<session>/subagents/agent-<id>.jsonl`, or
+ * Parses `<session>.jsonl`, `agent-<id>.jsonl` in the same folder (until early 2.1), `<session>/subagents/agent-<id>.jsonl`, or
  * `<session>/subagents/workflows/<run>/agent-<id>.jsonl`.
  */
 export function parsePath(path: string): FilePath {

@@ -2,41 +2,44 @@ import { asString, type JsonObject } from "../../model/narrow.ts";
 import type { RecordPlace } from "../contract.ts";
 import { blocksOf } from "./content.ts";
 
-/** What a person typed while the agent worked, where the record of that stands, and when it was, in milliseconds. */
+/** A prompt that a person typed while the agent worked, the position of its record, and its time in milliseconds. */
 export interface QueuedPrompt {
   text: string;
   place: RecordPlace;
   at: number;
-  /** The text as it is compared. */
+  /** The text in its normalized form for comparison. */
   bare: string;
 }
 
 /**
- * The prompts that were queued and have not reached the model. `queue-operation` lines tell that one was queued; that it
- * left the queue does not tell whether it was sent: the prompt itself does, which comes as a record of its own.
+ * Queued prompts that have not reached the model. `queue-operation` lines record queueing. Removal from the queue does not mean
+ * that a prompt was sent; only the prompt's own record does.
  */
 export interface PromptQueue {
-  /** Reads a `queue-operation` line. Returns the prompt that it takes out of the queue, as it does to put it into the running turn. */
+  /**
+   * Reads a `queue-operation` line. Returns the prompt that it removes from the queue, for example to add it to the running
+   * turn.
+   */
   read(value: JsonObject, line: { place: RecordPlace; at: number }): QueuedPrompt | undefined;
   /** Whether this prompt has not reached the model yet. */
   isWaiting(prompt: QueuedPrompt): boolean;
-  /** Whether these words were queued until `at` and have not reached the model. */
+  /** Whether this text was queued until `at` and has not reached the model. */
   waits(text: string, at: number): boolean;
-  /** A prompt reached the model, or a command was run. Whether it had been queued. */
+  /** A prompt reached the model, or a command was run. Returns whether it had been queued. */
   deliver(text: string): boolean;
-  /** Empties the queue of what was typed until `at`, because nothing of that will be sent any more. */
+  /** Removes and returns the prompts typed until `at`, because they will not be sent any more. */
   takeUntil(at: number): QueuedPrompt[];
 }
 
-/** Of the prompts that wait, so many may be sent together: the oldest. */
+/** Maximum number of waiting prompts that may be sent together, oldest first. */
 const MAX_TOGETHER = 256;
 
 const NOTIFICATION = /^\s*(?:\[SYSTEM NOTIFICATION - NOT USER INPUT\][^<]*)?<(?:task|agent)-notification>/;
 
 export function createPromptQueue(): PromptQueue {
-  /** As the agent's own queue stands. */
+  /** The agent's own queue. */
   let queued: QueuedPrompt[] = [];
-  /** Not seen in the conversation so far. */
+  /** Prompts that are not in the conversation yet. */
   let waiting: QueuedPrompt[] = [];
   return {
     read({ operation, content, reason }, { place, at }) {
@@ -51,7 +54,7 @@ export function createPromptQueue(): PromptQueue {
           return undefined;
         }
         case "remove": {
-          // Newer lines say which one.
+          // Newer lines name the prompt.
           const words = bare(textOf(content));
           const named =
             words === "" ? -1 : queued.slice(0, MAX_TOGETHER).findIndex((prompt) => prompt.bare === words);
@@ -61,7 +64,7 @@ export function createPromptQueue(): PromptQueue {
         }
         case "dequeue":
           queued.shift();
-          // A command that runs without the model may be stored under another name, or not at all.
+          // A command that runs without the model may be recorded under another name, or not at all.
           if (first?.text.startsWith("/")) waiting = waiting.filter((prompt) => prompt !== first);
           return undefined;
         case "popAll":
@@ -82,7 +85,7 @@ export function createPromptQueue(): PromptQueue {
       const words = bare(text);
       const oldest = waiting.slice(0, MAX_TOGETHER);
       const same = oldest.find((prompt) => prompt.bare === words);
-      // Prompts that wait together may be sent as one, and what was typed may be sent with more around it.
+      // Waiting prompts may be sent as one message, with other text around them.
       const sent = new Set(
         same === undefined ? oldest.filter((prompt) => words.includes(prompt.bare)) : [same],
       );
@@ -104,7 +107,7 @@ function textOf(content: unknown): string {
     .join("\n");
 }
 
-/** A text without white space, which the agent may set otherwise. */
+/** Removes white space, which the agent may change. */
 export function bare(text: string): string {
   return text.replaceAll(/\s+/g, "");
 }
