@@ -21,7 +21,7 @@ import { isWhole } from "./steps.ts";
 import { readUser, tellsInterrupt } from "./user.ts";
 import { parseWrappers } from "./wrappers.ts";
 
-/** Lines that only keep the agent's own books; what they say is not part of the conversation. */
+/** Lines for the agent's internal use, which are not part of the conversation. */
 const BOOKKEEPING = new Set([
   "agent-color",
   "agent-setting",
@@ -55,7 +55,7 @@ const BOOKKEEPING = new Set([
   "worktree-state",
 ]);
 
-/** Wrappers around what is put before a prompt. */
+/** Tags of content that is inserted before a prompt. */
 const NOISE = new Set([
   "local-command-caveat",
   "local-command-stderr",
@@ -63,10 +63,10 @@ const NOISE = new Set([
   "system-reminder",
 ]);
 
-/** How far a title is trusted; of equal ones the last wins. */
+/** Sources of titles by increasing precedence. Among equal ones the last wins. */
 const TITLES: readonly string[] = ["summary", "agent-name", "ai-title", "custom-title"];
 
-/** Without any line that names its session after so many records, a file is taken for a session of its own. */
+/** After this many records without a session id, the file is treated as a session of its own. */
 const MAX_HELD = 256;
 
 export function createClaudeCodeReader({ path, start }: ReaderOptions): Reader {
@@ -75,7 +75,7 @@ export function createClaudeCodeReader({ path, start }: ReaderOptions): Reader {
   /** Records read before the session's id is known. */
   let held: LineRecord[] = [];
   let file: SessionFile | undefined;
-  /** Text of a side file that came before the session's id was known. */
+  /** Text of a side file that was read before the session's id was known. */
   let side: string | undefined;
 
   function read(records: LineRecord[], final: boolean): ReadRecord[] {
@@ -112,7 +112,7 @@ export function createClaudeCodeReader({ path, start }: ReaderOptions): Reader {
   };
 }
 
-/** The session that a line belongs to, in its own files and in the printed stream of `claude -p`. */
+/** The id of a line's session, in session files and in the output of `claude -p`. */
 function sessionNameOf(value: JsonObject): string | undefined {
   return asText(value.sessionId) ?? asText(value.session_id);
 }
@@ -120,7 +120,7 @@ function sessionNameOf(value: JsonObject): string | undefined {
 interface Identity {
   /** The session of this file. */
   session_id: string;
-  /** The session that a person started: its own id, or that of the session whose sub-agent this is. */
+  /** The session that a person started: this session, or the one that started this sub-agent. */
   main_id: string;
   run: { agent_id: string; workflow: string | undefined; hidden: string | undefined } | undefined;
 }
@@ -128,7 +128,7 @@ interface Identity {
 function identify(path: FilePath, named: JsonObject | undefined): Identity {
   const name = named === undefined ? undefined : sessionNameOf(named);
   const main_id = path.session_id ?? asSessionId(name ?? path.stem);
-  // A run's file that was given another name still says whose it is.
+  // A renamed run file still contains the agent's id.
   const agent_id = path.agent_id ?? (named?.isSidechain === true ? asText(named.agentId) : undefined);
   if (agent_id === undefined || (path.agent_id === undefined && path.session_id !== undefined)) {
     return { session_id: main_id, main_id, run: undefined };
@@ -167,38 +167,38 @@ function openFile(path: string, identity: Identity): SessionFile {
       at: 0,
     };
   }
-  /** Runs that old versions wrote between the lines of their parent, by the first line's uuid or the agent's id. */
+  /** Runs that old versions wrote into their parent's file, by the first line's uuid or the agent's id. */
   const inline = new Map<string, Session>();
   const inlineOfLine = new Map<string, Session>();
   let lastInline: Session | undefined;
-  /** Sessions that are not shown, by the rule. */
+  /** The rules by which sessions are hidden. */
   const hiddenRule = new Map<Session, string>();
   if (run?.hidden !== undefined) hiddenRule.set(main, run.hidden);
-  /** What tells a copy of a line from another line with the same uuid. */
+  /** Signatures of lines by uuid. They distinguish a copy from another line with the same uuid. */
   const seen = new Map<string, string>();
   const begun = new Set<Session>();
-  /** What `noteOnce` has told. */
+  /** Keys of notes that `noteOnce` has written. */
   const noted = new Set<string>();
   const copies = createCopies((name) => asSessionId(name) === session_id);
   const stream = new MessageStream();
-  /** The permission mode as of the last line that says it, and as it was told last. */
+  /** The permission mode in the last line that names it, and as last emitted. */
   let permissionMode: string | undefined;
   let toldMode: string | undefined;
-  /** Sessions whose folder is known: the one that they began in. */
+  /** Sessions whose start folder has been emitted. */
   const located = new Set<Session>();
-  /** What each session was asked first. */
+  /** The first prompt of each session. */
   const asked = new Map<Session, string>();
-  /** Parts of the head that came before the conversation began. */
+  /** Session facts from before the start of the conversation. */
   let early: SessionPatch = {};
   let titleRank = -1;
   const summaries = new Map<string, string>();
   let lastAt = 0;
   let otherSession: string | undefined;
-  /** All that the side file has said so far. */
+  /** All facts from the side file so far. */
   let sideFacts: JsonObject = {};
-  /** The agent's, as of the last line that named it. */
+  /** The agent's version in the last line that named it. */
   let version: string | undefined;
-  /** The last line that was read: what follows from the end of the file is said in its name. */
+  /** The last line read. Frames that are inferred from the end of the file refer to it. */
   let last: Line | undefined;
 
   function open(id: string): Session {
@@ -278,10 +278,10 @@ function openFile(path: string, identity: Identity): SessionFile {
       }
       return { kind: "folded", into: "the session's folder" };
     }
-    // The printed stream ends with a line of type `result`, a workflow's journal has such lines too.
+    // The output of `claude -p` ends with a `result` line. A workflow's journal has such lines too.
     if (type === "result") return readResult(line);
 
-    // A file that says no more than where the conversation is holds none.
+    // A file that only says where the conversation continues contains none.
     if ((type === "continued-in" || type === "ended-by-model") && !begun.has(main))
       return { kind: "hidden", rule: `bookkeeping: ${type}` };
 
@@ -299,7 +299,7 @@ function openFile(path: string, identity: Identity): SessionFile {
     const rule = ruleAgainst(session, line, type);
     if (rule !== undefined) return { kind: "hidden", rule };
     const inherited = session === main ? copies.of(line) : undefined;
-    // Its parent's file shows what a run was given to begin with.
+    // The parent's file shows the run's initial context.
     if (run !== undefined && (inherited !== undefined || answersInherited(line)))
       return { kind: "hidden", rule: "inherited from its parent" };
     line.inherited = inherited !== undefined;
@@ -322,7 +322,7 @@ function openFile(path: string, identity: Identity): SessionFile {
       case "assistant":
         return readAssistant(session, line);
       case "user":
-        // A person may type in a teammate's session, whose task comes as a message.
+        // A person may type in a teammate's session. Its task arrives as a message.
         return readUser(session, line, session !== main || run !== undefined);
       case "system":
         return readSystem(session, line);
@@ -352,7 +352,7 @@ function openFile(path: string, identity: Identity): SessionFile {
     }
   }
 
-  /** What the agent writes again whenever it opens the file stands where it was told first. */
+  /** Writes a note only the first time. The agent repeats such lines whenever it opens the file. */
   function noteOnce(
     session: Session,
     line: Line,
@@ -367,7 +367,7 @@ function openFile(path: string, identity: Identity): SessionFile {
     return { kind: "shown" };
   }
 
-  /** Takes the results out of a run's line that its parent's calls were answered with. Returns whether nothing else is in it. */
+  /** Removes results of the parent's calls from a run's line. Returns whether nothing else is left. */
   function answersInherited(line: Line): boolean {
     const message = asObject(line.value.message);
     if (!copies.hasCalls() || !Array.isArray(message?.content)) return false;
@@ -380,7 +380,7 @@ function openFile(path: string, identity: Identity): SessionFile {
     return rest.length === 0 && content.length > 0;
   }
 
-  /** What the whole session has cost by its agent's own count; the last word holds. */
+  /** Reads the agent's own cost of the whole session; the last value wins. */
   function readCost(line: Line): Disposition {
     const usd = asNumber(line.value.totalCostUSD);
     if (usd === undefined) return { kind: "hidden", rule: "bookkeeping: cost-state" };
@@ -389,7 +389,7 @@ function openFile(path: string, identity: Identity): SessionFile {
     return { kind: "folded", into: "the session's cost" };
   }
 
-  /** Only the main thread streams. */
+  /** Reads a `stream_event` line. Only the main thread streams. */
   function readStreamEvent(line: Line): Disposition {
     const isMain = asText(line.value.parent_tool_use_id) === undefined && hiddenRule.get(main) === undefined;
     if (isMain && asObject(line.value.event) !== undefined) begin(main, line);
@@ -398,7 +398,7 @@ function openFile(path: string, identity: Identity): SessionFile {
       : { kind: "hidden", rule: "bookkeeping: stream_event" };
   }
 
-  /** Says that the permission mode is another one, once. */
+  /** Writes a note when the permission mode changes. */
   function readPermissionMode(session: Session, line: Line, mode: string | undefined): Disposition {
     const again: Disposition = { kind: "hidden", rule: "bookkeeping: permission-mode" };
     if (mode === undefined) return again;
@@ -414,7 +414,7 @@ function openFile(path: string, identity: Identity): SessionFile {
     return { kind: "shown" };
   }
 
-  /** What stands above was copied from another session: there it is counted. */
+  /** Writes a marker: everything above was copied from another session, where it is counted. */
   function noteEndOfCopy(session: Session, line: Line): void {
     const from = otherSession;
     const data = from === undefined ? undefined : { session_id: asSessionId(from) };
@@ -422,7 +422,7 @@ function openFile(path: string, identity: Identity): SessionFile {
       session.marker(line, "note", "What stands above was copied from another session", undefined, data);
   }
 
-  /** The session that a line stands in: this file's, or a run that was written inline. */
+  /** The session of a line: this file's, or an inline run. */
   function sessionOf(line: Line): Session {
     const { value, uuid } = line;
     const call = asText(value.parent_tool_use_id);
@@ -440,7 +440,7 @@ function openFile(path: string, identity: Identity): SessionFile {
             (inlineOfLine.get(parent) ?? lastInline);
     if (session === undefined) {
       const key = name ?? `sidechain-${line.key}`;
-      // A line that begins a run may stand there twice.
+      // The first line of a run may be repeated.
       session = inline.get(key) ?? openInline(key, line, agent ?? call ?? line.key, call);
     }
     if (uuid !== undefined) inlineOfLine.set(uuid, session);
@@ -460,7 +460,7 @@ function openFile(path: string, identity: Identity): SessionFile {
     return session;
   }
 
-  /** Why a whole session is not shown: agents that the program starts for itself. */
+  /** The rule that hides a whole session: an agent that the program starts for its own use. */
   function ruleAgainst(session: Session, line: Line, type: string | undefined): string | undefined {
     const known = hiddenRule.get(session);
     if (known !== undefined || session.facts.run === undefined || begun.has(session)) return known;
@@ -472,7 +472,7 @@ function openFile(path: string, identity: Identity): SessionFile {
     return "warm-up of a sub-agent";
   }
 
-  /** Says what is known of the session as a whole, at its first line and whenever it changes. */
+  /** Emits the session's facts at its first line and whenever they change. */
   function begin(session: Session, line: Line): void {
     const { value } = line;
     version = asText(value.version) ?? asText(value.claude_code_version) ?? version;
@@ -511,7 +511,7 @@ function openFile(path: string, identity: Identity): SessionFile {
       const member = noteTeam(line);
       if (member !== undefined) patch.run = { ...patch.run, ...member };
     }
-    // A teammate may be named as one only after its task.
+    // A teammate may be identified only after its task.
     if (value.type === "user" && !asked.has(session)) {
       const task = taskOf(value);
       if (task !== undefined) asked.set(session, task);
@@ -523,7 +523,7 @@ function openFile(path: string, identity: Identity): SessionFile {
     if (summary !== undefined) retitle(line, 0, summary);
   }
 
-  /** Resuming copies lines of another session into this file; a fork names it. */
+  /** Records the origin of copied lines. Resuming copies lines of another session into this file; a fork names it. */
   function noteCopies(line: Line): void {
     const fork = asObject(line.value.forkedFrom);
     const from =
@@ -537,12 +537,12 @@ function openFile(path: string, identity: Identity): SessionFile {
     }
   }
 
-  /** A teammate's session is a file of its own; the call that started it answered `name@team`. Who it is, once. */
+  /** Links a teammate's session, which has its own file, once. The call that started it returned `name@team`. */
   function noteTeam(line: Line): { name: string } | undefined {
     const team = asText(line.value.teamName);
     const name = asText(line.value.agentName);
     if (team === undefined || name === undefined || main.facts.run !== undefined) return undefined;
-    // No `run` yet by the file's place; the session stays one that a person can open by itself.
+    // The file's path does not make it a run, so a person can still open the session by itself.
     main.facts.run = { agent_key: `${name}@${team}`, at: line.at };
     return { name };
   }
@@ -554,7 +554,7 @@ function openFile(path: string, identity: Identity): SessionFile {
       asText(value.customTitle) ?? asText(value.aiTitle) ?? asText(value.agentName) ?? asText(value.summary);
     if (text === undefined) return { kind: "hidden", rule: `bookkeeping: ${kind}` };
     if (kind === "summary") {
-      // Summaries of other sessions stand in this file too.
+      // This file may also contain summaries of other sessions.
       const leaf = asText(value.leafUuid);
       if (leaf !== undefined && !seen.has(leaf)) {
         summaries.set(leaf, text);
@@ -571,7 +571,7 @@ function openFile(path: string, identity: Identity): SessionFile {
     tell(line, { title });
   }
 
-  /** Facts that may come before the conversation begins: a file without one is no session. */
+  /** Emits facts that may precede the conversation. A file without a conversation is no session. */
   function tell(line: Line, patch: SessionPatch): void {
     if (begun.has(main)) main.update(line, patch);
     else early = { ...early, ...patch };
@@ -597,7 +597,7 @@ function openFile(path: string, identity: Identity): SessionFile {
     return [main, ...inline.values()];
   }
 
-  /** Frames that follow from the file's end, in the name of its last line; they belong to no record. */
+  /** Returns frames that are inferred from the end of the file. They refer to its last line and belong to no record. */
   function atEnd(settleSession: (session: Session, line: Line) => void): ReadRecord | undefined {
     if (last === undefined) return undefined;
     const frames: Frame[] = [];
@@ -616,8 +616,8 @@ function openFile(path: string, identity: Identity): SessionFile {
     settle: () =>
       atEnd((session, line) => {
         if (session === main && stream.isOpen) return;
-        // The model gave its turn back in so many words, and nothing that it asked for runs any more. Past its limit it is
-        // asked to go on. A compaction behind its answer ends the step, and not the turn.
+        // The model ended its turn with text, and none of its calls is running. If it hit its output limit, it is asked to
+        // continue. A compaction after its answer ends the step but not the turn.
         const { openStep, lastStep } = session;
         const step = openStep ?? lastStep;
         const isFinal = step !== undefined && step === session.finalStep;
@@ -630,7 +630,7 @@ function openFile(path: string, identity: Identity): SessionFile {
         } else if (openStep === undefined && session.turnFailed) {
           session.provisionalEnd(line, "failed");
         } else if (!session.hasPrompt() || session.isAnswered()) {
-          // What stands before the first prompt asks for nothing. A model may still answer to what a command printed.
+          // Content before the first prompt requests nothing. The model may still respond to a command's output.
           session.provisionalEnd(line, "completed");
         }
       }),
@@ -657,7 +657,7 @@ function openFile(path: string, identity: Identity): SessionFile {
 
   function readSide(text: string): ReadRecord[] {
     const told = parseObject(text);
-    // Half written, it comes again whole.
+    // The file is incomplete and will be read again.
     if (told === undefined || main.facts.run === undefined) return [];
     sideFacts = { ...sideFacts, ...told };
     const meta = sideFacts;
@@ -665,11 +665,11 @@ function openFile(path: string, identity: Identity): SessionFile {
     const parent = asText(meta.parentAgentId);
     if (call !== undefined) main.facts.run.tool_call_id = call;
     if (parent !== undefined) main.facts.run.parent_session_id = runId(main_id, parent);
-    // All agents of a workflow have one type: its phases tell them apart.
+    // All agents of a workflow have the same type. Phases distinguish them.
     const name = asText(meta.name) ?? asText(meta.workflowPhase) ?? asText(meta.agentType);
     const task = asText(meta.description);
     const depth = asNumber(meta.spawnDepth);
-    // The call of a deeper run stands in another run's file, which only linking finds.
+    // The call of a nested run is in another run's file, which only linking finds.
     const isDeep = depth !== undefined && depth > 1 && parent === undefined;
     const patch: SessionPatch = {
       parent: {
@@ -705,7 +705,7 @@ function openFile(path: string, identity: Identity): SessionFile {
   }
 }
 
-/** What a run's first prompt asks for, as the call that started the run has it. */
+/** The task in a run's first prompt, in the form in which the call contains it. */
 function taskOf(value: JsonObject): string | undefined {
   const text = value.isMeta === true ? undefined : promptOf(value);
   if (text === undefined) return undefined;

@@ -6,14 +6,14 @@ interface Known {
   places: readonly LinePlace[];
 }
 
-/** An `api-request` line, and the hashes of all its messages. */
+/** An `api-request` line with the hashes of all its messages. */
 interface Entry {
   value: JsonObject;
   place: LinePlace;
   hashes: readonly string[];
 }
 
-/** Consecutive lines of one role (an assistant's: of one message) that make one message of a request. */
+/** Consecutive lines of one role (for an assistant: of one message) that form one message of a request. */
 interface Run {
   role: string;
   /** The assistant message's id. */
@@ -24,8 +24,8 @@ interface Run {
 
 /**
  * Rebuilds the API requests of a Claude Code session (2.1.332 and later) from `api-request-shape`, `api-request-blob` and
- * `api-request` lines: the messages of a request are the first `keep` of its `base`, then its `tail`; a hash is looked up
- * in the blobs, then in the messages that the transcript's own lines spell. `sha256`: SHA-256 of a text, in hex.
+ * `api-request` lines. A request's messages are the first `keep` of its `base`, then its `tail`. Hashes are resolved from the
+ * blobs, then from the messages in the transcript's lines. `sha256`: SHA-256 of a text, in hex.
  */
 export function createRequestLog(sha256: (text: string) => string): RequestLog {
   const shapes = new Map<string, JsonObject>();
@@ -51,7 +51,7 @@ export function createRequestLog(sha256: (text: string) => string): RequestLog {
     run.places.push(place);
     remember({ role, content: [...run.blocks] }, [...run.places]);
     const ref = asString(value.requestRef);
-    // A fork copies its parent's lines, which name requests of the parent.
+    // A fork copies its parent's lines, which refer to the parent's requests.
     if (ref !== undefined && value.requestSessionId === undefined && !answers.has(ref))
       answers.set(ref, place);
   }
@@ -89,7 +89,7 @@ export function createRequestLog(sha256: (text: string) => string): RequestLog {
       build() {
         const body: JsonObject = {
           ...structuredClone({ ...shape, ...asObject(value.params) }),
-          // One by one: a message that a request holds twice is marked for the cache in one place only.
+          // Cloned one by one: a message that occurs twice in a request is marked for the cache only once.
           messages: known.map(({ message }) => structuredClone(asBlocks(message))),
         };
         for (const control of asArray(value.cacheControl)) setCacheControl(body, asObject(control));
@@ -130,10 +130,10 @@ export function createRequestLog(sha256: (text: string) => string): RequestLog {
 const blocksOf = (content: unknown): unknown[] =>
   typeof content === "string" ? [{ type: "text", text: content }] : asArray(content);
 
-/** A message whose content is a list: a text is the same as a list of one text block. */
+/** Converts a message's content to a list: a string equals a list of one text block. */
 const asBlocks = (message: JsonObject): JsonObject => ({ ...message, content: blocksOf(message.content) });
 
-/** Sets `cache_control` where a request has it: `path` leads from the body to the block. */
+/** Sets `cache_control` on a block. `path` leads from the body to the block. */
 function setCacheControl(body: JsonObject, control: JsonObject | undefined): void {
   let target: unknown = body;
   for (const step of asArray(control?.path)) {
@@ -144,7 +144,7 @@ function setCacheControl(body: JsonObject, control: JsonObject | undefined): voi
   if (block !== undefined) block.cache_control = control?.value;
 }
 
-/** JSON with sorted keys and without spaces, the notation that the log's hashes are made of. */
+/** JSON with sorted keys and without spaces, the form that the log's hashes are computed from. */
 function canonical(value: unknown, without_cache_control: boolean): string {
   if (Array.isArray(value))
     return `[${value.map((item) => canonical(item, without_cache_control)).join(",")}]`;

@@ -13,48 +13,48 @@ import type { CallsWithSameId } from "../duplicate-call-ids.ts";
 import type { Blocks } from "./blocks.ts";
 import type { PromptQueue, QueuedPrompt } from "./queue.ts";
 
-/** One record in the hands of the reader. */
+/** A record that is being read. */
 export interface Line {
   place: RecordPlace;
   value: JsonObject;
-  /** The record as it is written in the file. */
+  /** The record's JSON text as written. */
   raw: RawJson;
   uuid: string | undefined;
-  /** Names the record in ids: its uuid, or its place where that is missing or was used before. */
+  /** Identifies the record in ids: its uuid, or its position if the uuid is missing or already used. */
   key: string;
-  /** By the agent's clock; of the record before it where it has no time. */
+  /** Time by the agent's clock. A record without a time has that of the previous record. */
   at: number;
-  /** What becomes of the record is collected here. */
+  /** Collects the record's frames. */
   frames: Frame[];
   /** Copied from another session, where it is counted. */
   inherited: boolean;
-  /** Several records make what is told in its name: it stands at none of them. */
+  /** The frames derive from several records, so they have no position. */
   unplaced?: true;
 }
 
-/** One model call: all lines that share a `message.id`, which some providers use again for another call. */
+/** One model call: all lines that share a `message.id`. Some providers reuse ids for other calls. */
 export interface Step {
   message_id: string;
-  /** The turn that it was begun in, counted from 1. */
+  /** One-based number of the turn in which it began. */
   turn: number;
-  /** Its id is no name of its own: it is empty, or was another answer's before. */
+  /** Its id is not unique: it is empty, or was used by an earlier answer. */
   isShared: boolean;
-  /** The agent's id of the request that it answers. */
+  /** The agent's id of its request. */
   request: string | undefined;
   ended: boolean;
-  /** Its end, as it was emitted last. */
+  /** Its end as last emitted. */
   emitted_end?: string;
-  /** Cut off in the middle: it has no `message.end`. */
+  /** It was cut off and has no `message.end`. */
   cutOff: boolean;
-  /** Its last words stand in the deltas of a stream alone: the whole ones never came. */
+  /** Its last block exists only as deltas. The complete line is missing. */
   isUnfinished: boolean;
   blocks: Blocks;
-  /** Parts so far, which is the next part's index. */
+  /** Number of parts so far: the next part's index. */
   parts: number;
   calls: number;
   /** Whether the step's last part is a block that a longer snapshot may still replace. */
   lastIsBlock: boolean;
-  /** The uuid of the line that told the last block, as of now. */
+  /** Uuid of the line with the latest value of the last block. */
   lastToldIn: string | undefined;
   usage: Usage | undefined;
   stop: string | undefined;
@@ -64,48 +64,48 @@ export interface Step {
 }
 
 export interface Call {
-  /** As frames name it: the agent's own id, unless that was given to another call before. */
+  /** The id in frames: the agent's id, unless an earlier call has it. */
   id: string;
   tool_name: string;
   message_id: string;
   part_id: string;
-  /** Kept until the result came; then absent, and empty. */
+  /** Kept until the result arrives. */
   input: JsonObject | undefined;
   arguments_json: string;
-  /** The result that came: where it stands, and what tells a copy from another one; absent while it runs. */
+  /** The result: its position, and a signature that identifies copies; absent while the call runs. */
   result?: { signature: string; place: RecordPlace };
   /** Live output so far. */
   progress: string;
-  /** The turn that it was asked for in, counted from 1. */
+  /** One-based number of the turn in which it was made. */
   turn: number;
-  /** The calls of its message that have the same id of the agent's, and waited for their result when the next one came. */
+  /** Calls of the same message with the same agent id that were waiting for a result when the next one was made. */
   same_id?: CallsWithSameId<Call>;
 }
 
-/** A call whose run goes on after its result: what tells its end names the call or the run. */
+/** A call whose run continues after its result. The record of its end names the call or the run. */
 export interface BackgroundCall {
   tool_call_id: string;
   tool_name: string;
   description: string | undefined;
-  /** The agent's own id of the run. */
+  /** The agent's id of the run. */
   agent_key: string | undefined;
-  /** Where the result stands that said that it was launched, and its text. */
+  /** Position and text of the result that reported the launch. */
   place: RecordPlace;
   launched: string;
   ui_extra: UiExtra | undefined;
-  /** Its end as it was emitted last, to emit each end once. */
+  /** Its end as last emitted, so that no end is emitted twice. */
   emitted_end?: string;
 }
 
 export interface PromptOptions {
   origin?: PromptOrigin;
-  /** The agent that says it: named before its words, but where they are what a run was started for. */
+  /** The agent that wrote it. Shown before the text, except for the task that started a run. */
   from?: string;
-  /** Opens a turn even inside a running one: what a person typed at the prompt does. */
+  /** Opens a turn even during a running one, as prompts typed by a person do. */
   opensTurn: boolean;
-  /** Typed at the prompt without markup: only these can be the two branches of a rewind. */
+  /** Typed by a person, without markup. Only these can be branches of a rewind. */
   typed: boolean;
-  /** A record says that it went into the running turn: it opens none, though the model may just have given its turn back. */
+  /** A record says that it was added to the running turn. It opens no turn, even if the model has just ended its answer. */
   inTurn?: boolean;
 }
 
@@ -115,113 +115,118 @@ export interface OpenedTurn {
   at: number;
 }
 
-/** The transcript of one session as it is read: the frames' order, what is open, what may still be revised. */
+/** The state of one session's transcript: the order of frames, what is open, and what may still be revised. */
 export interface Session {
   readonly session_id: string;
   readonly facts: SessionLinkFacts;
   readonly steps: Map<string, Step>;
-  /** The calls of `facts` that start runs, by their id. */
+  /** The calls of `facts` that start runs, by id. */
   readonly starts: Map<string, SessionLinkFacts["calls"][number]>;
-  /** Which parts a line made: lines are withdrawn by their uuid. */
+  /** The parts of each line, by uuid. Lines are retracted by uuid. */
   readonly partsOfLine: Map<string, { message_id: string; part_ids: string[] }>;
-  /** Where the first result of a call stands that is not in the file. */
+  /** Positions of the first results of calls that are not in the file. */
   readonly unclaimed: Map<string, RecordPlace>;
-  /** The step being written; results may stand between its blocks. */
+  /** The open step. Results may occur between its blocks. */
   openStep: Step | undefined;
   lastStep: Step | undefined;
-  /** The call that the last result was for. */
+  /** The call of the last result. */
   answered: Call | undefined;
   turnOpen: boolean;
-  /** The turn met an error that the agent gave up on. */
+  /** The turn had an error that the agent did not recover from. */
   turnFailed: boolean;
-  /** A command's output was read since the turn began. */
+  /** The output of a command was read in this turn. */
   hasOutput: boolean;
   /** A compaction's marker whose summary has not been read yet. */
   boundary: { frame: Extract<FrameBody, { type: "marker" }>; place: RecordPlace } | undefined;
-  /** A caveat was read: the next command is one that runs no prompt, and so is every one that hangs on the caveat. */
+  /** A caveat was read: the next command runs no prompt, nor does any command below the caveat. */
   localCommand: boolean;
   readonly caveats: Set<string>;
   readonly queue: PromptQueue;
-  /** What the last hook's answer had for people, behind the hook's name: a record of its own may repeat it. */
+  /** The last hook's message for people, with the hook's name. A separate record may repeat it. */
   hookSaid: string | undefined;
-  /** What a stop hook said that kept the agent from stopping, until something else happens: three lines say it. */
+  /** The message of a stop hook that kept the agent from stopping, until something else happens. Three lines repeat it. */
   blockedStop: string | undefined;
-  /** A timer of the agent's fired: the next prompt is its. */
+  /** A timer of the agent fired. The next prompt belongs to it. */
   fired: { line: Line; title: string; text: string } | undefined;
-  /** The step whose call gave the answer that the run was to end with. */
+  /** The step whose call returned the run's final answer. */
   finalStep: Step | undefined;
-  /** A record of the model's could not be read: what the turn ended with is not known. */
+  /** A record of the model could not be read, so the end of the turn is unknown. */
   damaged: boolean;
   /** The outcome of the last result. */
   lastOutcome: CallOutcome | undefined;
-  /** Calls whose runs go on in the background, oldest first. */
+  /** Calls whose runs continue in the background, oldest first. */
   readonly background: { calls: BackgroundCall[]; byName: Map<string, BackgroundCall> };
-  /** What the model was last told to be in. */
+  /** The modes that the model was last told it is in. */
   readonly modes: Set<string>;
-  /** A command that may run a prompt was read: the next injected text is its expansion. */
+  /** A command that may run a prompt was read. The next injected text is its expansion. */
   command: string | undefined;
 
   push(line: Line, frame: FrameBody, place?: RecordPlace): void;
   update(line: Line, patch: SessionPatch): void;
-  /** The id of the next part that the record itself (not a step) makes. */
+  /** Returns the id of the next part that the record itself (not a step) creates. */
   recordPart(line: Line): { message_id: string; part_id: string };
-  /** The id of the step's next part. */
+  /** Returns the id of the step's next part. */
   stepPart(line: Line, step: Step): string;
-  /** The model goes on with a summary of the conversation, behind which older lines may be copied. */
+  /** The model continues with a summary of the conversation. Older lines may be copied after it. */
   compact(line: Line): void;
-  /** Whether a line has the time of such a copy: its own old one, or the compaction's. */
+  /** Whether a line has the time of such a copy: its original time, or the compaction's. */
   mayBeReplay(line: Line): boolean;
   prompt(line: Line, parts: Part[], options: PromptOptions): void;
   /**
-   * A line took this prompt out of the queue and into the running turn. A record of its own may bring it; the model's next
-   * answer comes behind that, and where there is none the prompt is shown for the line that took it.
+   * A line moved this prompt from the queue into the running turn. Its own record may follow, and precedes the model's next
+   * answer. If there is none, the prompt is shown for the line that moved it.
    */
   holdQueued(line: Line, prompt: QueuedPrompt): void;
-  /** Says that a timer fired, behind the prompt that it began; nothing where none did, or it was said. */
+  /** Shows that a timer fired, after the prompt that it started. Does nothing if no timer fired, or if it was shown. */
   tellFired(line: Line): void;
-  /** Whether `holdQueued` has shown a prompt of this text, which its own record brings after all. */
+  /** Whether `holdQueued` has shown a prompt with this text, so that its own record repeats it. */
   wasShown(text: string): boolean;
-  /** Shows what was queued and never reached the model as far as the file tells: a person's words stand nowhere else. `atEnd`: no record says so. */
+  /**
+   * Shows queued prompts that never reached the model according to the file, because no other record contains them. `atEnd`:
+   * inferred from the end of the file.
+   */
   loseQueued(line: Line, atEnd: boolean): void;
-  /** Whether the same prompt was copied behind a compaction, or under its own uuid when the session was resumed. */
+  /** Whether the prompt is a copy: after a compaction, or under its own uuid when the session was resumed. */
   isReplayedPrompt(line: Line, text: string): boolean;
-  /** Whether the same was copied behind a compaction, at its own time or the compaction's; otherwise it is remembered. */
+  /**
+   * Whether the content is a copy after a compaction, with its original time or the compaction's. Otherwise it is remembered.
+   */
   isReplayed(line: Line, blocks: readonly JsonObject[]): boolean;
   marker(line: Line, kind: MarkerKind, title: string, text?: string, data?: unknown): void;
-  /** The step that an answer of this id goes on with or repeats. `input`: the tokens that it was given; 0: unknown. */
+  /** The step that an answer with this id continues or repeats. `input`: its input tokens; 0: unknown. */
   stepNamed(line: Line, id: string, input: number): Step | undefined;
   openStepOf(line: Line, id: string, model: string | undefined, input: number): Step;
   endStep(line: Line): void;
   /**
-   * A line brought figures of the step. Where it has ended, or its answer is whole though nothing follows that says so, its
-   * end is told, and again once it is another: what comes next may be a day away.
+   * Called for a line with token counts of the step. If the step has ended, or its answer is complete although no record says
+   * so, emits its end, and again when the end changes: the next record may be a day away.
    */
   tellEnd(line: Line, step: Step): void;
   endTurn(line: Line, status: TurnStatus): void;
   /**
-   * Says that the turn is over, as far as the quiet file tells, and takes no note of it: the records that follow make what
-   * they would have made, so that who followed the file has the same parts as who reads it later.
+   * Emits the end of the turn, inferred from a file that has stopped growing, without changing the state. Later records produce
+   * the same parts as without it, so that following the file and reading it later give the same result.
    */
   provisionalEnd(line: Line, status: TurnStatus): void;
-  /** Whether more was read than what may stand before the first prompt. */
+  /** Whether the session has more than what may precede the first prompt. */
   hasPrompt(): boolean;
-  /** Returns whether it made a part: told twice in a row it is one interrupt. */
+  /** Returns whether it created a part: two interrupts in a row are one. */
   interrupt(line: Line, reason: string): boolean;
-  /** `named`: the agent's own id of the call; one of another message with the same id waits for its result no longer. */
+  /** `named`: the agent's id of the call. A call of another message with the same id no longer waits for its result. */
   addCall(named: string, call: Omit<Call, "progress" | "turn" | "namesakes">): void;
-  /** The newest call with this id of the agent's. */
+  /** The newest call with this agent id. */
   callNamed(named: string): Call | undefined;
   /** The call that a result for this id belongs to. */
   callAnswered(named: string): Call | undefined;
-  /** `place`: where its result stands that came before the call, or before this one. */
+  /** `place`: position of a result that preceded the call, or this call. */
   answer(line: Line, call: Call, signature: string, place?: RecordPlace): void;
   isOfThisTurn(call: Call): boolean;
-  /** Calls of the turn that wait for their result. */
+  /** Number of calls of the turn that wait for a result. */
   openCalls(): number;
-  /** The model gave its turn back: its last step called no tool of the agent's, and did not end in a thought. */
+  /** Whether the model ended its turn: its last step called no tool of the agent and did not end in a thought. */
   hasYielded(): boolean;
-  /** The turn is a command that the program has answered by itself. */
+  /** Whether the turn is a command that the program answered itself. */
   isAnswered(): boolean;
-  /** Every line that names its parent, for telling a rewind's branches apart; `null`: it says that it has none. */
+  /** Records each line's parent, to recognize the branches of a rewind; `null`: it has none. */
   recordParent(uuid: string, parent: string | null): void;
 }

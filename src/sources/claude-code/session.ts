@@ -15,10 +15,10 @@ import { bare, createPromptQueue, type QueuedPrompt } from "./queue.ts";
 import type { Line, OpenedTurn, Session, Step } from "./session-types.ts";
 import { givenTokens, isWhole, stopReason } from "./steps.ts";
 
-/** What a person's assent to a plan is written as, where the conversation begins anew with it. */
+/** The start of the prompt that is written when a person accepts a plan and the conversation restarts with it. */
 const PLAN = "Implement the following plan:";
 
-/** What is copied behind a compaction is written within this time of it, unless it has its own time; in milliseconds. */
+/** Copies after a compaction are written within this time of it, in milliseconds, unless they have their original time. */
 const BURST_MS = 1_000;
 
 export function createSession(session_id: string, file: string, facts: SessionLinkFacts): Session {
@@ -28,35 +28,37 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   const unclaimed = new Map<string, RecordPlace>();
   const turns: OpenedTurn[] = [];
   const branches = new Branches<OpenedTurn>();
-  /** How each typed prompt begins, by its uuid. */
+  /** The start of each typed prompt, by uuid. */
   const beginnings = new Map<string, string>();
-  /** The uuid of the typed prompt that what is told last hangs on. */
+  /** Uuid of the typed prompt above the last record. */
   let lastPrompt: string | undefined;
-  /** When each prompt's text was typed. */
+  /** Times at which each prompt text was typed. */
   const prompts = new Map<string, { times: Set<number>; seconds: Set<number> }>();
-  /** When what stands neither in a step nor beside its call was said, by its fingerprint. */
+  /** Times of content outside steps and calls, by fingerprint. */
   const said = new Map<string, Set<number>>();
   const emitted_patch: SessionPatch = {};
   let lastModel: string | undefined;
-  /** The last compaction, until the model's next step: when it was, and behind how many turns. */
+  /** The last compaction, until the model's next step: its time, and the number of turns before it. */
   let compaction: { at: number; turns: number } | undefined;
-  /** Before the first prompt there may be hooks, commands and unknown records: its turn begins with them. `over`: it has its prompt. */
+  /**
+   * Hooks, commands and unknown records may precede the first prompt; its turn begins with them. `over`: the prompt was read.
+   */
   let preamble: "ahead" | "open" | "over" = "ahead";
-  /** The last part is an interrupt, and nothing began since. */
+  /** The last part is an interrupt, and nothing has started since. */
   let stopped = false;
-  /** When the turn last did something: what is put before the next prompt may be of another day. */
+  /** Time of the turn's last activity. Content before the next prompt may be days later. */
   let actedAt = 0;
-  /** The turn was begun with a command, which the program may answer by itself. */
+  /** The turn started with a command, which the program may answer itself. */
   let byCommand = false;
-  /** It was begun while the model worked on the turn before. */
+  /** The turn started while the model worked on the previous one. */
   let amid = false;
   /** The record after which the turn ended provisionally. */
   let provisionally_ended: string | undefined;
-  /** Prompts that a line took out of the queue, until their own record or the model's next answer comes. */
+  /** Prompts that a line removed from the queue, until their own record or the model's next answer follows. */
   let held: { line: Line; prompt: QueuedPrompt }[] = [];
-  /** The texts of those that were shown without a record of their own. */
+  /** Texts of queued prompts that were shown without a record of their own. */
   const shownQueued = new Map<string, number>();
-  /** The record that `recordPart` counts for. */
+  /** The record whose parts `recordPart` counts. */
   let counted: { line: Line; message_id: string; parts: number } | undefined;
 
   function push(line: Line, frame: FrameBody, place: RecordPlace = line.place): void {
@@ -71,13 +73,13 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     if (line.unplaced === true) return;
     whole.source = { file, line: place.line, byte: place.byte, length: place.length };
   }
-  /** Boundaries belong to no record: they follow from several. */
+  /** Pushes a frame without a source: turn and step boundaries derive from several records. */
   function pushUnplaced(line: Line, frame: FrameBody): void {
     complete(line, frame);
   }
-  /** Makes a whole frame of one that was made for this: a copy of each would be a tenth of reading. */
+  /** Completes a frame in place. Copying each frame would take a tenth of the reading time. */
   function complete(line: Line, frame: FrameBody): Frame {
-    // Omit over a union loses the tie between members; the fields complete any of them.
+    // `Omit` over a union loses the relation between members. The fields complete any of them.
     const whole = frame as Frame;
     whole.session_id = session_id;
     whole.at = line.at;
@@ -86,7 +88,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   }
 
   function remember(line: Line, message_id: string, part_id: string): void {
-    // A uuid that several lines share names none of them for sure.
+    // A uuid that several lines share identifies none of them.
     if (line.uuid === undefined || line.key !== line.uuid) return;
     const known = partsOfLine.get(line.uuid);
     if (known === undefined) partsOfLine.set(line.uuid, { message_id, part_ids: [part_id] });
@@ -96,7 +98,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   function recordPart(line: Line): { message_id: string; part_id: string } {
     stopped = false;
     if (counted?.line !== line) {
-      // The agent's own id where it is one: hashing a name for every record would be felt in long sessions.
+      // Use the agent's id if it is a UUID: hashing a name for every record would be slow in long sessions.
       const message_id = isUuid(line.key) ? line.key : uuidFrom(session_id, `record:${line.key}`);
       counted = { line, message_id, parts: 0 };
     }
@@ -106,7 +108,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     return { message_id: counted.message_id, part_id };
   }
 
-  /** Ends the turn, if one is open, where another one begins: when it last did something, and as it went. */
+  /** Ends the open turn before another one starts, at its last activity and with the status that its content implies. */
   function endBefore(line: Line): void {
     const over = { ...line, at: actedAt };
     session.endStep(over);
@@ -130,7 +132,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     pushUnplaced(line, { type: "turn.start", turn_id });
   }
 
-  /** Shows the prompts that were taken into the running turn and that no record of their own has brought. */
+  /** Shows prompts that were moved into the running turn and have no record of their own. */
   function showHeld(line: Line): void {
     if (held.length === 0) return;
     const prompts_held = held;
@@ -151,7 +153,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     const stop_reason = stopReason(step);
     const end = JSON.stringify([step.stop, stop_reason, step.usage]);
     const usage = step.synthetic || step.inherited ? undefined : step.usage;
-    // What has ended is told again for its tokens alone.
+    // An ended step is emitted again only for its tokens.
     if (step.emitted_end === end || (step.emitted_end !== undefined && usage === undefined)) return;
     step.emitted_end = end;
     pushUnplaced(line, {
@@ -163,7 +165,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     });
   }
 
-  /** Whether a line is another answer than the step of its id, as where a provider has one id for all of them. */
+  /** Whether a line belongs to another answer than the step with its id, as with providers that reuse one id. */
   function isOfAnother(line: Line, step: Step, input: number): boolean {
     const turn = turns.at(-1);
     const isCopy = line.uuid !== undefined && line.key !== line.uuid;
@@ -174,7 +176,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     const isCounted = input > 0 && before > 0;
     const isNewPrompt = isCounted && input !== before;
     if (compaction !== undefined) {
-      // A copy may also have the time at which it was written: until the next prompt a line may be one.
+      // A copy may also have the time of the copying, so lines may be copies until the next prompt.
       const isOver = step.isShared || turns.length > compaction.turns;
       if (session.mayBeReplay(line) || !(isNewPrompt || isOver)) return false;
     }
@@ -182,16 +184,16 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       const isAsked = isCounted ? isNewPrompt : compaction !== undefined;
       return isAsked && step.calls > 0 && calls.open === 0;
     }
-    // What a person ran, and news of a task, opens a turn amid an answer's lines.
+    // A person's command or a task notification may open a turn between the lines of an answer.
     const isOwed = step.stop === undefined && (step.calls === 0 || calls.unansweredOf(step.message_id) !== 0);
     return !(isOwed && input > 0 && input === before);
   }
 
-  /** An earlier prompt under the same parent was edited: its turns, and those that followed from it, are abandoned. */
+  /** Handles a rewind: a prompt with the same parent was edited, and its turns and all turns below them are abandoned. */
   function rewind(line: Line, text: string): void {
     const parent = line.value.parentUuid;
     if ((typeof parent !== "string" && parent !== null) || line.uuid === undefined) return;
-    // An accepted plan is begun without what led to it.
+    // An accepted plan starts without the preceding conversation.
     if (parent === null && text.startsWith(PLAN)) branches.reset();
     const abandoned = branches.type(line.uuid, parent, secondOf(line.at));
     beginnings.set(line.uuid, firstLine(text));
@@ -210,8 +212,8 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   }
 
   /**
-   * Two processes that resumed one session write it at once: an answer may stand behind another one's prompt, also where both
-   * prompts hang on what both had read, as those of a rewind do.
+   * Emits the turn of a line. Two processes that resumed the same session write to it concurrently: an answer may follow the
+   * other process's prompt, even if both prompts have the same parent, as in a rewind.
    */
   function tellTurnOf(line: Line): void {
     const prompt = line.uuid === undefined ? undefined : branches.promptOf(line.uuid);
@@ -256,11 +258,11 @@ export function createSession(session_id: string, file: string, facts: SessionLi
 
     update(line, patch) {
       let news: SessionPatch | undefined;
-      // What a run is called, and what it does, is told in several places.
+      // A run's name and task are recorded in several places.
       const whole =
         patch.run === undefined ? patch : { ...patch, run: { ...emitted_patch.run, ...patch.run } };
       for (const name in whole) {
-        // A loop forgets that the names are the patch's own.
+        // `Object.entries` loses the type of the keys.
         const key = name as keyof SessionPatch;
         const value = whole[key];
         const before = emitted_patch[key];
@@ -280,16 +282,16 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       const part_id = partId(step.message_id, step.parts);
       step.parts += 1;
       remember(line, step.message_id, part_id);
-      // A late block of an answer that was taken for ended: its turn runs again.
+      // A late block of an answer that seemed complete: its turn is running again.
       session.turnOpen = true;
       return part_id;
     },
 
     compact(line) {
-      // A printed stream has no times, and no copies.
+      // The output of `claude -p` has no times and no copies.
       const at = line.value.timestamp === undefined ? Number.NEGATIVE_INFINITY : line.at;
       compaction = { at, turns: turns.length };
-      // A prompt that is copied behind it hangs on what the first one hung on.
+      // A prompt copied after it has the parent of the first prompt.
       beginnings.clear();
     },
     mayBeReplay: (line) => compaction !== undefined && line.at < compaction.at + BURST_MS,
@@ -313,12 +315,12 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       const isAmid = !isFirst && !rests && !session.isAnswered();
       const wasQueued = session.queue.deliver(text);
       if (opens) showHeld(line);
-      // An agent empties its queue before it lets a person type at the prompt.
+      // The agent empties its queue before a person can type a prompt.
       if (!wasQueued && opens && options.typed) session.loseQueued(line, false);
       if (opens && options.typed) rewind(line, text);
       const [only] = turns;
       if (isFirst && only !== undefined) {
-        // What hangs on the prompt is abandoned with it, and not what hangs on the records before.
+        // Records below the prompt are abandoned with it, but not those below earlier records.
         only.uuid = line.uuid;
         if (provisionally_ended !== undefined)
           pushUnplaced(line, { type: "turn.start", turn_id: only.turn_id });
@@ -367,13 +369,13 @@ export function createSession(session_id: string, file: string, facts: SessionLi
 
     loseQueued(line, atEnd) {
       showHeld(line);
-      // A copied prompt may be older than what waits.
+      // A copied prompt may be older than the waiting prompts.
       for (const { text, place } of session.queue.takeUntil(atEnd ? Number.POSITIVE_INFINITY : line.at)) {
         const title = `Queued prompt, no record that it was sent: ${firstLine(text)}`;
         const data = { line: place.line, byte: place.byte };
         if (!atEnd) session.marker(line, "note", title, text, data);
         else {
-          // By where it was queued: the file's last record has parts of its own.
+          // Derived from the position of queueing: the file's last record has parts of its own.
           const message_id = uuidFrom(session_id, `queued:${place.byte}`);
           const part_id = partId(message_id, 0);
           pushUnplaced(line, { type: "marker", kind: "note", message_id, part_id, title, text, data });
@@ -388,7 +390,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       if (isCopy && typed.times.has(line.at)) return true;
       if (compaction === undefined || !session.mayBeReplay(line)) return false;
       if (typed.seconds.has(secondOf(line.at))) return true;
-      // What waited while the conversation was summed up is sent at once.
+      // Prompts that waited during the compaction are sent at once.
       return line.at > compaction.at - BURST_MS && !session.queue.waits(text, line.at);
     },
 
@@ -402,7 +404,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
         return false;
       }
       const isReplay = session.mayBeReplay(line) && (line.at === compaction?.at || times.has(line.at));
-      // Also that of a copy, which may be copied again.
+      // Also for a copy, which may be copied again.
       times.add(line.at);
       return isReplay;
     },
@@ -433,7 +435,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       showHeld(line);
       session.damaged = false;
       session.blockedStop = undefined;
-      // What the agent does without a new prompt goes on with the turn before.
+      // Activity without a new prompt continues the previous turn.
       if (turns.length === 0) startTurn(line);
       session.turnOpen = true;
       tellTurnOf(line);
@@ -468,7 +470,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
         inherited: line.inherited,
       };
       steps.set(id, step);
-      // An agent that goes on has got over its error.
+      // If the agent continues, it has recovered from its error.
       session.turnFailed = false;
       session.openStep = step;
       session.lastStep = step;
@@ -515,7 +517,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     interrupt(line, reason) {
       if (stopped) return false;
       const step = session.openStep;
-      // A model call that was cut off has no end; one whose tools were stopped had ended before.
+      // A model call that was cut off has no end. One whose tools were stopped has already ended.
       if (step !== undefined && step.calls === 0 && (step.stop === undefined || step.synthetic)) {
         step.ended = true;
         step.cutOff = true;

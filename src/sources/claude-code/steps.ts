@@ -1,21 +1,21 @@
 import type { Usage } from "../../model/messages/message.ts";
 import type { Step } from "./session-types.ts";
 
-/** All tokens that the model was given. */
+/** Total input tokens, including the cache. */
 export function givenTokens(usage: Usage | undefined): number {
   return (usage?.input ?? 0) + (usage?.cache_read ?? 0) + (usage?.cache_write ?? 0);
 }
 
-/** The model stopped of itself, with words: no line of this step is owed any more. */
+/** Whether the model stopped by itself with text, so that no further line of this step is expected. */
 export function isWhole(step: Step): boolean {
   const stopped = step.stop === "end_turn" || step.stop === "stop_sequence" || step.stop === "max_tokens";
-  // The words that an interrupt cut off come as a synthetic answer, with the interrupt behind it.
+  // Text that an interrupt cut off is written as a synthetic answer, followed by the interrupt.
   if (!stopped || step.synthetic || step.calls > 0) return false;
-  // A fast answer says why it stopped in all its lines: one that has only thought so far goes on.
+  // A fast answer has its stop reason in all its lines. If it only has thoughts so far, it continues.
   return step.lastIsBlock && step.blocks.last?.kind === "text";
 }
 
-/** Why the step ended, in the words of our model; `undefined`: no record says so. */
+/** The step's stop reason in Verbatim's terms; `undefined`: not recorded. */
 export function stopReason(step: Step): "stop" | "length" | "tool_use" | "error" | undefined {
   switch (step.stop) {
     case undefined:

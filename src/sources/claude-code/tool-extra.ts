@@ -9,12 +9,12 @@ import {
 } from "../../model/narrow.ts";
 import type { DiffHunk, FileDiff, TodoItem, UiExtra } from "../../model/parts/ui-extra.ts";
 
-/** A finished call as its result's line tells it. */
+/** A finished call, from the line of its result. */
 interface FinishedCall {
   tool_name: string | undefined;
-  /** The call's arguments; absent for an orphan. */
+  /** The call's arguments; absent if the call is unknown. */
   input: JsonObject | undefined;
-  /** The line's `toolUseResult`: a string, list, object, or absent (always absent inside sub-agents' files). */
+  /** The line's `toolUseResult`: a string, list or object, or absent (always in sub-agents' files). */
   result: unknown;
   output_text: string;
   failed: boolean;
@@ -27,7 +27,7 @@ export function startsRun(tool_name: string): boolean {
   return SUB_AGENT_TOOLS.has(tool_name) || tool_name === "Workflow";
 }
 
-/** What the result says beyond its text, typed; from the call's own arguments where the line has no structure. */
+/** The typed payload of a result, beyond its text. Built from the call's arguments if the line has no structured result. */
 export function uiExtraOf(call: FinishedCall): UiExtra | undefined {
   const extra = payloadOf(call);
   const kept = keptOf(call);
@@ -76,7 +76,7 @@ function payloadOf(call: FinishedCall): UiExtra | undefined {
   }
 }
 
-/** The whole list of to-dos where the call set or told it. */
+/** The complete to-do list, if the call set or returned it. */
 export function todosOf(call: FinishedCall): TodoItem[] | undefined {
   const result = asObject(call.result);
   const list =
@@ -98,7 +98,7 @@ function shell(input: JsonObject, result: JsonObject | undefined, call: Finished
   const code = /^(?:Error: )?Exit code (-?\d+)/.exec(call.output_text)?.[1];
   const background = asString(result?.backgroundTaskId);
   const interrupted = result?.interrupted === true;
-  // Some commands say something with another code than 0, which is no failure: `grep` that found nothing.
+  // For some commands a non-zero exit code is no failure, such as `grep` without matches.
   const isInterpreted = asText(result?.returnCodeInterpretation) !== undefined;
   return {
     type: "shell",
@@ -111,11 +111,12 @@ function shell(input: JsonObject, result: JsonObject | undefined, call: Finished
   };
 }
 
-/** Where the whole of an output is kept of which the model saw the beginning. */
+/** Location of the complete output if the model only saw its beginning. */
 function keptOf({ tool_name, result, output_text }: FinishedCall) {
   const structure = asObject(result);
   const told = keptIn(output_text);
-  // A command's structure repeats the path: without it, words of this kind are the command's own. Sub-agents' files have none.
+  // The structured result of a command repeats the path. Without it, such text is the command's own output. Sub-agents' files
+  // have no structured results.
   const said = tool_name === "Bash" && structure !== undefined ? undefined : told?.path;
   const path = asString(structure?.persistedOutputPath) ?? said;
   if (path === undefined) return undefined;
@@ -131,14 +132,14 @@ const KEPT =
   /^<persisted-output>\nOutput too large \([^)\n]*\)\. Full output saved to: ([^\n]+)\n\nPreview \(first [^)\n]*\):\n/;
 const KEPT_END = "\n...\n</persisted-output>";
 
-/** What Claude Code says of an output that it kept in a file, and where its beginning stands in that. */
+/** Parses Claude Code's note about an output that it saved to a file, and the range of the preview in the note. */
 function keptIn(text: string): { path: string; start: number; stop: number } | undefined {
   const [head, path] = KEPT.exec(text) ?? [];
   if (head === undefined || path === undefined || !text.endsWith(KEPT_END)) return undefined;
   return { path, start: head.length, stop: text.length - KEPT_END.length };
 }
 
-/** Results of Read whose text is Claude Code's own, not the file's. */
+/** Results of Read whose text is Claude Code's, not the file's. */
 const INSTEAD: ReadonlyMap<string | undefined, "unchanged" | "PDF"> = new Map([
   ["file_unchanged", "unchanged"],
   ["pdf", "PDF"],
@@ -198,7 +199,7 @@ function patchHunk(value: unknown): DiffHunk[] {
   ];
 }
 
-/** Hunks of a change that came without a patch: a new file, a notebook cell, an edit inside a sub-agent's file. */
+/** Hunks of a change without a patch: a new file, a notebook cell, or an edit in a sub-agent's file. */
 function hunksOf(name: string, input: JsonObject, result: JsonObject | undefined): DiffHunk[] {
   if (name === "Write") {
     const content = asString(result?.content) ?? asString(input.content);
@@ -216,7 +217,7 @@ function hunksOf(name: string, input: JsonObject, result: JsonObject | undefined
   });
 }
 
-/** `start` 0: the lines' numbers are not known. */
+/** `start` 0: the line numbers are unknown. */
 function replacement(before: string, after: string, start: number): DiffHunk {
   const old = linesOf(before);
   const now = linesOf(after);
@@ -265,7 +266,7 @@ function webSearch(input: JsonObject, result: JsonObject | undefined): UiExtra |
   return { type: "web_search", query, results };
 }
 
-/** Titles and addresses in a list of hits; of the server's own search tool too. */
+/** Titles and URLs of search hits, also from the server's own search tool. */
 export function searchHits(value: unknown): { title: string; url: string }[] {
   return asArray(value).flatMap((item) => {
     const hit = asObject(item);
@@ -334,7 +335,7 @@ function subAgent(input: JsonObject, result: JsonObject | undefined, failed: boo
   };
 }
 
-/** The run's own name in a structured result: an agent's id, `name@team` of a teammate, or a workflow's run. */
+/** The run's key in a structured result: an agent's id, a teammate's `name@team`, or a workflow run. */
 export function agentKeyOf(result: JsonObject | undefined): string | undefined {
   return asText(result?.agentId) ?? asText(result?.agent_id) ?? asText(result?.runId);
 }

@@ -14,8 +14,8 @@ import { agentKeyOf, startsRun, todosOf, uiExtraOf } from "./tool-extra.ts";
 import { fieldsOf, isNotification, parseWrappers, stripAnsi, type WrapperElement } from "./wrappers.ts";
 
 /**
- * A `user` line: a prompt, results of tools, or any of the things that the agent puts under the user's role. `isRun`:
- * the session is a sub-agent's, whose prompts no person typed.
+ * Reads a `user` line: a prompt, tool results, or other content that the agent writes under the user's role. `isRun`: the
+ * session is a sub-agent's, whose prompts were not typed by a person.
  */
 export function readUser(session: Session, line: Line, isRun: boolean): Disposition {
   const message = asObject(line.value.message);
@@ -41,14 +41,14 @@ export function readUser(session: Session, line: Line, isRun: boolean): Disposit
   return disposition ?? { kind: "hidden", rule: "empty message" };
 }
 
-/** Whether a message has no content where one belongs (`null`, an empty list and a string are content), or is none. */
+/** Whether a message is missing or has no content (`null`, an empty list and a string are content). */
 export function isDamaged(message: JsonObject): boolean {
   const { content, role, id } = message;
   if (Array.isArray(content) && content.length === 0) return role === undefined && id === undefined;
   return content !== null && typeof content !== "string" && !Array.isArray(content);
 }
 
-/** A record whose envelope can be read, and whose message cannot: shown in its place, with what is left of it. */
+/** Shows a record with a valid envelope and an invalid message, with its remaining data. */
 export function readDamaged(session: Session, line: Line): Disposition {
   session.push(line, {
     type: "unknown",
@@ -60,7 +60,7 @@ export function readDamaged(session: Session, line: Line): Disposition {
   return { kind: "unreadable" };
 }
 
-/** A record that made several things is counted as the most visible of them. */
+/** A record that created several things is counted as the most visible one. */
 function firstOf(one: Disposition | undefined, other: Disposition): Disposition {
   const rank = ["shown", "unknown", "folded", "hidden", "unreadable"];
   return one !== undefined && rank.indexOf(one.kind) <= rank.indexOf(other.kind) ? one : other;
@@ -68,12 +68,12 @@ function firstOf(one: Disposition | undefined, other: Disposition): Disposition 
 
 // --- Tool results ---------------------------------------------------------------------------------------------------
 
-/** The structured result: a sibling of the message, under either name (the printed stream writes the second). */
+/** The structured result next to the message, under either name (the output of `claude -p` uses the second). */
 function structureOf(line: Line): unknown {
   return line.value.toolUseResult ?? line.value.tool_use_result;
 }
 
-/** The tool with which a headless run gives the answer that its schema asks for: the run ends with it. */
+/** The tool with which a headless run returns the answer for its schema. The run ends with it. */
 const FINAL_TOOL = "StructuredOutput";
 
 function readResult(
@@ -87,7 +87,7 @@ function readResult(
   const { output_text, parts } = resultContent(block.content);
   const is_error = block.is_error === true;
   const call = session.callAnswered(named);
-  // Where one line holds several results, its one structure belongs to none of them for sure.
+  // If a line has several results, its structured result cannot be assigned to one of them.
   const result = count === 1 ? structureOf(line) : undefined;
   const { tool_name } = call ?? {};
   const { status, outcome, permission } = callEnd({
@@ -138,7 +138,7 @@ function readResult(
     if (call.tool_name === FINAL_TOOL && status === "success") session.finalStep = session.lastStep;
     if (startsRun(call.tool_name)) {
       noteRun(session, id, asObject(result), output_text);
-      // The result takes the progress's place; the run's own file, which holds the same, may be gone.
+      // The result replaces the progress. The run's own file, which has the same content, may be gone.
       if (call.progress !== "") {
         session.push(line, {
           type: "task.metadata",
@@ -179,7 +179,7 @@ function readResult(
   return earlier !== undefined ? { kind: "folded", into: `the result of ${id}` } : { kind: "shown" };
 }
 
-/** The run that a message of the model's went to: its card leads there, as that of the call does which started it. */
+/** The run that received a message of the model. The card links to it, like that of the call that started it. */
 function messagedRun(
   session: Session,
   tool_name: string | undefined,
@@ -210,7 +210,7 @@ function noteRun(session: Session, id: string, result: JsonObject | undefined, o
   noteAgentKey(session, id, agentKeyOf(result) ?? tail);
 }
 
-/** The first word on which run a call started stands: a later message to the same run does not move it. */
+/** Records which run a call started. The first value is kept: a later message to the same run does not change it. */
 function noteAgentKey(session: Session, id: string, agent_key: string | undefined): void {
   const fact = session.starts.get(id);
   if (fact !== undefined && fact.agent_key === undefined && agent_key !== undefined)
@@ -221,7 +221,7 @@ function noteAgentKey(session: Session, id: string, agent_key: string | undefine
 
 const INTERRUPT = /^\[Request interrupted by user( for tool use)?\]$/;
 
-/** Whether a line says that a person stopped the agent. */
+/** Whether a line records that a person stopped the agent. */
 export function tellsInterrupt(line: Line): boolean {
   return blocksOf(asObject(line.value.message)?.content).some(
     (block) => block.type === "text" && interruptOf(block) !== null,
@@ -249,7 +249,7 @@ function readText(
       words.push(block);
       continue;
     }
-    // Words beside the mark are a person's: those before it were said into the turn, those behind it open the next.
+    // Text next to the interrupt marker is a person's. Text before it belongs to the turn; text after it opens the next.
     if (words.length > 0) readWords(session, line, words, isRun, true);
     words = [];
     isNew = session.interrupt(line, interruptReason(session, line, mark[1] !== undefined)) || isNew;
@@ -260,7 +260,7 @@ function readText(
   return isNew || blocks.length > 1 ? { kind: "shown" } : { kind: "folded", into: "the interrupt before it" };
 }
 
-/** Blocks without the mark of an interrupt. */
+/** Reads blocks without an interrupt marker. */
 function readWords(
   session: Session,
   line: Line,
@@ -285,13 +285,13 @@ function readWords(
       if (block.type !== "text" || asText(block.text) !== undefined || !("text" in block)) prompt.push(block);
     } else wrapped.push(...elements);
   }
-  // What the editor added to a prompt belongs to the prompt's turn: it stands behind it.
+  // Content that the editor added to a prompt belongs to the prompt's turn and follows the prompt.
   let disposition = prompt.length === 0 ? undefined : readPrompt(session, line, prompt, isRun, besideResults);
   if (wrapped.length > 0) disposition = firstOf(disposition, readWrapped(session, line, wrapped));
   return disposition ?? { kind: "hidden", rule: "empty message" };
 }
 
-/** What other agents say to this one: it opens a turn only where the model has nothing to do. */
+/** Reads messages from other agents. They open a turn only if the model is idle. */
 function readMessages(session: Session, line: Line, messages: readonly AgentMessage[]): Disposition {
   for (const { from, text } of messages) {
     const parts = [{ type: "text" as const, text }];
@@ -323,7 +323,7 @@ function readPrompt(
   if (notified) noteBareEnd(session, line, textOf(prompt));
   session.prompt(line, promptParts(prompt), {
     ...(origin !== undefined && { origin }),
-    // Text beside results is said into the running turn; so is what another agent says.
+    // Text next to results belongs to the running turn, and so do messages from other agents.
     opensTurn: scheduled || (!besideResults && !notified && (!fromAgent || !session.turnOpen)),
     typed: !isRun && origin === undefined && !besideResults,
   });
@@ -347,26 +347,29 @@ function readSummary(session: Session, line: Line, text: string): Disposition {
   return { kind: "shown" };
 }
 
-/** What a person refuses at tools that ask for something else than a permission. */
+/** What a person declines when a tool asks for something other than a permission. */
 const REFUSED: ReadonlyMap<string, string> = new Map([
   ["AskUserQuestion", "question declined"],
   ["ExitPlanMode", "plan rejected"],
 ]);
 
-/** The marker of an interrupt names the message that it cut off where a person pressed Esc; what it stopped its result says. */
+/**
+ * The title of an interrupt. If a person pressed Esc, the marker names the message that was cut off; a stopped call says so in
+ * its result.
+ */
 function interruptReason(session: Session, line: Line, inTool: boolean): string {
   if (asString(line.value.interruptedMessageId) !== undefined)
     return inTool ? "interrupted by the user during a tool call" : "interrupted by the user";
   const { lastOutcome, answered } = session;
   if (inTool && lastOutcome?.kind === "refused" && lastOutcome.by === "person")
     return REFUSED.get(answered?.tool_name ?? "") ?? "permission refused";
-  // Who drives the agent in a program's name may be no person.
+  // Under the SDK, the user may be a program.
   if (asString(line.value.entrypoint)?.startsWith("sdk") === true)
     return inTool ? "stopped during a tool call" : "stopped";
   return inTool ? "stopped by the user during a tool call" : "interrupted by the user";
 }
 
-/** Lines with `isMeta`: injected by the agent, not typed. */
+/** Reads lines with `isMeta`, which the agent injected. */
 function readInjected(
   session: Session,
   line: Line,
@@ -433,9 +436,9 @@ function readInjected(
 
 const STOP_FEEDBACK = "Stop hook feedback:";
 
-/** Says once that a stop hook kept the agent from stopping. Returns whether it made a part. */
+/** Notes once that a stop hook kept the agent from stopping. Returns whether it created a part. */
 export function tellBlockedStop(session: Session, line: Line, said: string): boolean {
-  // One of the lines that say it has the hook's command before its words.
+  // One of the lines has the hook's command before its message.
   if (
     session.blockedStop?.endsWith(said) === true ||
     (session.blockedStop !== undefined && said.endsWith(session.blockedStop))
@@ -446,12 +449,12 @@ export function tellBlockedStop(session: Session, line: Line, said: string): boo
   return true;
 }
 
-/** Fields of lines that the agent's program adds to a prompt or an answer: such a line begins nothing. */
+/** Fields of lines that the agent's program adds to a prompt or an answer. Such lines open no turn. */
 const COMPANIONS = ["sourceToolUseID", "ownNote", "hookText", "turnCompanion"];
 
 /**
- * Whose prompt an injected line is that begins a turn: one behind a timer that fired, one that waited in the queue, or one of
- * which the line says what began its turn. `undefined`: it begins none.
+ * Returns the author of an injected line that opens a turn: a line after a timer that fired, one that waited in the queue, or
+ * one that names what opened its turn. `undefined`: it opens none.
  */
 function timerOf(session: Session, line: Line, text: string): "schedule" | "program" | undefined {
   const { value } = line;
@@ -463,7 +466,7 @@ function timerOf(session: Session, line: Line, text: string): "schedule" | "prog
   return began !== undefined || session.queue.waits(text, line.at) ? "program" : undefined;
 }
 
-/** Text that is wrapper markup as a whole; also in `system` lines of subtype `local_command`. */
+/** Reads text that consists of wrapper markup, also from `system` lines of subtype `local_command`. */
 export function readWrapped(session: Session, line: Line, elements: readonly WrapperElement[]): Disposition {
   let disposition: Disposition | undefined;
   const take = (next: Disposition): void => {
@@ -540,9 +543,7 @@ export function readWrapped(session: Session, line: Line, elements: readonly Wra
   return disposition ?? { kind: "hidden", rule: "empty message" };
 }
 
-/**
- * A slash command, with or without its slash in `name`: a note where the program answers it by itself, else a prompt.
- */
+/** Reads a slash command; `name` may lack the slash. It becomes a note if the program answers it itself, otherwise a prompt. */
 export function readCommand(session: Session, line: Line, name: string, args: string): Disposition {
   const command = `${name.startsWith("/") ? name : `/${name}`}${args === "" ? "" : ` ${args}`}`;
   const parent = asString(line.value.parentUuid);
@@ -570,12 +571,12 @@ function readOutput(session: Session, line: Line, title: string, body: string): 
   return { kind: "shown" };
 }
 
-/** What a notification says that has no markup. */
+/** Reads a notification without markup. */
 function noteBareEnd(session: Session, line: Line, text: string): void {
   endBackground(session, line, { summary: text, status: undefined, result: undefined });
 }
 
-/** What a person would read of a notification, and what it tells: the link to a run, and the run's end. */
+/** Returns the readable text of a notification, and records its facts: the link to a run, and the run's end. */
 function readNotification(session: Session, line: Line, element: WrapperElement): string {
   const fields = fieldsOf(element.body);
   const call = fields.get("tool-use-id");
@@ -595,7 +596,10 @@ function readNotification(session: Session, line: Line, element: WrapperElement)
   return said.length === 0 ? element.body.trim() : said.join("\n\n");
 }
 
-/** A `queued_command` attachment: what came while the agent worked stands in the running turn, whoever sent it. */
+/**
+ * Reads a `queued_command` attachment. Content that arrived while the agent worked belongs to the running turn, whoever sent
+ * it.
+ */
 export function readQueued(session: Session, line: Line, attachment: JsonObject): Disposition {
   const blocks = blocksOf(attachment.prompt);
   const messages = blocks.every(({ type }) => type === "text") ? agentMessages(textOf(blocks)) : undefined;

@@ -1,4 +1,4 @@
-/** One element of the markup that Claude Code wraps around what it injects under the user's role. */
+/** An element of the markup that Claude Code puts around content that it injects under the user's role. */
 export interface WrapperElement {
   tag: string;
   /** The opening tag's attributes as text. */
@@ -6,7 +6,7 @@ export interface WrapperElement {
   body: string;
 }
 
-/** Open set of a foreign writer, as far as it was seen or documented. */
+/** Tags that were observed or documented. There may be others. */
 const TAGS = new Set([
   "agent-message",
   "agent-notification",
@@ -33,16 +33,16 @@ const TAGS = new Set([
   "user-prompt-submit-hook",
 ]);
 
-/** What the agent itself may say before a notification, in no element. */
+/** Text that the agent may write before a notification, outside any element. */
 const NOTIFICATION_PREFACE =
   /^\[SYSTEM NOTIFICATION - NOT USER INPUT\][^<]*(?=<(?:task|agent)-notification>)/;
 
-/** What it adds behind one; anything else behind a wrapper makes the text a prompt. */
+/** Text that the agent may append. Any other text after a wrapper makes it a prompt. */
 const NOTIFICATION_TAIL = /^(Full transcript available at:|Read the output file to retrieve)[^\n]*$/;
 
 /**
- * The elements of a text that is wrapper markup from its first to its last character, or `undefined`: a prompt that only
- * quotes such tags is a prompt.
+ * The elements of a text that consists entirely of wrapper markup, or `undefined`: a prompt that only quotes such tags remains
+ * a prompt.
  */
 export function parseWrappers(text: string): WrapperElement[] | undefined {
   const whole = text.trim().replace(NOTIFICATION_PREFACE, "");
@@ -55,7 +55,7 @@ export function parseWrappers(text: string): WrapperElement[] | undefined {
     const { tag, attributes, end } = opening;
     const closing = `</${tag}>`;
     let close = whole.indexOf(closing, end);
-    // A body may quote its own closing tag: then the last one closes it, if the text ends there.
+    // A body may contain its own closing tag. Then the last one closes it, if it ends the text.
     if (close !== -1 && !mayFollow(whole, close + closing.length)) {
       const last = whole.lastIndexOf(closing);
       if (last + closing.length === whole.length) close = last;
@@ -92,20 +92,23 @@ function skipSpace(text: string, at: number): number {
   return next;
 }
 
-/** Whether an element says what became of something that runs in the background. */
+/** Whether an element is a notification about a background task. */
 export function isNotification({ tag }: WrapperElement): boolean {
   return tag === "task-notification" || tag === "agent-notification";
 }
 
-/** The value of one attribute of an opening tag. */
+/** Value of an attribute of the opening tag. */
 export function attribute(element: WrapperElement, name: string): string | undefined {
   return new RegExp(`(?:^|\\s)${name}="([^"]*)"`).exec(element.attributes)?.[1];
 }
 
-/** Fields of a notification that hold what an agent or a program said: they may quote their own end, and any other field. */
+/**
+ * Fields of a notification that contain text of an agent or a program. They may contain their own closing tag and any other
+ * field.
+ */
 const QUOTING = new Set(["event", "result"]);
 
-/** The fields of a notification, by tag; of equal ones the first. */
+/** The fields of a notification by tag. The first of duplicates wins. */
 export function fieldsOf(body: string): Map<string, string> {
   const fields = new Map<string, string>();
   const looked = new Set<string>();
@@ -127,7 +130,7 @@ export function fieldsOf(body: string): Map<string, string> {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal sequences begin with the escape character
 const ANSI = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g;
 
-/** Without terminal sequences (ECMA-48): those of CSI, of OSC, whether ended or not, and escapes of two characters. */
+/** Removes terminal sequences (ECMA-48): CSI, OSC (terminated or not), and two-character escapes. */
 export function stripAnsi(text: string): string {
   return text.includes("\u001b") ? text.replace(ANSI, "") : text;
 }
