@@ -10,17 +10,17 @@ import type { Runs } from "./runs.ts";
 import { commandText, filesTrait, jsonOrText, RUN_CALLS, SHELL, webFacts } from "./tool-extra.ts";
 import type { TurnWriter } from "./turns.ts";
 
-/** What a web search does, by the names of its actions. */
+/** The action names of a web search. */
 const SEARCHES = new Set(["search", "openPage", "open_page", "findInPage", "find_in_page"]);
 
-/** Reads every record about a call: the call, its output, and what the events and completed items say about it. */
+/** Reads all records about calls: calls, outputs, and the events and completed items about them. */
 export class CallRecords {
   private readonly writer: TurnWriter;
   private readonly calls: Calls;
   private readonly runs: Runs;
-  /** Events about calls that come before their calls, by call id. */
+  /** Events that precede their calls, by call id. */
   private readonly ahead = new Map<string, JsonObject>();
-  /** The record is of a turn that stands above what is read: its call, too, unless it has none. */
+  /** The record belongs to a turn above the part of the file that is read. So does its call, unless it has none. */
   isAbove = false;
 
   constructor(writer: TurnWriter, calls: Calls, runs: Runs) {
@@ -58,7 +58,7 @@ export class CallRecords {
     const id = asText(payload.id) ?? asText(payload.call_id) ?? `line-${this.writer.now.source.byte}`;
     const known = this.calls.get(id);
     if (known !== undefined) {
-      // An event that came first says more.
+      // An earlier event has more data.
       if (known.facts.web === undefined) this.calls.enrich(known, webFacts(payload));
       return folded(`call ${id}`);
     }
@@ -82,7 +82,7 @@ export class CallRecords {
     return SHOWN;
   }
 
-  /** The call that an event is about; of something that ran inside a code cell, the cell. */
+  /** The call of an event. For something that ran inside a code cell: the cell. */
   private callFor(
     id: string | undefined,
     payload: JsonObject,
@@ -181,26 +181,26 @@ export class CallRecords {
     return this.alone(id, "image_generation", imagePrompt(payload), {}, imageOutput(payload), "provider");
   }
 
-  /** Whether an event may be followed by the call that it is about. */
+  /** Whether an event may precede its call. */
   mayFollow(id: string): boolean {
     return (
       this.calls.get(id) === undefined && this.cellFor(id) === undefined && this.openCell() === undefined
     );
   }
 
-  /** Keeps an event for its call, which follows. */
+  /** Keeps an event for the call that follows it. */
   announce(id: string, payload: JsonObject): Disposition {
     this.ahead.set(id, payload);
     return folded(`call ${id}`);
   }
 
-  /** The code cell that has not answered yet: what has no call of its own ran in it. */
+  /** The code cell without an output. Events without a call of their own ran in it. */
   private openCell(): { call: Call; inner: boolean } | undefined {
     const cell = this.calls.cell();
     return cell === undefined || cell.output !== undefined ? undefined : { call: cell, inner: true };
   }
 
-  /** A call of a tool that the program around Codex has: asked for and answered by events, or told whole by an item. */
+  /** A call of a tool that the host program provides: requested and answered by events, or recorded in one item. */
   dynamicCall(payload: JsonObject): Disposition {
     const id = asText(payload.call_id) ?? asText(payload.callId);
     const name = asText(payload.tool) ?? "dynamic_tool";
@@ -231,7 +231,7 @@ export class CallRecords {
     return folded(`call ${call.id}`);
   }
 
-  /** What an extension of the program around Codex did: a web search where the item says so, else a card of its own. */
+  /** An action of the host program's extension: a web search if the item says so, otherwise a separate card. */
   extended(id: string | undefined, item: JsonObject): Disposition {
     const isSearch =
       asText(item.query) !== undefined || SEARCHES.has(asString(asObject(item.action)?.type) ?? "");
@@ -247,12 +247,15 @@ export class CallRecords {
     const found = this.callFor(id, payload, name);
     if (found?.inner === false) return folded(`call ${found.call.id}`);
     const { type: _, call_id: __, id: ___, ...rest } = payload;
-    // The card of a code cell has no place for what ran inside it.
+    // The card of a code cell cannot show calls that ran inside it.
     const by = found === undefined ? "agent" : "provider";
     return this.alone(id, name, JSON.stringify(rest), {}, { text: "", media: [], status: "success" }, by);
   }
 
-  /** What a reviewing model said of a call; `undefined`: of none that is known, or more than its card tells. */
+  /**
+   * A reviewing model's assessment of a call; `undefined`: the call is unknown, or the assessment has more than its card can
+   * show.
+   */
   assessed(payload: JsonObject): Disposition | undefined {
     const call = this.calls.get(asText(payload.target_item_id) ?? asText(payload.call_id) ?? "");
     if (call === undefined) return undefined;
@@ -300,7 +303,7 @@ export class CallRecords {
     const path = asString(item.agent_path);
     const begun = this.runs.callOf(thread);
     const same_id = this.calls.get(id ?? "")?.same_id;
-    // A run is told of several times.
+    // A run is recorded several times.
     const isNamesake = same_id !== undefined && begun?.same_id === same_id;
     const call = isNamesake ? begun : (this.calls.about(id ?? "", kindOf(item)) ?? begun);
     if (call === undefined) return hidden("sub-agent activity");
@@ -310,7 +313,7 @@ export class CallRecords {
     return folded(`call ${call.id}`);
   }
 
-  /** An event about a call that no other log has: it is shown from the event. */
+  /** Shows a call from an event because no other log contains it. */
   private alone(
     id: string | undefined,
     name: string,
@@ -331,10 +334,10 @@ export class CallRecords {
   }
 }
 
-/** Of an event, or of an item that was completed. */
+/** The type of an event or completed item. */
 const kindOf = (payload: JsonObject): string => asString(payload.type) ?? "";
 
-/** A search's pages as text. */
+/** The pages of a search as text. */
 function searchOutput(facts: Call["facts"], status: unknown): Output {
   const pages = facts.web?.results ?? [];
   const text = pages.map(({ title, url }) => `${title}\n${url}`).join("\n\n");

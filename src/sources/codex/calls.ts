@@ -18,10 +18,10 @@ import {
 } from "./tool-extra.ts";
 import type { Moment, TurnWriter } from "./turns.ts";
 
-/** A call that was shown, and all that is known about it from any of the logs. */
+/** A call that was shown, with the facts from all logs. */
 export interface Call {
   id: string;
-  /** Of the model's item that asked for it, which a copy of the item has too. */
+  /** Id of the model's item. A copy of the item has the same id. */
   item_id?: string;
   name: string;
   arguments_json: string;
@@ -30,22 +30,22 @@ export interface Call {
   message_id: string;
   facts: CallFacts;
   output?: Output;
-  /** Where the shown result stands: what is added to it later stays there. */
+  /** Position of the shown result. Later additions keep it. */
   answeredAt?: Moment;
-  /** Code that still runs although it has answered. */
+  /** The code is still running although it has an output. */
   runs?: boolean;
-  /** Events alone tell of it: its answer, too, is one of theirs. */
+  /** Only events record it and its output. */
   byEvents?: boolean;
-  /** One record told it with its result: another one of the same is a copy. */
+  /** Call and result were one record. Another such record is a copy. */
   whole?: boolean;
-  /** The kinds of events that told of it. */
+  /** The kinds of events that recorded it. */
   told?: readonly string[];
-  /** The calls of its answer that have the same id of the model's, and waited for their output when the next one came. */
+  /** Calls of the same answer with the same model id that were waiting for an output when the next one was made. */
   same_id?: CodexCallsWithSameId;
 }
 
 class CodexCallsWithSameId extends CallsWithSameId<Call> {
-  /** Those that share what an event may tell of them. */
+  /** Calls by the traits that an event may name. */
   private readonly alike = new Map<string, CallsWithSameId<Call>>();
   private readonly byItem = new Map<string, Call>();
 
@@ -72,7 +72,7 @@ class CodexCallsWithSameId extends CallsWithSameId<Call> {
     return this.byItem.get(item_id);
   }
 
-  /** The one that an event is about: of those that it knows, the oldest of which none of its kind has told. */
+  /** The call of an event: among the calls with a matching trait, the oldest that no event of this kind has recorded. */
   about(kind: string, traits: readonly (string | undefined)[]): Call | undefined {
     const alike = traits.flatMap((trait) => (trait === undefined ? [] : (this.alike.get(trait) ?? [])));
     const [calls = this] = alike;
@@ -80,16 +80,16 @@ class CodexCallsWithSameId extends CallsWithSameId<Call> {
   }
 }
 
-/** The calls of a session: each is shown once, with whatever its output and the events about it say, in any order. */
+/** The calls of a session. Each is shown once, with the facts from its output and events, in any order. */
 export class Calls {
   private readonly writer: TurnWriter;
   private readonly byId = new Map<string, Call>();
-  /** Code cells without an output, oldest first, then those that run on behind one: where inner events belong. */
+  /** Code cells without an output, oldest first, then those still running after one. Inner events belong to them. */
   private readonly openCells: Call[] = [];
   private lastCell: Call | undefined;
-  /** Commands that ran on behind their first output, by the number that later calls name them by. */
+  /** Commands that continued after their first output, by the number in later calls. */
   private readonly background = new Map<string, string>();
-  /** Outputs without a call: where the first one of each stands, and in the how-manieth turn. */
+  /** Outputs without a call: position and turn number of the first. */
   private readonly unclaimed = new Map<string, { moment: Moment; turn: number }>();
 
   constructor(writer: TurnWriter) {
@@ -101,15 +101,15 @@ export class Calls {
     return this.byId.get(id);
   }
 
-  /** The call that an output for this id belongs to: of several in one answer, the oldest that waits. */
+  /** The call of an output with this id. Among several calls of one answer: the oldest that waits. */
   answered(id: string): Call | undefined {
     const call = this.byId.get(id);
     return call?.same_id?.oldest(({ output }) => output === undefined) ?? call;
   }
 
   /**
-   * The call that an event of some kind is about, which tells of each call once. `traits`: by what the event knows a call that
-   * shares its id with others of its answer, the surest first.
+   * The call of an event of some kind, which records each call once. `traits`: what the event knows of a call that shares its
+   * id with others of its answer, most reliable first.
    */
   about(id: string, kind: string, ...traits: (string | undefined)[]): Call | undefined {
     const newest = this.byId.get(id);
@@ -119,7 +119,7 @@ export class Calls {
     return call;
   }
 
-  /** Shows a call. `byProvider`: the model's own provider runs it, within one answer. `undefined`: the same call was shown before. */
+  /** Shows a call. `byProvider`: the provider runs it within one answer. `undefined`: the call was already shown. */
   start(
     id: string,
     name: string,
@@ -127,13 +127,13 @@ export class Calls {
     { item_id, byProvider = false }: { item_id?: string | undefined; byProvider?: boolean } = {},
   ): Call | undefined {
     const known = this.byId.get(id);
-    // Several that share the id may be told again together: each is found by its own item.
+    // Several calls with the same id may be repeated together. Each is found by its item id.
     const same = (item_id === undefined ? undefined : known?.same_id?.ofItem(item_id)) ?? known;
     const mayRecur = same !== undefined && (same.output === undefined || same.whole === true);
     const isOther = same?.item_id !== undefined && item_id !== undefined && same.item_id !== item_id;
     if (mayRecur && !isOther && same.name === name && same.arguments_json === arguments_json)
       return undefined;
-    // Another call under an id that was used before, as some providers give them: it must not take the first one's place.
+    // A different call with a reused id, as some providers create them. It must not replace the first one.
     const shown = known === undefined ? id : `${id}@${this.writer.now.source.byte}`;
     const { part_id, message_id } = this.writer.call(shown, name, arguments_json, byProvider);
     const call: Call = {
@@ -151,7 +151,7 @@ export class Calls {
       known.same_id.add(call);
       call.same_id = known.same_id;
     }
-    // Its output was read before it: what is learnt of it now changes that one. An earlier turn's is another call's.
+    // Its output was read before it, so new facts revise that output. An output of an earlier turn belongs to another call.
     const answered = this.unclaimed.get(id);
     if (answered?.turn === this.writer.turnsOpened) call.answeredAt = answered.moment;
     this.unclaimed.delete(id);
@@ -164,8 +164,8 @@ export class Calls {
   }
 
   /**
-   * Shows the output of a call, or of none that is known. `false`: an earlier record showed it, at most with another value.
-   * `byProvider`: as for `start`.
+   * Shows an output, whether or not its call is known. `false`: an earlier record already showed it, possibly with another
+   * value. `byProvider`: as for `start`.
    */
   answer(id: string, output: Output, byProvider = false): boolean {
     const call = this.answered(id);
@@ -200,7 +200,7 @@ export class Calls {
     const cell = this.openCells.indexOf(call);
     if (cell !== -1) this.openCells.splice(cell, 1);
     if (output.running?.cell !== undefined) call.runs = true;
-    // An event that came first may know of a failure that the text does not tell.
+    // An earlier event may report a failure that the text does not.
     if (output.status === "success" && output.running === undefined && call.facts.status !== undefined) {
       call.output = { ...output, status: call.facts.status };
     }
@@ -209,7 +209,7 @@ export class Calls {
     return isFirst;
   }
 
-  /** Adds what an event says about a call, and shows it where the call has answered. */
+  /** Adds an event's facts to a call, and updates its result if it has one. */
   enrich(call: Call, facts: CallFacts): void {
     const before = call.facts;
     call.facts = {
@@ -224,7 +224,7 @@ export class Calls {
         : {}),
     };
     if (call.output === undefined) return;
-    // What the process wrote until it ended, told after the call was cut off.
+    // The output of the process up to its end, recorded after the call was cut off.
     const late = facts.output ?? "";
     if (call.output.status === "aborted" && late.trim() !== "" && !call.output.text.includes(late)) {
       call.output = { ...call.output, text: `${call.output.text}\n${late}` };
@@ -233,7 +233,7 @@ export class Calls {
     this.show(call, false);
   }
 
-  /** How the call ended, by its output and by all that the events and items say. */
+  /** Determines how the call ended from its output, events and items. */
   private settle(call: Call): void {
     const { name, input, facts, output } = call;
     if (output === undefined) return;
@@ -244,11 +244,11 @@ export class Calls {
     else if (exit_code !== undefined && exit_code !== 0 && interruptsCommand(name, input))
       outcome = { kind: "stopped", reason: "The agent interrupted the command" };
     if (outcome !== undefined) call.output = { ...output, status: "aborted", outcome };
-    // A script that "completed" has failed where a command inside it did.
+    // A "completed" script counts as failed if a command inside it failed.
     else if (output.status === "success" && hasFailed) call.output = { ...output, status: "error" };
   }
 
-  /** The call that an event about something inside a code cell belongs to. */
+  /** The code cell that an inner event belongs to. */
   cell(): Call | undefined {
     return this.openCells[0] ?? (this.lastCell?.runs ? this.lastCell : this.lastRunning()) ?? this.lastCell;
   }
@@ -299,7 +299,7 @@ export class Calls {
     }
   }
 
-  /** Names the run that a call started. */
+  /** Links the run that a call started. */
   linkRun(call: Call, run: { session_id: string; name?: string; task?: string }): void {
     this.writer.push({
       type: "task.start",
@@ -311,13 +311,13 @@ export class Calls {
   }
 }
 
-/** Index under which a call's part gives the id of its result's message: no part has it. */
+/** Index from which the id of a call's result message is derived. No part has it. */
 const RESULT = 0x3fff_fff0;
 
-/** Marks in an output that Codex cut for the model, of any version. */
+/** Markers in outputs that Codex truncated for the model, of any version. */
 const CUT = /…\d+ (?:tokens|chars) truncated…|\[\.{3} omitted \d+ of \d+ lines \.{3}\]/;
 
-/** What an event kept of an output that was cut for the model: beside what the model read, as a file. */
+/** The complete output from an event, as a file next to the truncated text that the model read. */
 function uncut({ text, output_start = 0, status }: Output, kept: string | undefined): MediaPart[] {
   if (kept === undefined || kept.length <= text.length - output_start) return [];
   if (status === "aborted" || !CUT.test(text)) return [];
@@ -325,7 +325,7 @@ function uncut({ text, output_start = 0, status }: Output, kept: string | undefi
   return [{ type: "file", mime: "text/plain", filename: "output.txt", url }];
 }
 
-/** A duration as Rust writes it, in milliseconds. */
+/** Converts a serialized Rust duration to milliseconds. */
 function milliseconds(duration: unknown): number | undefined {
   const parts = asObject(duration);
   const seconds = asNumber(parts?.secs);
@@ -333,7 +333,7 @@ function milliseconds(duration: unknown): number | undefined {
   return Math.round(seconds * 1000 + (asNumber(parts?.nanos) ?? 0) / 1e6);
 }
 
-/** What `exec_command_end` and a `CommandExecution` item say. */
+/** Facts from `exec_command_end` or a `CommandExecution` item. */
 export function commandFacts(payload: JsonObject): CallFacts {
   const command = commandText(payload.command);
   const cwd = asString(payload.cwd)?.replace(/^file:\/\//, "");
@@ -359,7 +359,7 @@ function statusOf(status: unknown, exit_code: number | undefined): ToolStatus | 
   return undefined;
 }
 
-/** What `patch_apply_end` and a `FileChange` item say. */
+/** Facts from `patch_apply_end` or a `FileChange` item. */
 export function patchFacts(payload: JsonObject, files: FileDiff[]): CallFacts {
   const failed = payload.success === false || payload.status === "failed";
   return {
@@ -372,7 +372,7 @@ export function patchFacts(payload: JsonObject, files: FileDiff[]): CallFacts {
   };
 }
 
-/** What `mcp_tool_call_end` and an `McpToolCall` item say. */
+/** Facts from `mcp_tool_call_end` or an `McpToolCall` item. */
 export function mcpFacts(payload: JsonObject): {
   facts: CallFacts;
   text: string;

@@ -3,22 +3,22 @@ import { type Line, metadataOf, timeOfId, turnIdOf } from "./line.ts";
 import type { Moment } from "./turns.ts";
 
 /**
- * Another thread's history at the beginning of a file, copied there when the thread was forked or spawned. Its records
- * have new timestamps, all about the time of the copying, and old turn ids.
+ * Another thread's history at the start of a file, copied there when the thread was forked or spawned. Its records have old
+ * turn ids, and new timestamps close to the time of the copying.
  */
 export class CopiedHistory {
   private readonly own: number | undefined;
-  /** Where it begins; absent: nothing is copied. */
+  /** Start of the copied history; absent: nothing is copied. */
   begin: Moment | undefined;
-  /** The thread that it was copied from, where a `session_meta` says so. */
+  /** The original thread, if a `session_meta` names it. */
   from: string | undefined;
   count = 0;
-  /** The thread was forked or spawned, so that its file may begin with another's history. */
+  /** The thread was forked or spawned, so its file may start with another thread's history. */
   possible = false;
-  /** In a spawned agent's file since 0.169: the first record that is its own. */
+  /** In a spawned agent's file since 0.169: ordinal of the first own record. */
   firstOwnOrdinal = 0;
   private lasts = false;
-  /** Turn ids tell where it ends. */
+  /** Turn ids show where it ends. */
   private hasIds = false;
 
   /** `own`: the thread's id. */
@@ -43,7 +43,7 @@ export class CopiedHistory {
       return this.start(line);
     }
     if (!this.lasts || this.begin === undefined) return false;
-    // Without turn ids the first record of a later time is the thread's own.
+    // Without turn ids, the first record with a later time is the thread's own.
     return this.hasIds || line.moment.at - this.begin.at <= 1000 ? true : this.end();
   }
 

@@ -1,7 +1,7 @@
 /** Which of Codex's logs a record belongs to. */
 export type Log = "item" | "event" | "completed" | "plan";
 
-/** What the model said, as a response item tells it. */
+/** Model output in a response item. */
 export interface Base {
   kind: "text" | "thinking";
   id: string | undefined;
@@ -9,7 +9,7 @@ export interface Base {
   texts: readonly string[];
 }
 
-/** The same as another log tells it: perhaps only one summary of a thought. */
+/** The same output in another log, which may contain only one summary of a thought. */
 export interface Copy extends Base {
   log: Log;
   phase?: string;
@@ -20,28 +20,28 @@ interface Said {
   part_id: string | undefined;
 }
 
-/** All that was said in the same words. */
+/** All outputs with the same text. */
 interface Alike {
   said: Said[];
-  /** How many of the first ones each log has told: a log never takes back what it told. */
+  /** Number of leading entries that each log has recorded. A log never takes back an entry. */
   told: Map<Log, number>;
 }
 
-/** A plan and the message in which it stands are at most this many texts, or plans, apart. */
+/** Maximum number of texts or plans between a plan and the message that contains it. */
 const MAX_BETWEEN = 256;
 
 /**
- * What was said since the turn began, so that each thing is shown once however many logs tell it. A copy is taken for one
- * thing only: who says the same twice is shown twice.
+ * Model output since the start of the turn, so that each output is shown once however many logs contain it. A copy matches one
+ * output only: a repeated text is shown twice.
  */
 export class Copies {
   private readonly byText = new Map<string, Alike>();
-  /** The last texts that were said, among which a plan is looked for. */
+  /** Recent texts, which are searched for a plan. */
   private recent: { text: string; alike: Alike }[] = [];
   private readonly byId = new Map<string, Said>();
-  /** Plans that were shown before the message in which they stand. */
+  /** Plans that were shown before the message that contains them. */
   private plans: { text: string; said: Said }[] = [];
-  /** Copies that were folded into the response item that follows. */
+  /** Copies that were folded into the following response item. */
   private expected: Copy[] = [];
 
   clear(): void {
@@ -51,12 +51,12 @@ export class Copies {
     this.plans = [];
   }
 
-  /** Whether a copy tells what was already shown by another log. */
+  /** Whether the output of a copy was already shown from another log. */
   wasShown(copy: Copy): boolean {
     return this.find(copy, copy.log).length > 0;
   }
 
-  /** Whether a copy tells (part of) what this response item tells. */
+  /** Whether a copy repeats this response item or part of it. */
   belongsTo(copy: Copy, base: Base): boolean {
     if (copy.kind !== base.kind) return false;
     if (copy.id !== undefined && base.id !== undefined) return copy.id === base.id;
@@ -70,7 +70,7 @@ export class Copies {
     this.expected.push(copy);
   }
 
-  /** Takes a record for another log's of the same thing, which was shown; `undefined`: it was not. */
+  /** Matches a record with the same output from another log; `undefined`: it was not shown. */
   claim(record: Base, log: Log): Said | undefined {
     const found = this.find(record, log);
     for (const said of found) {
@@ -81,7 +81,7 @@ export class Copies {
     return found[0];
   }
 
-  /** Notes what was shown from this log. */
+  /** Records output that was shown from this log. */
   shown(record: Base, log: Log, part_id?: string): void {
     const logs = new Set<Log>([log]);
     for (const copy of this.expected) logs.add(copy.log);
@@ -96,7 +96,7 @@ export class Copies {
       this.add(record.kind, record.texts.join("\n"), whole);
       return;
     }
-    // Events tell a thought summary by summary.
+    // Events contain each summary of a thought separately.
     for (const text of record.texts) this.add(record.kind, text, { logs: new Set(logs), part_id });
   }
 
@@ -114,7 +114,7 @@ export class Copies {
     if (this.recent.length > MAX_BETWEEN) this.recent.shift();
   }
 
-  /** The first that a log has not told. */
+  /** The first entry that a log has not recorded. */
   private untold({ said, told }: Alike, log: Log): Said | undefined {
     let count = told.get(log) ?? 0;
     while (said[count]?.logs.has(log)) count += 1;
@@ -140,7 +140,7 @@ export class Copies {
     return found;
   }
 
-  /** A plan stands between marks in a message. */
+  /** Finds plans in a message, where they are enclosed in tags. */
   private findPlan(record: Base): Said[] {
     const plan = (record.texts[0] ?? "").trim();
     for (const { text, alike } of this.recent) {

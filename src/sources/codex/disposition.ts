@@ -1,7 +1,7 @@
 import type { Disposition } from "../contract.ts";
 
 export const SHOWN: Disposition = { kind: "shown" };
-/** The rule is a short name that a person reads: what is hidden is counted by it. */
+/** The rule is a short name for people. Hidden records are counted by rule. */
 export const hidden = (rule: string): Disposition => ({ kind: "hidden", rule });
-/** What the record went into, in words. */
+/** `into` describes the part or fact that the record changed. */
 export const folded = (into: string): Disposition => ({ kind: "folded", into });

@@ -34,7 +34,7 @@ export const codex: Format = {
   createReader: (options) => new CodexReader(options),
 };
 
-/** One line for each time that a thread was named, `{id, thread_name, updated_at}`: the last one counts. */
+/** Reads thread titles, one line per naming: `{id, thread_name, updated_at}`. The last one wins. */
 function readTitles(text: string): Map<string, string> {
   const titles = new Map<string, string>();
   for (const record of createLineReader().push(new TextEncoder().encode(`${text}\n`))) {

@@ -6,14 +6,14 @@ import type { Base, Copy } from "./copies.ts";
 import type { Moment } from "./turns.ts";
 import { isSamePrompt, readUserContent, readUserEvent, type UserContent } from "./user-message.ts";
 
-/** A record of the file with what is the same in all versions taken apart. */
+/** A record of the file in a version-independent form. */
 export interface Line {
   place: RecordPlace;
   moment: Moment;
   type: string;
   payload: JsonObject;
   value: JsonObject;
-  /** The record as it is written in the file. */
+  /** The record's JSON text as written. */
   text: string;
 }
 
@@ -28,12 +28,12 @@ const LEGACY_ITEMS = new Set([
   "web_search_call",
 ]);
 
-/** Takes a record apart, whichever version wrote it. */
+/** Parses a record of any version. */
 export function lineOf(place: RecordPlace, moment: Moment, value: JsonObject, text: string): Line {
   const type = asString(value.type);
   const payload = asObject(value.payload);
   if (type !== undefined && payload !== undefined) return { place, moment, type, payload, value, text };
-  // Files of mid 2025 have no payloads: the meta, then bare items, then lines of state.
+  // Files of mid-2025 have no payloads: first the meta, then bare items, then lines of state.
   if (value.record_type !== undefined) return { place, moment, type: "state", payload: value, value, text };
   if (type === undefined && asString(value.id) !== undefined && asString(value.timestamp) !== undefined) {
     return { place, moment, type: "session_meta", payload: value, value, text };
@@ -48,20 +48,20 @@ export function isUserMessage(line: Line): boolean {
   return line.type === "response_item" && line.payload.type === "message" && line.payload.role === "user";
 }
 
-/** Whether a user message is the program's own note to the model that a person stopped the turn. */
+/** Whether a user message is the program's note to the model that a person stopped the turn. */
 export function isTurnAborted(payload: JsonObject): boolean {
   const first = asString(asObject(asArray(payload.content)[0])?.text);
   return first?.startsWith("<turn_aborted>") === true;
 }
 
-/** A member of the payload as it is written in the file, where it is no text itself; `""`: it is missing. */
+/** The JSON text of a payload member as written, unless it is a string; `""`: it is missing. */
 export function rawMember(line: Line, name: string): string {
   const value = line.payload[name];
   if (value === undefined || value === null) return "";
   return new RawJson(line.text).of(value, line.payload === line.value ? [name] : ["payload", name]);
 }
 
-/** Whether a line is the event or the item that follows a prompt directly. */
+/** Whether a line is the event or item that directly follows a prompt. */
 export function confirms(line: Line, content: UserContent): boolean {
   if (line.type !== "event_msg") return false;
   const { payload } = line;
@@ -75,7 +75,7 @@ export function confirms(line: Line, content: UserContent): boolean {
   );
 }
 
-/** What the model said, where a line is the response item that says it. */
+/** The model output in a response item. */
 export function baseOf(line: Line): Base | undefined {
   if (line.type !== "response_item") return undefined;
   const { payload } = line;
@@ -90,12 +90,12 @@ export function baseOf(line: Line): Base | undefined {
   return { kind: "text", id: asText(payload.id), texts };
 }
 
-/** Events of 2025 tell injected context as messages of the user too, of another kind. */
+/** Whether an event is injected context: events of 2025 record it as user messages of another kind. */
 export function isInjectedEvent(payload: JsonObject): boolean {
   return typeof payload.kind === "string" && /^(?:environment_context|user_instructions)$/.test(payload.kind);
 }
 
-/** What an event copies of what the model said; `undefined`: it is no copy. */
+/** The model output that an event repeats; `undefined`: it is no copy. */
 export function copyOf(line: Line): Copy | undefined {
   if (line.type !== "event_msg") return undefined;
   const { payload } = line;
@@ -135,7 +135,7 @@ export function copyOf(line: Line): Copy | undefined {
   }
 }
 
-/** A `reasoning` item: the paragraphs of its summary, then those of its content, without empty ones. */
+/** The paragraphs of a `reasoning` item: those of its summary, then those of its content, without empty ones. */
 export function baseThought(payload: JsonObject): Base {
   const texts: string[] = [];
   for (const entry of [...asArray(payload.summary), ...asArray(payload.content)]) {
@@ -145,12 +145,12 @@ export function baseThought(payload: JsonObject): Base {
   return { kind: "thinking", id: asText(payload.id), texts };
 }
 
-/** What stands beside an item about it, on the line or in the payload; without any it is empty. */
+/** The metadata of an item, from the line or the payload; empty if there is none. */
 export function metadataOf(line: Line): JsonObject {
   return asObject(line.value.metadata) ?? asObject(line.payload.metadata) ?? {};
 }
 
-/** The turn that a record says it belongs to. */
+/** The turn id in a record. */
 export function turnIdOf(line: Line): string | undefined {
   const { payload } = line;
   return (
@@ -160,13 +160,13 @@ export function turnIdOf(line: Line): string | undefined {
   );
 }
 
-/** The time in a UUID of version 7, in milliseconds. */
+/** The timestamp of a version 7 UUID in milliseconds. */
 export function timeOfId(id: string): number | undefined {
   if (id[14] !== "7" || !isUuid(id)) return undefined;
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
-/** The id of the call that an event is about which stands before the call itself; `undefined`: it is no such event. */
+/** The call id of an event that precedes its call; `undefined`: it is no such event. */
 export function forerunnerOf(line: Line): { id: string; payload: JsonObject } | undefined {
   if (line.type !== "event_msg") return undefined;
   const { payload } = line;

@@ -5,7 +5,7 @@ import { firstLine } from "../lines/first-line.ts";
 import { hidden, SHOWN } from "./disposition.ts";
 import type { TurnWriter } from "./turns.ts";
 
-/** Events that make one line in their place and change nothing else; `undefined`: it is none of them. */
+/** Reads events that create a one-line note and nothing else; `undefined`: it is none of them. */
 export function readNotice(writer: TurnWriter, payload: JsonObject): Disposition | undefined {
   switch (payload.type) {
     case "undo_completed":
@@ -64,7 +64,7 @@ export function readNotice(writer: TurnWriter, payload: JsonObject): Disposition
   }
 }
 
-/** What a reviewing model (Codex calls it Guardian) said of an action: a line, unless it approved. */
+/** Reads the assessment of a reviewing model (Codex: Guardian). Creates a note unless it approved. */
 export function readGuardian(writer: TurnWriter, payload: JsonObject): Disposition {
   const status = asString(payload.status) ?? "";
   if (!/denied|reject|abort|timed|fail/.test(status)) return hidden("guardian assessment");
@@ -77,7 +77,7 @@ export function readGuardian(writer: TurnWriter, payload: JsonObject): Dispositi
   return SHOWN;
 }
 
-/** What an event says in words. */
+/** The message of an event. */
 export function messageOf(payload: JsonObject): string | undefined {
   return asText(payload.message) ?? asText(asObject(payload.error)?.message) ?? asText(payload.error);
 }

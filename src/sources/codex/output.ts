@@ -5,32 +5,32 @@ import type { CallOutcome } from "../../model/parts/outcome.ts";
 import { parseObject } from "../lines/parse-object.ts";
 import { outcomeOfText } from "./refusals.ts";
 
-/** What a call answered, out of the many shapes that Codex has written outputs in. */
+/** The output of a call, from any of the shapes that Codex has used. */
 export interface Output {
-  /** All text, as the model read it. */
+  /** The complete text as the model read it. */
   text: string;
   media: MediaPart[];
   status: ToolStatus;
-  /** Who refused or stopped it, where Codex says so in place of an output: its status is `aborted`. */
+  /** Who refused or stopped it, if Codex reports that in place of an output. The status is `aborted`. */
   outcome?: CallOutcome;
-  /** Where in `text` the command's own output begins, behind Codex's header, in UTF-16 code units. */
+  /** Start of the command's own output in `text`, after Codex's header, in UTF-16 code units. */
   output_start?: number;
   exit_code?: number;
   duration_ms?: number;
-  /** Still running: the id of the shell session, or of the code cell, that later calls poll. */
+  /** Set while running: the id of the shell session or code cell that later calls poll. */
   running?: { session?: string; cell?: string };
-  /** Exit codes of the commands whose results a code cell printed whole, in order. */
+  /** Exit codes in the complete command results that a code cell printed, in order. */
   exit_codes?: number[];
 }
 
-/** Lines that Codex itself puts before a command's or script's output. */
+/** Header lines that Codex writes before the output of a command or script. */
 const HEADER_LINE =
   /^(?:Chunk ID|Wall time|Process exited with code|Process running with session ID|Original token count|Exit code|Total output lines|Script (?:completed|failed|terminated|running))/;
 const HEADER_LIMIT = 500;
 const FAILED =
   /^(?:unsupported (?:custom tool )?call|failed to parse function arguments|execution error|apply_patch verification failed|write_stdin failed|exec_command failed|exec failed|tool call error|tool call failed|unable to locate image|failed in sandbox|command timed out|Script (?:failed|terminated|error)|(?:collab|agent) [^\n]*(?:failed|not found)|error:)/i;
 
-/** An output in any of its shapes: a string, a list of content, or an object. */
+/** Reads an output in any of its shapes: a string, a list of content, or an object. */
 export function readOutput(output: unknown): Output {
   if (typeof output === "string") return readText(output);
   if (Array.isArray(output)) return readContent(output);
@@ -40,7 +40,7 @@ export function readOutput(output: unknown): Output {
 }
 
 function readText(text: string): Output {
-  // Until 2026 a shell's output was an object written as a string.
+  // Until 2026 a shell's output was a JSON object in a string.
   if (text.startsWith("{") && text.includes('"output"') && text.includes('"metadata"')) {
     const wrapped = parseObject(text);
     const read = wrapped === undefined ? undefined : readObject(wrapped);
@@ -73,7 +73,7 @@ function readObject(object: Record<string, unknown>): Output | undefined {
   return undefined;
 }
 
-/** A list of `input_text`, `input_image` and the like; the Model Context Protocol's own content has the same shapes. */
+/** Reads a list of `input_text`, `input_image` and similar content. MCP content has the same shapes. */
 export function readContent(content: readonly unknown[]): Output {
   const pieces: string[] = [];
   const say = (words: string): void => {
@@ -101,7 +101,7 @@ export function readContent(content: readonly unknown[]): Output {
   return exit_codes.length === 0 ? read : { ...read, exit_codes };
 }
 
-/** The address of an image in a content list: `image_url` (text or `{url}`), or MCP's `data` with its MIME type. */
+/** The URL of an image in a content list: `image_url` (text or `{url}`), or MCP's `data` with its MIME type. */
 export function imageUrl(item: Record<string, unknown>): string | undefined {
   const url = asString(item.image_url) ?? asString(asObject(item.image_url)?.url);
   if (url !== undefined) return url;
@@ -112,15 +112,15 @@ export function imageUrl(item: Record<string, unknown>): string | undefined {
     : undefined;
 }
 
-/** Codex's own lines around a text that it cut for the model. */
+/** Codex's lines before a text that it truncated for the model. */
 const CUT_HEADER = /^Warning: truncated output[^\n]*\n(?:Total output lines: \d+\n)?\n*/;
-/** The beginning of a shell tool's result as Codex hands it to a script, which prints it as JSON; it may be cut behind this. */
+/** The start of a shell tool's result in the form that scripts receive and print as JSON. The rest may be truncated. */
 const SHELL_RESULT =
   /^\{"chunk_id":"[^"\\]*","wall_time_seconds":[\d.e+-]+(?:,"session_id":\d+)?,"exit_code":(-?\d+)[,}]/;
-/** Results stand at most this deep in what a script prints: `Promise.allSettled` of several. */
+/** Maximum nesting of results in a script's output, such as `Promise.allSettled` of several. */
 const MAX_DEPTH = 4;
 
-/** The exit codes in one text that a code cell printed, where it prints the results of its shell tools as they are. */
+/** The exit codes in a text that a code cell printed, if it printed the results of its shell tools unchanged. */
 export function exitCodesIn(printed: string): number[] {
   const text = printed.replace(CUT_HEADER, "").trimStart();
   const first = SHELL_RESULT.exec(text)?.[1];
@@ -129,7 +129,7 @@ export function exitCodesIn(printed: string): number[] {
   try {
     return exitCodesOf(JSON.parse(text), MAX_DEPTH);
   } catch {
-    // It was cut, or is another's text.
+    // It was truncated, or is other text.
     return [];
   }
 }
@@ -151,7 +151,7 @@ function withHeader(text: string, media: MediaPart[]): Output {
   const cell = /^Script running with cell ID (\S+)$/m.exec(header)?.[1];
   const exit_code = exit ? Number(exit[1]) : undefined;
   const start = text.slice(0, HEADER_LIMIT);
-  // A command that has ended may have printed anything: its text is asked only where no exit code is known.
+  // An ended command may have printed any text, so the text is only examined if no exit code is known.
   const outcome = exit_code === undefined ? outcomeOfText(text) : undefined;
   const failed = exit_code === undefined ? FAILED.test(start) : exit_code !== 0;
   return {
@@ -168,7 +168,7 @@ function withHeader(text: string, media: MediaPart[]): Output {
   };
 }
 
-/** Codex's own lines before the output, up to and with `Output:`; empty where the text has none. */
+/** Codex's header before the output, including the line `Output:`; empty if there is none. */
 function headerOf(text: string): string {
   if (!HEADER_LINE.test(text)) return "";
   const start = text.slice(0, HEADER_LIMIT);
@@ -178,7 +178,7 @@ function headerOf(text: string): string {
   return lines.every((line) => HEADER_LINE.test(line)) ? start.slice(0, mark + "\nOutput:\n".length) : "";
 }
 
-/** Whether a result list of a tool search or the like names anything: its names, one a line. */
+/** The names in a result list of a tool search, one per line. */
 export function toolNames(tools: unknown): string {
   const names: string[] = [];
   for (const entry of asArray(tools)) {

@@ -5,8 +5,8 @@ const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 const FILE_HEADER = /^\*\*\* (Add|Update|Delete) File: (.+)$/;
 
 /**
- * The files of an `apply_patch` text (`*** Begin Patch` … `*** End Patch`), wherever it stands in `text` (it may be
- * wrapped in a shell's here-document). Such a patch has no line numbers: hunks begin at 0. Empty: there is no patch in it.
+ * The files of an `apply_patch` text (`*** Begin Patch` … `*** End Patch`) anywhere in `text`, such as in a here-document. Such
+ * a patch has no line numbers, so hunks start at 0. Empty if there is no patch.
  */
 export function readPatch(text: string): FileDiff[] {
   const begin = text.indexOf("*** Begin Patch");
@@ -24,7 +24,7 @@ export function readPatch(text: string): FileDiff[] {
       hunk = undefined;
       files.push(file);
     } else if (file === undefined) {
-      // Nothing belongs to a file before its header.
+      // Content before a file header is ignored.
     } else if (line.startsWith("*** Move to: ")) {
       file.change = "move";
       file.new_path = line.slice("*** Move to: ".length).trim();
@@ -41,7 +41,7 @@ export function readPatch(text: string): FileDiff[] {
   return files;
 }
 
-/** The hunks of one file's unified diff, as Codex writes it (without file headers), into `file`. */
+/** Adds the hunks of a unified diff, as Codex writes it (without file headers), to `file`. */
 function readUnifiedDiff(file: FileDiff, diff: string): void {
   let hunk: DiffHunk | undefined;
   for (const line of diff.split("\n")) {
@@ -73,7 +73,7 @@ function addLine(file: FileDiff, hunk: DiffHunk, line: string): void {
   }
 }
 
-/** A whole file as one hunk of additions or deletions. */
+/** Adds a complete file as one hunk of additions or deletions. */
 function wholeFile(file: FileDiff, content: string, sign: "+" | "-"): void {
   const lines = content.split("\n");
   if (lines.at(-1) === "") lines.pop();
@@ -84,7 +84,7 @@ function wholeFile(file: FileDiff, content: string, sign: "+" | "-"): void {
   for (const line of lines) addLine(file, hunk, sign + line);
 }
 
-/** `changes` of `patch_apply_end` and of a `FileChange` item: `{path: {type, unified_diff | content, move_path}}`. */
+/** Reads `changes` of `patch_apply_end` or a `FileChange` item: `{path: {type, unified_diff | content, move_path}}`. */
 export function readChanges(changes: unknown): FileDiff[] {
   const files: FileDiff[] = [];
   for (const [path, value] of Object.entries(asObject(changes) ?? {})) {

@@ -3,23 +3,25 @@ import { firstLine } from "../lines/first-line.ts";
 import { commandFacts } from "./calls.ts";
 import type { UserContent } from "./user-message.ts";
 
-/** A command that the person ran in Codex's shell mode (`!ls`): no model asked for it, it is no step and no call. */
+/**
+ * A command that a person ran in Codex's shell mode (`!ls`). The model did not request it, so it is neither a step nor a call.
+ */
 export interface PersonCommand {
   command: string;
-  /** All that it wrote, as far as the record has it. */
+  /** Its output, as far as recorded. */
   output: string;
   exit_code?: number;
   duration_ms?: number;
   cwd?: string;
 }
 
-/** What Codex tells the model about such a command, under the role of the user. */
+/** Codex's message to the model about such a command, under the user's role. */
 const FRAGMENT =
   /^\s*<user_shell_command>\s*<command>\n?([\s\S]*?)\n?<\/command>(?:\s*<result>\n?([\s\S]*?)\n?<\/result>)?\s*(?:<\/user_shell_command>\s*)?$/;
-/** The fragment as Codex first wrote it: the command alone. */
+/** The first form of the fragment: only the command. */
 const BARE = /^\s*<user_shell_command>\n?([\s\S]*?)\n?<\/user_shell_command>\s*$/;
 
-/** The command in a message of role `user`; `undefined`: the message tells of none. */
+/** The command in a message of role `user`; `undefined`: there is none. */
 export function personCommandOf({ text }: UserContent): PersonCommand | undefined {
   if (!/^\s*<user_shell_command>/.test(text)) return undefined;
   const [, command, result = ""] = FRAGMENT.exec(text) ?? [];
@@ -38,7 +40,7 @@ export function personCommandOf({ text }: UserContent): PersonCommand | undefine
   };
 }
 
-/** The same as `exec_command_end` or a `CommandExecution` item tells it; `undefined`: the model asked for the command. */
+/** The command in `exec_command_end` or a `CommandExecution` item; `undefined`: the model requested it. */
 export function personCommandIn(payload: JsonObject): PersonCommand | undefined {
   if (payload.source !== "user_shell") return undefined;
   const { command = "", output = "", exit_code, duration_ms, cwd } = commandFacts(payload);
@@ -51,14 +53,14 @@ export function personCommandIn(payload: JsonObject): PersonCommand | undefined 
   };
 }
 
-/** The line below the command: how it ended, and the first that it wrote. */
+/** Title of the output: how the command ended, and its first line of output. */
 export function outputTitle({ output, exit_code }: PersonCommand): string {
   const ended = exit_code === undefined || exit_code === 0 ? "" : ` (exit code ${exit_code})`;
   const first = firstLine(output);
   return `Shell output${ended}: ${first === "" ? "none" : first}`;
 }
 
-/** The output as Markdown that shows it as it is. */
+/** The output as a Markdown code block. */
 export function outputBlock({ output }: PersonCommand): string | undefined {
   if (output.trim() === "") return undefined;
   const longest = Math.max(2, ...(output.match(/`{3,}/g) ?? []).map((fence) => fence.length));
@@ -66,7 +68,7 @@ export function outputBlock({ output }: PersonCommand): string | undefined {
   return `${fence}\n${output.replace(/\n$/, "")}\n${fence}`;
 }
 
-/** What is known of the command beside its output. */
+/** Facts about the command other than its output. */
 export function outputFacts({ exit_code, duration_ms, cwd }: PersonCommand): JsonObject | undefined {
   const facts = {
     ...(exit_code === undefined ? {} : { exit_code }),
@@ -76,7 +78,7 @@ export function outputFacts({ exit_code, duration_ms, cwd }: PersonCommand): Jso
   return Object.keys(facts).length === 0 ? undefined : facts;
 }
 
-/** A duration in milliseconds as a person reads it: `1.5 s`. */
+/** Formats a duration given in milliseconds: `1.5 s`. */
 export function inSeconds(milliseconds: unknown): string | undefined {
   const duration = asNumber(milliseconds) ?? Number(asString(milliseconds) ?? Number.NaN);
   if (!Number.isFinite(duration)) return undefined;

@@ -9,31 +9,34 @@ import { Session } from "./session.ts";
 import type { Moment } from "./turns.ts";
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
-/** `rollout-<time>-<thread>_<segment>`: where a thread goes on since it was rewound, from 0.169 on. */
+/** `rollout-<time>-<thread>_<segment>`: the continuation of a thread after a rewind, since 0.169. */
 const SEGMENT = new RegExp(`(${UUID.source})_${UUID.source}\\.`, "i");
 
 /**
- * Reads one rollout file of any version. Two or three logs interleave in it: `response_item` (what the model sees) is the
- * base, the events and completed items are copies of it, and are shown only where they tell what the base does not.
+ * Reads a rollout file of any version. It interleaves two or three logs. `response_item` records (what the model sees) are the
+ * base. Events and completed items repeat them and are shown only where they add something.
  */
 export class CodexReader implements Reader {
   private readonly lines: LineReader;
   private readonly path: string;
-  /** The first byte that it is given stands inside the file. */
+  /** Reading starts inside the file. */
   private readonly isInside: boolean;
-  /** Codex's id of this file, by its name; without one there, a `session_meta` at its beginning gives it. It is its thread's, but for a segment. */
+  /**
+   * Codex's id of this file: from its name, otherwise from a `session_meta` at its start. It is the thread's id, except for a
+   * segment.
+   */
   private own: string | undefined;
-  /** Of a segment: its thread's id. */
+  /** For a segment: its thread's id. */
   private readonly thread: string | undefined;
   private readonly threadIds = new Set<string>();
   private metaSeen = false;
   private state: Session | undefined;
-  /** Lines that wait for the one that tells what they are. */
+  /** Lines that cannot be interpreted before the next one. */
   private held: Line[] = [];
   private at = 0;
   /** The last record since the reader was closed. */
   private last: RecordPlace | undefined;
-  /** The last timestamp up to its seconds, and its time. */
+  /** The last timestamp without its seconds, and its time. */
   private minute = "-";
   private minuteAt = 0;
 
@@ -65,7 +68,7 @@ export class CodexReader implements Reader {
     this.last = undefined;
     this.state.provisionalEnd();
     const frames = this.state.writer.take();
-    // In the name of the last line, of which it is no part.
+    // Refers to the last line without being part of it.
     const place = { ...last, length: 0 };
     if (frames.length > 0) out.push({ place, disposition: { kind: "folded", into: "the turn" }, frames });
     return out;
@@ -117,7 +120,7 @@ export class CodexReader implements Reader {
     else this.show(line, out, session.process(line));
   }
 
-  /** Shows the lines that waited; `next` is the one that tells what they are, `undefined`: none came. */
+  /** Shows the held lines. `next` is the line that determines what they are; `undefined`: none follows. */
   private release(out: ReadRecord[], next: Line | undefined): void {
     const { held } = this;
     if (held.length === 0) return;
@@ -137,7 +140,7 @@ export class CodexReader implements Reader {
     return { source: { file: this.path, line, byte, length }, at: this.at };
   }
 
-  /** Most lines are of the same minute as the line before: only their seconds are read. */
+  /** Parses a timestamp. Most lines have the same minute as the previous one, so only their seconds are parsed. */
   private readTime(text: string): number {
     if (text.length !== 24 || !text.endsWith("Z")) return Date.parse(text);
     if (!text.startsWith(this.minute)) {
@@ -151,14 +154,14 @@ export class CodexReader implements Reader {
     const id = asString(payload.id)?.toLowerCase();
     if (id === undefined || this.metaSeen) return;
     this.metaSeen = true;
-    // The first meta is the file's own also where the file was renamed, and where something stands before it.
+    // The first meta is the file's own even if the file was renamed or other records precede it.
     this.threadIds.add(id);
     if (this.state === undefined) this.own ??= id;
   }
 
   private session(): Session {
     if (this.state === undefined) {
-      // What is no meta may have an id too, of its own: that of a message, say.
+      // Other records may have ids of their own, such as messages.
       const name = this.own ?? this.path;
       const session_id = isUuid(name) ? name : uuidFrom("codex", name);
       this.state = new Session(

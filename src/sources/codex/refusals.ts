@@ -1,28 +1,25 @@
 import { asObject, asString } from "../../model/narrow.ts";
 import type { CallOutcome } from "../../model/parts/outcome.ts";
 
-/** Characters at the beginning of an output in which Codex says that a call was refused or stopped. */
+/** Number of characters at the start of an output in which Codex reports a refusal or stop. */
 const LOOKED_AT = 500;
-/** The same where the command stands before it. */
+/** The same if the command precedes it. */
 const WITH_COMMAND = 4_000;
 
 const STOPPED = /^(?:Wall time:? [\d.]+ seconds\n)?aborted( by user)?\b/i;
 const REFUSED_BY_PERSON = /^(?:exec command|command|patch|tool call)?\s*rejected by user(?! approval)/i;
 const HOOK = /^(?:Command|Tool call) blocked by (\w+) hook:?\s*([\s\S]*)/;
-/** Automatic review (Codex calls it Guardian): a model judged the call. */
+/** Automatic review (Codex: Guardian): a model assessed the call. */
 const REVIEWER = /^This action was rejected due to unacceptable risk\.?\s*(?:Reason:\s*([^\n]*))?/;
 /** A rule of the execution policy forbids the command. */
 const RULE =
   /^(?:exec_command failed for |CreateProcess|[`"])[\s\S]*?rejected: (blocked by policy|policy forbids [^\n"\\]*)/;
-/** Nobody was asked, because the approval policy says so. */
+/** The approval policy forbids asking. */
 const SETTINGS =
   /^(?:patch rejected: [^\n]*|[^\n]*approval required by policy, but AskForApproval is set to Never[^\n]*|approval policy is \w+; reject command[^\n]*)/;
 const MCP = /^user (?:rejected|cancelled) MCP tool call/;
 
-/**
- * Who refused or stopped a call, by the words that Codex itself writes at the beginning of its output; `undefined`: they tell
- * of neither.
- */
+/** Who refused or stopped a call, according to Codex's text at the start of its output; `undefined`: neither happened. */
 export function outcomeOfText(text: string): CallOutcome | undefined {
   const start = text.slice(0, LOOKED_AT);
   const stopped = STOPPED.exec(start);
@@ -47,22 +44,22 @@ export function outcomeOfText(text: string): CallOutcome | undefined {
   return mcp === undefined ? undefined : { kind: "refused", by: "person", reason: mcp };
 }
 
-/** Codex names the person as well where its approval policy is that nobody is asked. */
+/** Corrects a refusal: Codex blames the person even if its approval policy forbids asking. */
 export function underPolicy(outcome: CallOutcome, approval_policy: string | undefined): CallOutcome {
   const isUnasked = approval_policy === "never" && MCP.test(outcome.reason ?? "");
   return isUnasked ? { ...outcome, by: "settings" } : outcome;
 }
 
-/** What an item or event says of a call that was declined: it did not run. `text`: what stands in place of its output. */
+/** The outcome of a declined call, which did not run. `text`: the text in place of its output. */
 export function declined(text: string | undefined): CallOutcome {
   return outcomeOfText(text ?? "") ?? { kind: "refused" };
 }
 
 const CTRL_C = "\u0003";
-/** The same in a script of code mode. */
+/** The same in a code mode script. */
 const CTRL_C_IN_SCRIPT = /\bchars["']?\s*:\s*["'`](?:\\u0003|\\x03)/;
 
-/** Whether a call types Ctrl-C into a command that runs: that the command then ends in an error is what was asked for. */
+/** Whether a call sends Ctrl-C to a running command. An error end of that command is then expected. */
 export function interruptsCommand(name: string, input: unknown): boolean {
   if (name === "write_stdin") return asString(asObject(input)?.chars)?.includes(CTRL_C) === true;
   return typeof input === "string" && input.includes("write_stdin") && CTRL_C_IN_SCRIPT.test(input);

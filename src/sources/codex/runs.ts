@@ -4,13 +4,13 @@ import type { Call, Calls } from "./calls.ts";
 import { argument, taskOf } from "./tool-extra.ts";
 import type { TurnWriter } from "./turns.ts";
 
-/** The runs of sub-agents that a thread's calls started, as far as each log names them. */
+/** The sub-agent runs that a thread's calls started, as named by each log. */
 export class Runs {
   private readonly writer: TurnWriter;
   private readonly calls: Calls;
-  /** What links them: see `SessionLinkFacts`. */
+  /** Their link facts, see `SessionLinkFacts`. */
   readonly spawned: { tool_call_id: string; agent_key?: string; prompt?: string; at: number }[] = [];
-  /** By thread id and by path. */
+  /** Calls by thread id and by path. */
   private readonly byKey = new Map<string, Call>();
   private readonly names = new Map<string, string>();
 
@@ -33,7 +33,7 @@ export class Runs {
     this.spawned.push({ tool_call_id: call.id, at, ...(prompt === undefined ? {} : { prompt }) });
   }
 
-  /** What `spawn_agent` answered: the new thread's id and nickname, or only the path of the task. */
+  /** Reads the result of `spawn_agent`: the new thread's id and nickname, or only the path of the task. */
   answered(call: Call, answer: unknown): void {
     const object = asObject(answer);
     const id = asString(object?.agent_id) ?? asString(object?.thread_id);
@@ -79,7 +79,7 @@ export class Runs {
     }
   }
 
-  /** A later call to a run that is known: the card can name and open it. */
+  /** Links a later call to a known run, so that its card can name and open it. */
   name(call: Call): void {
     const target = argument(call.input, "target") ?? argument(call.input, "id");
     const spawned = target === undefined ? undefined : this.byKey.get(target);

@@ -46,7 +46,7 @@ import {
 } from "./user-message.ts";
 
 const COPIED = "history copied from another session";
-/** What says nothing that a reader of the transcript would miss, by record type or payload type. */
+/** Records without content for the transcript, by record type or payload type. */
 const NOISE = new Set([
   "world_state",
   "retained_context",
@@ -65,18 +65,18 @@ const NOISE = new Set([
 ]);
 /** Events that begin a turn. */
 const BEGINNINGS = new Set(["task_started", "turn_started"]);
-/** May stand between a user message and the event that confirms it. */
+/** Records that may occur between a user message and the event that confirms it. */
 const NEUTRAL = new Set(["turn_context", "world_state", "token_count", "thread_settings_applied"]);
 
-/** Nobody types more prompts before the model answers one: a copy is looked for among these. */
+/** Maximum number of unanswered prompts that are searched for a copy. */
 const MAX_ASKED = 256;
 
 const NOTIFICATION = "<subagent_notification>";
 const NOTIFICATION_END = "</subagent_notification>";
-/** What stands before the text of a message between agents. */
+/** The header of a message between agents. */
 const ENVELOPE = /^Message Type: (\w+)\n(?:[A-Z][\w ]*: .*\n)*?Payload:\n?/;
 
-/** The state of one thread while its file is read. */
+/** The state of one thread while reading its file. */
 export class Session {
   readonly writer: TurnWriter;
   private readonly runs: Runs;
@@ -88,29 +88,29 @@ export class Session {
   private readonly thread: string | undefined;
   private readonly ownIds: ReadonlySet<string>;
   private readonly copies = new Copies();
-  /** Told by events: then turns have explicit borders, and prompts confirmations. */
+  /** The file has events, so turns have explicit boundaries and prompts are confirmed. */
   private hasTasks = false;
   private hasConfirmations = false;
   private firstPrompt: string | undefined;
-  /** A line of the thread's own was read. */
+  /** A line of the thread itself (not copied) was read. */
   private began = false;
   private compaction: Set<string> | undefined;
   private interrupted = false;
-  /** The turn was begun by a person, not by another agent. */
+  /** The turn was started by a person, not by another agent. */
   private byUser = false;
-  /** The error that the open turn has shown. */
+  /** The error that was shown in the open turn. */
   private lastError: string | undefined;
-  /** A thought that events told, while nothing else came: the next summary belongs to it. */
+  /** A thought from events, while nothing else was read: the next summary belongs to it. */
   private growing: { part_id: string; texts: string[] } | undefined;
-  /** Prompts shown since the model last said something, for copies of them that come late. */
+  /** Prompts since the model's last output, to recognize late copies. */
   private asked: { text: string; logs: Set<Log> }[] = [];
-  /** Commands that the person ran in this turn: an event and a message tell of each. */
+  /** Commands that the person ran in this turn. Both an event and a message record each. */
   private ran: { command: string; logs: Set<Log> }[] = [];
-  /** It is read from inside its file, and no record has named the turn that is open there. */
+  /** Reading started inside the file, and no record has named the turn that is open there. */
   private joins: boolean;
   private readonly isInside: boolean;
 
-  /** `thread`: whose segment it is, where a thread goes on in a file of its own. `isInside`: it is read from inside its file. */
+  /** `thread`: the thread of a segment, which continues it in a separate file. `isInside`: reading starts inside the file. */
   constructor(
     session_id: string,
     own: string,
@@ -139,7 +139,7 @@ export class Session {
     return hidden(COPIED);
   }
 
-  /** A note where copied history begins, written before the thread's first own part: then its length is known. */
+  /** Writes the note about copied history before the thread's first own part, when its length is known. */
   private noteCopies(): void {
     const { begin, count } = this.copied;
     if (begin === undefined) return;
@@ -209,7 +209,7 @@ export class Session {
       for (const line of held.slice(1)) done(line, this.process(line));
       return;
     }
-    // Copies: those that the next line tells again are folded into it, the others are all there is.
+    // Copies that the next line repeats are folded into it. Others are the only record and are shown.
     const base = next === undefined || this.copied.contains(next) ? undefined : baseOf(next);
     for (const line of held) {
       const copy = copyOf(line);
@@ -225,7 +225,7 @@ export class Session {
     }
   }
 
-  /** No line will follow: a turn that has no end on record ended as its last thing did. */
+  /** Called when no line follows: a turn without a recorded end gets the status of its last activity. */
   provisionalEnd(): void {
     this.writer.provisionalEnd();
   }
@@ -261,13 +261,13 @@ export class Session {
     }
   }
 
-  /** A record that names its turn is of one that has a beginning, which stands above. */
+  /** Joins the turn that a record names. Its start is above the part of the file that is read. */
   private join(line: Line): void {
     const turn_id = turnIdOf(line);
     if (turn_id === undefined) return;
     this.joins = false;
     this.hasTasks = true;
-    // With nothing of another turn above it, one that begins here has all of its steps.
+    // A turn that starts here, with no other turn before it, is complete.
     if (this.writer.turnsOpened === 0 && BEGINNINGS.has(asString(line.payload.type) ?? "")) return;
     this.writer.joinTurn(turn_id);
   }
@@ -278,7 +278,7 @@ export class Session {
     const { payload } = line;
     const id = asString(payload.id)?.toLowerCase();
     if (id !== undefined && !this.ownIds.has(id) && this.facts.metaSeen) {
-      // Copied history stands before all that is the thread's own.
+      // Copied history precedes the thread's own records.
       if (this.began) return hidden("another session's facts");
       this.copied.possible = true;
       this.copied.from ??= id;
@@ -348,13 +348,13 @@ export class Session {
     const base = baseOf(line);
     const text = base?.texts.join("\n") ?? "";
     if (metadataOf(line).compaction_output === true) {
-      // The summary is a model call of its own.
+      // The summary is a separate model call.
       this.writer.modelItem();
       return this.compact("summary", text, undefined);
     }
     const claimed = base === undefined ? undefined : this.copies.claim(base, "item");
     if (claimed !== undefined) {
-      // A plan stands in it between marks.
+      // The message contains a plan in tags.
       if (claimed.part_id !== undefined) this.writer.revise(claimed.part_id, text);
       return folded("the same message");
     }
@@ -400,7 +400,7 @@ export class Session {
     return SHOWN;
   }
 
-  /** The model said or did something: what was asked before is not asked again by a later copy. */
+  /** Called when the model said or did something: a later copy cannot repeat an earlier prompt. */
   private modelSpoke(): void {
     this.growing = undefined;
     if (this.asked.length > 0) this.asked = [];
@@ -410,7 +410,7 @@ export class Session {
 
   // --- Sub-agents ---
 
-  /** What one agent writes to another: a task for this one, or an answer to it. */
+  /** Reads a message between agents: a task for this agent, or an answer to it. */
   private agentMessage(payload: JsonObject): Disposition {
     const content = readUserContent(payload.content);
     const envelope = ENVELOPE.exec(content.text);
@@ -453,8 +453,8 @@ export class Session {
   // --- Prompts ---
 
   /**
-   * A message of role `user`. `confirmed`: the next line says that a person wrote it. `last`: there is no next line, so
-   * that only its beginning tells.
+   * Reads a message of role `user`. `confirmed`: the next line shows that a person wrote it. `last`: there is no next line, so
+   * only its start can show that.
    */
   private userMessage(line: Line, content: UserContent, confirmed: boolean, last: boolean): Disposition {
     const command = personCommandOf(content);
@@ -463,7 +463,7 @@ export class Session {
     const title = injectedTitle(content);
     const person =
       author === undefined ? title === undefined && (last || !this.hasConfirmations) : author === "person";
-    // An event may have told it before, however many lines ago.
+    // An event may have recorded it any number of lines earlier.
     const asked = author !== "agent" && title === undefined && this.claimAsked(content.text, "item");
     if (asked) return folded("the same prompt");
     if (person) {
@@ -487,7 +487,7 @@ export class Session {
     this.writer.prompt(content, origin, this.hasTasks);
   }
 
-  /** A command that the person ran: theirs as a prompt is, with its output below it. */
+  /** Shows a command that the person ran like a prompt, followed by its output. */
   private ranByPerson(ran: PersonCommand, log: Log): Disposition {
     const known = this.ran.find(
       ({ command, logs }) => !logs.has(log) && command.trim() === ran.command.trim(),
@@ -618,7 +618,7 @@ export class Session {
     const message = asText(error?.message) ?? asText(payload.error);
     const last = asText(payload.last_agent_message);
     let shown = false;
-    // The answer stands above, unless no text of this turn was written down.
+    // The answer was already shown, unless no text of this turn was recorded.
     if (last !== undefined && writer.turn !== undefined && writer.turn.texts === 0) {
       writer.words("text", last);
       shown = true;
@@ -628,13 +628,13 @@ export class Session {
       writer.error(message, false, error);
       shown = true;
     }
-    // Before 0.169 an error is a record of its own, and this one says nothing of it.
+    // Before 0.169 errors are separate records, and this record does not mention them.
     const failed = message !== undefined || writer.turn?.failed === true;
     writer.closeTurn(failed ? "failed" : "completed");
     return shown ? SHOWN : folded("the turn");
   }
 
-  /** The end of a turn in files of late 2025. */
+  /** Reads the end of a turn in files of late 2025. */
   private turnCompleted(payload: JsonObject): Disposition {
     const usage = readUsage(asObject(payload.usage));
     const counted = usage !== undefined && this.writer.countUsage(usage);
@@ -670,7 +670,7 @@ export class Session {
 
   // --- Copies of what the model said ---
 
-  /** Whether a copy goes on with the thought that is shown already and that the item will tell whole. */
+  /** Whether a copy continues the thought that is already shown and that its item will repeat completely. */
   private isGrowing(copy: Copy, { texts }: Base): boolean {
     const shown = copy.log === "event" ? this.growing : undefined;
     return copy.kind === "thinking" && shown?.texts.every((text) => texts.includes(text)) === true;

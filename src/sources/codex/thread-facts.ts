@@ -9,13 +9,13 @@ import type { TurnWriter } from "./turns.ts";
 const REWOUND =
   "Rewound to an earlier prompt: what came before it stands in the session that this one goes on from";
 
-/** What a thread's file says about the thread as a whole. */
+/** Facts about a thread as a whole. */
 export class ThreadFacts {
   private readonly writer: TurnWriter;
-  /** It goes on in a file of its own since it was rewound. */
+  /** The file continues the thread after a rewind. */
   private readonly isSegment: boolean;
   private patch: SessionPatch = {};
-  /** What a run is called, by whoever said it last: the first of these that was told is its name. */
+  /** Latest names of a run, by kind. The first known one in this order is used. */
   private names: Record<"nickname" | "path" | "role", string | undefined> = {
     nickname: undefined,
     path: undefined,
@@ -23,12 +23,12 @@ export class ThreadFacts {
   };
   private depth: number | undefined;
   metaSeen = false;
-  /** The root's id. */
+  /** Id of the root thread. */
   group: string | undefined;
   parent: string | undefined;
   isRun = false;
   startedAt: number | undefined;
-  /** An agent's path among agents, since 0.169. */
+  /** The agent's path in the agent tree, since 0.169. */
   ownPath: string | undefined;
 
   constructor(writer: TurnWriter, isSegment: boolean) {
@@ -40,7 +40,7 @@ export class ThreadFacts {
     return this.patch.forked_from?.session_id;
   }
 
-  /** A `session_meta` of this thread's; it comes again and again, and not every time with all that was told before. */
+  /** Reads a `session_meta` of this thread. It is repeated, sometimes with fewer fields. */
   sessionMeta(line: Line): Disposition {
     const { payload } = line;
     const git = asObject(payload.git);

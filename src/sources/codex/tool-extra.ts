@@ -5,18 +5,18 @@ import type { FileDiff, TodoItem, UiExtra } from "../../model/parts/ui-extra.ts"
 import type { Output } from "./output.ts";
 import { readPatch } from "./patch.ts";
 
-/** What the other logs say about a call beyond its output. */
+/** Facts about a call from other logs, beyond its output. */
 export interface CallFacts {
   command?: string;
   cwd?: string;
   exit_code?: number;
   duration_ms?: number;
-  /** All that the process wrote. */
+  /** The complete output of the process. */
   output?: string;
   status?: ToolStatus;
-  /** It did not run: an item or event says so. */
+  /** Set if an item or event says that the call did not run. */
   outcome?: CallOutcome;
-  /** A reviewing model denied it; the person may have allowed it all the same. */
+  /** A reviewing model denied it. The person may still have allowed it. */
   denied?: CallOutcome;
   permission?: Permission;
   files?: FileDiff[];
@@ -57,19 +57,19 @@ export const taskOf = (input: unknown): string | undefined =>
 const ownCommand = (fields: JsonObject): string | undefined =>
   asString(fields.cmd) ?? commandText(fields.command);
 
-/** Any tool that runs commands, among the names of tools that an event may tell of. */
+/** Trait for any tool that runs commands. */
 export const SHELL = "shell";
 
 const ownPatch = (input: unknown): string => asString(input) ?? asString(asObject(input)?.input) ?? "";
 
-/** What a patch has in common with the events about it, which name its files by their whole paths, in any order. */
+/** Trait that a patch shares with its events, which name files by absolute path and in any order. */
 export const filesTrait = (files: readonly FileDiff[]): string =>
   files
     .map(({ path }) => path.split(/[\\/]/).at(-1))
     .sort()
     .join("\n");
 
-/** By what an event may know a call, beside its id. */
+/** The traits by which an event may identify a call, other than its id. */
 export function traitsOf(name: string, input: unknown): string[] {
   const isShell = SHELLS.has(name);
   const own = isShell ? ownCommand(asObject(input) ?? {}) : taskOf(input);
@@ -81,22 +81,21 @@ export function traitsOf(name: string, input: unknown): string[] {
   ];
 }
 
-/** The number of the command that a call writes to, or waits for; `undefined`: it begins its own. */
+/** The number of the command that a call writes to or waits for; `undefined`: it starts a new one. */
 export function terminalOf(name: string, input: unknown): string | undefined {
   const number = name === "write_stdin" ? asObject(input)?.session_id : undefined;
   return asString(number) ?? asNumber(number)?.toString();
 }
 
-/** In code mode the model writes a script that calls the other tools. */
+/** Whether a tool is code mode, in which the model writes a script that calls other tools. */
 export const isCodeCell = (name: string): boolean => name === "exec";
 
-/** What a script printed is the output of its cell, or of a later call that waits for the cell. */
+/** Whether a tool's output is what a script printed: the cell, or a later call that waits for it. */
 export const printsResults = (name: string): boolean => isCodeCell(name) || name === "wait";
 
 /**
- * How the commands inside a code cell ended, as far as events or the script's own output tell: the first exit code that is
- * not 0, else 0. The script itself "completed" either way. `undefined`: nothing tells; a negative code stands for a command
- * that was ended before it gave one.
+ * Exit code of the commands inside a code cell, according to events or the script's output: the first non-zero code, else 0.
+ * The script itself "completed" either way. `undefined`: unknown. Negative: a command was killed before it exited.
  */
 export function innerExitCode(name: string, facts: CallFacts, output: Output): number | undefined {
   if (!printsResults(name)) return undefined;
@@ -107,7 +106,7 @@ export function innerExitCode(name: string, facts: CallFacts, output: Output): n
   return codes.find((code) => code !== 0) ?? codes[0];
 }
 
-/** The parsed arguments; the text itself where it is no JSON. */
+/** Parses arguments. Returns the text itself if it is no JSON. */
 export function jsonOrText(text: string): unknown {
   if (!/^\s*[[{"]/.test(text)) return text;
   try {
@@ -117,7 +116,7 @@ export function jsonOrText(text: string): unknown {
   }
 }
 
-/** What a tool card should know about a call that has answered; `undefined`: nothing that its text does not say. */
+/** The payload of an answered call; `undefined`: nothing beyond its text. */
 export function toolExtra(
   name: string,
   input: unknown,
@@ -153,7 +152,7 @@ export function toolExtra(
 }
 
 function shellExtra(name: string, fields: JsonObject, facts: CallFacts, output: Output): UiExtra {
-  // What is written to a command that runs is no command.
+  // Input to a running command is no command.
   const command = facts.command ?? (name === "write_stdin" ? undefined : ownCommand(fields));
   if (command?.includes("*** Begin Patch") && output.status === "success") {
     const files = readPatch(command);
@@ -175,7 +174,7 @@ function shellExtra(name: string, fields: JsonObject, facts: CallFacts, output: 
   };
 }
 
-/** The command that a person would type: without the shell around it. */
+/** The command without its shell wrapper, as a person would type it. */
 export function commandText(command: unknown): string | undefined {
   if (typeof command === "string") return command;
   if (!Array.isArray(command)) return undefined;
@@ -201,7 +200,7 @@ function cellExtra(facts: CallFacts, exit_code: number | undefined): UiExtra | u
   return { type: "shell", command: commands.map(({ command }) => command).join("\n"), ...ended };
 }
 
-/** `update_plan`'s steps. */
+/** Reads the steps of `update_plan`. */
 function readPlan(plan: unknown): TodoItem[] {
   const todos: TodoItem[] = [];
   for (const entry of asArray(plan)) {
@@ -247,7 +246,7 @@ function runExtra(fields: JsonObject, facts: CallFacts): UiExtra {
   };
 }
 
-/** The query and pages of a web search, in any log. */
+/** Query and pages of a web search, from any log. */
 export function webFacts(payload: JsonObject): CallFacts {
   const action = asObject(payload.action);
   const queries = asStrings(action?.queries);
@@ -267,7 +266,7 @@ export function webFacts(payload: JsonObject): CallFacts {
   return { web: { query, results } };
 }
 
-/** A number of a tool's arguments. */
+/** A numeric argument of a tool call, as text. */
 export function argument(input: unknown, name: string): string | undefined {
   const value = asObject(input)?.[name];
   return asString(value) ?? asNumber(value)?.toString();

@@ -7,60 +7,57 @@ import { partId, uuidFrom } from "../../model/uuid.ts";
 import { errorWords } from "../error-words.ts";
 import type { UserContent } from "./user-message.ts";
 
-/** A record's place in the file and its time. */
+/** A record's position and time. */
 export interface Moment {
   source: LineSource;
   at: number;
 }
 
-/** The model call that is open. */
+/** The open model call. */
 interface Step {
   message_id: string;
   parts: number;
   /** It has calls that the agent runs. */
   calls: boolean;
-  /** Its last part is what the model says: nobody gives a turn back with a thought, or with a summary of what came before. */
+  /** Its last part is text. A model does not end its turn with a thought or a summary of earlier content. */
   said: boolean;
-  /** An output came after its items: the next item belongs to another step. */
+  /** An output followed its items, so the next item belongs to another step. */
   answered: boolean;
 }
 
 interface OpenTurn {
   id: string;
-  /** Codex's own id, where a `task_started` or a `turn_context` gave one. */
+  /** Codex's own id, if a `task_started` or `turn_context` gave one. */
   codex_id?: string;
-  /** Opened by `task_started`: later prompts are typed into it, they do not open another. */
+  /** Opened by `task_started`: later prompts belong to it and open no other turn. */
   explicit: boolean;
   prompts: number;
-  /** All of its prompts are commands that the person ran: with the last of them it is done. */
+  /** All of its prompts are commands that the person ran. It ends with the last of them. */
   commandsOnly: boolean;
   steps: number;
-  /** The model said or did something: more than to sum up what came before. */
+  /** The model said or did something other than summarizing earlier content. */
   spoke: boolean;
-  /** It met an error that Codex gave up on. */
+  /** It had an error that Codex did not recover from. */
   failed: boolean;
   texts: number;
-  /** What ids of its steps are made from: where it was joined, its first step is not the one that has the first one's id. */
+  /** The base of its step ids. In a joined turn the first step that is read is not the first step of the turn. */
   base: string;
 }
 
-/**
- * Writes the frames of turns, steps and parts, in the order in which they are asked for. It knows the borders (what is
- * open), not Codex's records.
- */
+/** Writes the frames of turns, steps and parts in call order. It tracks what is open and does not depend on Codex's records. */
 export class TurnWriter {
   readonly session_id: string;
   turn: OpenTurn | undefined;
   model: string | undefined;
-  /** Whether Codex may ask, in its own word: `never`, `on-request`. */
+  /** Codex's approval policy: `never`, `on-request`. */
   approval_policy: string | undefined;
-  /** Ids of the turns that hold a person's prompt and were not rolled back, oldest first. */
+  /** Ids of turns with a person's prompt that were not rolled back, oldest first. */
   readonly userTurns: string[] = [];
-  /** An output ends the step before it: so in files that have no record of tokens after each answer of the model. */
+  /** Whether an output ends its step. True for files without a token record after each answer of the model. */
   endsByOutputs = true;
   /** Called before each text, thought, image and call of the model. */
   onModelItem: (() => void) | undefined;
-  /** Called before each part, so that a note which belongs before it can be written. */
+  /** Called before each part, so that a note can be written before it. */
   beforePart: (() => void) | undefined;
   private frames: Frame[] = [];
   private step: Step | undefined;
@@ -68,17 +65,17 @@ export class TurnWriter {
     | { message_id: string; counted: boolean; reason: StopReason; gaveBack: boolean }
     | undefined;
   private moment: Moment = { source: { file: "", line: 0, byte: 0, length: 0 }, at: 0 };
-  /** When the turn last did something: what is put before the next prompt may be of another day. */
+  /** Time of the turn's last activity. Content before the next prompt may be days later. */
   private actedAt = 0;
   private readonly turnIds = new Set<string>();
-  /** Codex's ids of the turns that began in what is read. */
+  /** Codex's ids of turns that started in the part of the file that is read. */
   private readonly begun = new Set<string>();
 
   constructor(session_id: string) {
     this.session_id = session_id;
   }
 
-  /** What is written from here on comes from this record. */
+  /** Sets the source record of the following frames. */
   begin(moment: Moment): void {
     this.moment = moment;
   }
@@ -89,7 +86,7 @@ export class TurnWriter {
     return frames;
   }
 
-  /** Before a result is pushed. `isNew`: it makes a part here, behind which no prompt begins the turn. */
+  /** Called before a result is pushed. `isNew`: it creates a part here, so a later prompt does not start this turn. */
   beforeResult(isNew: boolean): void {
     this.part();
     this.ensureTurn();
@@ -100,7 +97,7 @@ export class TurnWriter {
     return this.moment;
   }
 
-  /** The fields that every frame has; `source` only where the frame makes or ends a part. */
+  /** The fields of every frame. `source` is included only if the frame creates or ends a part. */
   private get common() {
     return { session_id: this.session_id, at: this.moment.at };
   }
@@ -124,14 +121,14 @@ export class TurnWriter {
   // --- Turns ---
 
   /**
-   * `codex_id`: from a `task_started`; without it the turn is opened by what a person or the agent does. `joined`: it began
-   * above what is read.
+   * `codex_id`: from a `task_started`; without it the turn is opened by an action of the person or the agent. `joined`: it
+   * started above the part of the file that is read.
    */
   openTurn(codex_id?: string, joined = false): void {
     const open = this.turn;
     if (open !== undefined) {
       if (codex_id !== undefined && open.codex_id === codex_id) return;
-      // Opened by what stood before its own beginning.
+      // Opened by records before its own start.
       if (!open.explicit && open.steps === 0 && codex_id !== undefined) {
         open.explicit = true;
         open.codex_id = codex_id;
@@ -169,13 +166,13 @@ export class TurnWriter {
     this.push({ ...this.common, type: "turn.start", turn_id: id });
   }
 
-  /** What is read begins inside this turn. */
+  /** Reading starts inside this turn. */
   joinTurn(codex_id: string): void {
     if (this.turnIds.size === 0) this.openTurn(codex_id, true);
     else if (this.turn !== undefined) this.turn.explicit = true;
   }
 
-  /** Whether this turn began above what is read and is not the open one, as far as that can be told. */
+  /** Whether this turn is known to have started above the part of the file that is read, and is not the open one. */
   isAbove(codex_id: string): boolean {
     const { turn } = this;
     if (this.begun.has(codex_id) || turn?.codex_id === codex_id) return false;
@@ -186,7 +183,7 @@ export class TurnWriter {
     return this.turnIds.size;
   }
 
-  /** What comes before the first turn opens it; what comes between two turns belongs to the one that ended. */
+  /** Content before the first turn opens it. Content between two turns belongs to the earlier one. */
   private ensureTurn(): void {
     if (this.turn === undefined && this.turnIds.size === 0) this.openTurn();
   }
@@ -206,25 +203,25 @@ export class TurnWriter {
     this.turn = undefined;
   }
 
-  /** How a turn ended that nothing says the end of. */
+  /** The likely status of a turn without a recorded end. */
   private likelyEnd(turn: OpenTurn): TurnStatus {
     const { step, lastStep } = this;
     if (turn.failed) return "failed";
     if (turn.prompts > 0 && turn.commandsOnly && !turn.spoke) return "completed";
     const gaveBack = step === undefined ? lastStep?.gaveBack : givesBack(step);
     if (turn.steps > 0 && gaveBack === true) return "completed";
-    // Where turns have their beginning on record, a person's stop is on record, too: this one ended with its agent.
+    // Files that record the start of turns also record a person's stop. This turn ended because its agent ended.
     return turn.explicit ? "failed" : "interrupted";
   }
 
   /**
-   * Says how the open turn ended, as far as the file tells, and takes no note of it: it may grow all the same, and then
-   * makes what it would have made.
+   * Emits the end of the open turn, inferred from the file, without changing the state. If the turn continues, later records
+   * produce the same frames as without it.
    */
   provisionalEnd(): void {
     const { turn } = this;
     if (turn === undefined) return;
-    // What no prompt came after was not stopped for one.
+    // A turn without a later prompt was not interrupted by one.
     const likely = this.likelyEnd(turn);
     const status = likely === "interrupted" ? "failed" : likely;
     this.push({ ...this.common, type: "turn.end", turn_id: turn.id, status, inferred: true });
@@ -253,7 +250,7 @@ export class TurnWriter {
 
   // --- Steps ---
 
-  /** Before an item of the model: opens a step where none is open, or where outputs ended the last. */
+  /** Called before an item of the model. Opens a step if none is open, or if outputs ended the last one. */
   modelItem(): Step {
     if (this.step?.answered && this.endsByOutputs) this.closeStep();
     if (this.step !== undefined) return this.step;
@@ -280,13 +277,13 @@ export class TurnWriter {
     const { turn } = this;
     if (turn !== undefined) {
       turn.spoke = true;
-      // An agent that goes on has got over its error.
+      // If the agent continues, it has recovered from its error.
       turn.failed = false;
     }
     return step;
   }
 
-  /** An output of a call of the open step came. */
+  /** Called when a call of the open step got an output. */
   answered(): void {
     if (this.step !== undefined) this.step.answered = true;
   }
@@ -295,7 +292,7 @@ export class TurnWriter {
     const { step } = this;
     if (step === undefined) return;
     this.step = undefined;
-    // The interrupt itself ends a call that was cut off.
+    // A model call that was cut off is ended by the interrupt itself.
     if (status === "interrupted" && !step.answered && usage === undefined) return;
     const reason: StopReason = status === "failed" ? "error" : step.calls ? "tool_use" : "stop";
     this.push({
@@ -309,7 +306,7 @@ export class TurnWriter {
     this.lastStep = { message_id: step.message_id, counted, reason, gaveBack: givesBack(step) };
   }
 
-  /** The figures of a step that may have ended before they were written. `false`: there is no step that lacks them. */
+  /** Adds token counts to a step that may have ended before they were written. `false`: no step lacks them. */
   countUsage(usage: Usage): boolean {
     if (this.step !== undefined) {
       this.closeStep(usage);
@@ -330,7 +327,7 @@ export class TurnWriter {
 
   // --- Parts of a step ---
 
-  /** A text or a thought, whole. Returns its id. */
+  /** Writes a complete text or thought. Returns its id. */
   words(
     kind: "text" | "thinking",
     text: string,
@@ -360,7 +357,7 @@ export class TurnWriter {
     return part_id;
   }
 
-  /** Gives a text or a thought its whole value anew. */
+  /** Replaces the complete value of a text or thought. */
   revise(part_id: string, text: string): void {
     this.push({ ...this.placed, type: "message.part_end", part_id, text });
   }
@@ -404,7 +401,7 @@ export class TurnWriter {
   prompt(content: UserContent, origin: "agent" | "command" | undefined, hasTasks: boolean): void {
     this.part();
     const open = this.turn;
-    // With no turn's beginning on record, a prompt is one, unless the turn has only just been opened for it.
+    // If turn starts are not recorded, a prompt starts a turn, unless the turn was just opened for it.
     const queued = open !== undefined && (open.prompts > 0 || open.spoke);
     if (open === undefined || (queued && !open.explicit && !hasTasks)) this.openTurn();
     const { turn } = this;
@@ -419,7 +416,7 @@ export class TurnWriter {
       ...(origin === undefined ? {} : { origin }),
     });
     if (turn === undefined) return;
-    // Codex counts no turn for a command: a roll-back of so many turns passes over it.
+    // Codex does not count a command as a turn: roll-backs skip it.
     if (turn.commandsOnly && origin !== "command") {
       turn.commandsOnly = false;
       this.userTurns.push(turn.id);
@@ -441,7 +438,7 @@ export class TurnWriter {
     });
   }
 
-  /** A marker from an earlier record, whose text was not known then. */
+  /** Writes a marker for an earlier record whose text was not known then. */
   markerOf(moment: Moment, kind: MarkerKind, title: string, data: unknown): void {
     this.ensureTurn();
     this.push({
@@ -485,7 +482,7 @@ export class TurnWriter {
     });
   }
 
-  /** An id for a part that stands alone, from its record's place in the file. */
+  /** An id for a separate part, derived from its record's position. */
   recordId(what: string): string {
     return uuidFrom(this.session_id, `${what}:${this.moment.source.byte}`);
   }

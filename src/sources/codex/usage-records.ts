@@ -5,13 +5,13 @@ import type { TurnWriter } from "./turns.ts";
 import { readUsage } from "./usage.ts";
 
 /**
- * Reads what the model calls cost. Some files have a record after each answer of the model, all have counts that events
- * repeat. Records are used once one was seen: no field of the file's head says whether there are any.
+ * Reads the token usage of model calls. Some files have a record after each answer; all have counts that events repeat. Once a
+ * record was read, records are used. No field at the start of the file tells whether there are any.
  */
 export class UsageRecords {
   private readonly writer: TurnWriter;
   private hasRecords = false;
-  /** The session's figures at the last count: equal ones tell nothing new. */
+  /** The session's totals at the last count. Equal totals are ignored. */
   private totals = "";
 
   constructor(writer: TurnWriter) {

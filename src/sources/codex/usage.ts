@@ -1,7 +1,7 @@
 import type { Usage } from "../../model/messages/message.ts";
 import { asNumber, type JsonObject } from "../../model/narrow.ts";
 
-/** Codex's figures, whose `input_tokens` contain what was read from and written to the cache. */
+/** Converts Codex's token counts, whose `input_tokens` include cache reads and writes. */
 export function readUsage(tokens: JsonObject | undefined): Usage | undefined {
   if (tokens === undefined) return undefined;
   const input = asNumber(tokens.input_tokens);

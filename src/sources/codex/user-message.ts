@@ -2,14 +2,14 @@ import type { Part } from "../../model/messages/part.ts";
 import { asArray, asObject, asString, type JsonObject } from "../../model/narrow.ts";
 import { imageUrl } from "./output.ts";
 
-/** What stands in a message of role `user`, in any of the three logs. */
+/** The content of a message of role `user`, from any of the three logs. */
 export interface UserContent {
-  /** Its words, without the marks around images. */
+  /** Its text, without the tags around images. */
   text: string;
   parts: Part[];
 }
 
-/** `content` of a response item, or of a `UserMessage` item. */
+/** Reads `content` of a response item or a `UserMessage` item. */
 export function readUserContent(content: unknown): UserContent {
   const parts: Part[] = [];
   if (typeof content === "string") parts.push({ type: "text", text: content });
@@ -20,7 +20,7 @@ export function readUserContent(content: unknown): UserContent {
     const path = asString(item?.path);
     if (item === undefined) parts.push({ type: "unknown", raw: entry });
     else if (text !== undefined) {
-      // An image is sent between two marks that hold its name, which a person did not type.
+      // An image is enclosed in two tags with its name, which the person did not type.
       if (!/^\s*<\/?image\b[^>]*>\s*$/.test(text)) parts.push({ type: "text", text });
     } else if (url !== undefined) parts.push({ type: "image_url", url });
     else if (item.type === "local_image" && path !== undefined) {
@@ -33,13 +33,13 @@ export function readUserContent(content: unknown): UserContent {
   return { text: textOf(parts), parts };
 }
 
-/** The text of a message between agents may be readable all the same: ciphertext has no white space. */
+/** The readable text of a message between agents, if it is not encrypted: ciphertext has no white space. */
 function encrypted(item: JsonObject): string {
   const text = asString(item.encrypted_content) ?? "";
   return /\s/.test(text.trim()) ? text : "(encrypted)";
 }
 
-/** An `event_msg` of type `user_message`. */
+/** Reads an `event_msg` of type `user_message`. */
 export function readUserEvent(payload: JsonObject): UserContent {
   const parts: Part[] = [];
   const message = asString(payload.message);
@@ -62,7 +62,9 @@ function textOf(parts: readonly Part[]): string {
   return text;
 }
 
-/** Whether two logs tell the same prompt: one may hold what the other leaves out (a file's context, a trailing newline). */
+/**
+ * Whether two logs contain the same prompt. One may lack parts of the other, such as a file's context or a trailing newline.
+ */
 export function isSamePrompt(one: string, other: string): boolean {
   const left = one.trim();
   const right = other.trim();
@@ -70,7 +72,7 @@ export function isSamePrompt(one: string, other: string): boolean {
   return left !== "" && right !== "" && (left.includes(right) || right.includes(left));
 }
 
-/** What Codex writes under the role of the user without that anybody typed it, by how it begins, and what to call it. */
+/** Text that Codex injects under the user's role, by its start, with a title. */
 const INJECTED: readonly (readonly [RegExp, string])[] = [
   [/^# AGENTS\.md instructions/, "AGENTS.md instructions"],
   [/^<environment_context\b/, "Environment"],
@@ -91,7 +93,7 @@ const INJECTED: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** What injected text is called, or `undefined` where it does not look injected. */
+/** The title of injected text; `undefined`: it does not look injected. */
 export function injectedTitle(content: UserContent): string | undefined {
   const titles: string[] = [];
   for (const part of content.parts) {
@@ -117,10 +119,7 @@ function named(title: string, name: string | undefined): string {
   return name === undefined ? title : `${title}: ${name.trim()}`;
 }
 
-/**
- * Who wrote a user message, by the kinds that Codex notes beside each content item since 0.169. `undefined`: they do not
- * say.
- */
+/** The author of a user message, by the kinds that Codex records for each content item since 0.169. `undefined`: unknown. */
 export function authorByKinds(payload: JsonObject): "person" | "agent" | undefined {
   const passthrough = asObject(payload.internal_chat_message_metadata_passthrough);
   const kinds = asArray(passthrough?.content_item_kinds);
@@ -129,7 +128,7 @@ export function authorByKinds(payload: JsonObject): "person" | "agent" | undefin
   return first.startsWith("user.") ? "person" : "agent";
 }
 
-/** A title for what the agent injected with kinds but without a known beginning: `generic.turn_aborted` → `turn aborted`. */
+/** A title for injected text with kinds but without a known start: `generic.turn_aborted` → `turn aborted`. */
 export function titleByKinds(payload: JsonObject): string {
   const passthrough = asObject(payload.internal_chat_message_metadata_passthrough);
   const kind = asString(asArray(passthrough?.content_item_kinds)[0]);
