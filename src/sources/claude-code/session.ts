@@ -262,7 +262,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       const whole =
         patch.run === undefined ? patch : { ...patch, run: { ...emitted_patch.run, ...patch.run } };
       for (const name in whole) {
-        // `Object.entries` loses the type of the keys.
+        // `for…in` types its keys as `string`.
         const key = name as keyof SessionPatch;
         const value = whole[key];
         const before = emitted_patch[key];

@@ -6,15 +6,14 @@ import type { Conversation } from "./conversation.ts";
 import { inputOf, ofFailure, payloadOf } from "./tool-payload.ts";
 
 export interface BlockOptions {
-  /** The JSON text of the arguments of the call at this index, as it is written. */
+  /** The JSON text, as written, of the arguments of the call at this index. */
   argumentsAt?: (index: number) => string | undefined;
-  /** Hears of every call, by the id that frames carry. */
+  /** Called for each call, with its id in frames. */
   onCall?: (call: { id: string; name: string; input: unknown }) => void;
 }
 
 /**
- * What the model said, in the blocks of the Anthropic API and of those who write like it: text, thinking, calls, media. Blocks
- * of a kind that is not known are shown as such.
+ * Emits model output in Anthropic API blocks, or similar ones: text, thinking, calls, media. Unknown blocks are shown as such.
  */
 export function emitBlocks(
   conversation: Conversation,
@@ -74,11 +73,11 @@ export interface CallFacts {
   name: string | undefined;
   /** The arguments as an object, or as the JSON of one. */
   input: unknown;
-  /** Their JSON text as it is written; absent: a string is that text itself. */
+  /** Their JSON text as written; absent: a string is that text itself. */
   json?: string | undefined;
 }
 
-/** A call with its arguments; the payload of its result is made from them. */
+/** Emits a call with its arguments. The payload of its result is built from them. */
 export function emitCall(conversation: Conversation, { id, name, input, json }: CallFacts): string {
   const tool_name = name ?? "(unnamed tool)";
   const text = typeof input === "string" ? input : (json ?? JSON.stringify(input ?? {}));
@@ -91,12 +90,12 @@ export function emitCall(conversation: Conversation, { id, name, input, json }: 
 }
 
 export interface ResultOptions {
-  /** `undefined`: by the block's `is_error`. */
+  /** `undefined`: derived from the block's `is_error`. */
   status?: "success" | "error" | "aborted";
   payload?: (call: UiExtra | undefined) => UiExtra | undefined;
 }
 
-/** A `tool_result` block. */
+/** Emits a `tool_result` block. */
 export function tellResult(
   conversation: Conversation,
   block: JsonObject,

@@ -2,7 +2,7 @@ import type { MediaPart, Part } from "../../model/messages/part.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { resultContent as blockContent, blocksOf } from "../claude-code/content.ts";
 
-/** An image by its data URL or address in the shapes of OpenAI, the AI SDK and Gemini; `undefined`: none of these. */
+/** An image with a data URL or address in the shapes of OpenAI, the AI SDK or Gemini; `undefined`: it is none. */
 export function imageOf(block: JsonObject): MediaPart | undefined {
   const inline = asObject(block.inlineData) ?? asObject(block.inline_data);
   if (inline !== undefined)
@@ -37,7 +37,7 @@ export function blocksIn(content: unknown): JsonObject[] {
   return blocksOf(asObject(content) === undefined ? content : [content]);
 }
 
-/** A person's blocks as parts of a prompt; `textOf` takes the agent's own wrappers off a text. */
+/** Converts a person's blocks to parts of a prompt. `textOf` removes the agent's wrappers from a text. */
 export function promptParts(content: unknown, textOf: (text: string) => string = (text) => text): Part[] {
   return blocksIn(content).flatMap((block): Part[] => {
     const text = asString(block.text);
@@ -52,7 +52,7 @@ export function promptParts(content: unknown, textOf: (text: string) => string =
   });
 }
 
-/** All text of a result's content, and what is none of it: images, files, blocks of a kind that is not known. */
+/** Splits a result's content into its text and other parts: images, files, unknown blocks. */
 export function resultContent(content: unknown): { output_text: string; parts: MediaPart[] } {
   if (content === undefined || content === null) return { output_text: "", parts: [] };
   if (typeof content !== "string" && !Array.isArray(content) && asText(asObject(content)?.type) === undefined)
@@ -73,18 +73,18 @@ export function resultContent(content: unknown): { output_text: string; parts: M
   return { output_text: texts.join("\n"), parts };
 }
 
-/** The text of a content's text blocks, a line each. */
+/** The text of the text blocks, joined by newlines. */
 export function textIn(content: unknown): string {
   return asArray(blocksIn(content))
     .flatMap((block) => asString(asObject(block)?.text) ?? [])
     .join("\n");
 }
 
-/** Milliseconds since 1970 of an ISO time, or of a number of seconds or milliseconds; `undefined`: it is none. */
+/** Converts an ISO time, or a number of seconds or milliseconds, to milliseconds since 1970; `undefined`: it is no time. */
 export function timeOf(value: unknown): number | undefined {
   if (typeof value === "number") {
     if (!Number.isFinite(value) || value <= 0) return undefined;
-    // Seconds of any time until the year 5138 are below.
+    // Below this, it is seconds (until the year 5138).
     return Math.round(value < 1e11 ? value * 1_000 : value);
   }
   if (typeof value !== "string") return undefined;

@@ -1,15 +1,15 @@
 import type { RecordReader } from "../contract.ts";
 import { Conversation, type ConversationState } from "./conversation.ts";
 
-/** State of a reader whose session is one conversation. `named`: a record has said which session it is. */
+/** State of a reader whose session is one conversation. `named`: a record has named the session. */
 interface ReaderState {
   conversation: ConversationState;
   named?: boolean;
 }
 
 /**
- * A reader of sessions that are one `Conversation`. What most of them have in common is given: the session's id once a record has
- * named it, the end of the conversation at the end of the file, and no links to other sessions.
+ * Creates a reader of sessions that are one `Conversation`, with defaults: the session's id once a record has named it, the end
+ * of the conversation at the end of the file, and no links to other sessions.
  */
 export function conversationReader<State extends ReaderState>(
   own: Pick<RecordReader<State>, "initialState" | "read"> & Partial<RecordReader<State>>,

@@ -10,76 +10,79 @@ import { partId, uuidFrom } from "../../model/uuid.ts";
 import type { Disposition, RecordResult, SessionRecord } from "../contract.ts";
 import { own } from "./own.ts";
 
-/** A call that was emitted, as later records refer to it. */
+/** An emitted call that later records may refer to. */
 interface EmittedCall {
-  /** The agent's id of it; several calls may share one. */
+  /** The agent's id, which several calls may share. */
   name: string;
-  /** The id that frames carry. */
+  /** The id in frames. */
   id: string;
   tool_name: string;
-  /** The end of its part's id: if its own record is read again, it is the same call. */
+  /** The suffix of its part id. It identifies the call if its own record is read again. */
   part: string;
   answered: boolean;
-  /** What its result's payload is made from. */
+  /** The base of its result's payload. */
   payload?: UiExtra;
 }
 
-/** What `Conversation` remembers between records: plain data, bounded, however long the session. */
+/** The state of a `Conversation` between records: plain data of bounded size, however long the session. */
 export interface ConversationState {
   session_id: string;
-  /** Time of the last record that had one, in milliseconds. */
+  /** Time of the last record with a time, in milliseconds. */
   at: number;
   turn?: {
     id: string;
-    /** The agent works on it, according to the records. */
+    /** The agent is working on it, according to the records. */
     open: boolean;
     /** It has only parts that may precede a prompt. */
     preamble: boolean;
     failed: boolean;
-    /** A person stopped its last call, and the agent did nothing since. */
+    /** A person stopped its last call, and the agent has done nothing since. */
     stopped?: boolean;
-    /** How it ended, where it did. */
+    /** How it ended, if it did. */
     status?: TurnStatus;
     /** Its last part is an interrupt: another one adds no part. */
     interrupted?: boolean;
   };
-  /** The last step: open, or ended (`over`). `again`: it had ended before, and only its usage is emitted again. */
+  /** The last step: open, or ended (`over`). `again`: it had already ended, and only its usage is emitted again. */
   step?: {
     key: string;
     again?: boolean;
     message_id: string;
     over: boolean;
-    /** An interrupt cut it off: it has no end. */
+    /** An interrupt cut it off, so it has no end. */
     cut?: boolean;
     calls: number;
     last?: "text" | "thinking" | "other";
   };
-  /** Keys of the last steps of this turn that ended. */
+  /** Keys of recently ended steps of this turn. */
   ended: string[];
-  /** Keys of the last steps of earlier turns, and of those that an interrupt cut off: a step of such a key is another one. */
+  /**
+   * Keys of recent steps of earlier turns, and of steps that an interrupt cut off. A new step with such a key is a different
+   * one.
+   */
   ended_before: string[];
-  /** The last results, by the id that frames carry: where each stands, of which a later one takes the place. */
+  /** Recent results by their id in frames, with positions. A later result replaces an earlier one in its place. */
   results: { id: string; source?: SessionRecord["place"] }[];
-  /** Newest last. Calls of earlier turns that were answered are forgotten. */
+  /** Newest last. Answered calls of earlier turns are removed. */
   calls: EmittedCall[];
-  /** The last value of each session field that `session.update` emitted, as JSON. */
+  /** The last emitted value of each `session.update` field, as JSON. */
   emitted: Record<string, string>;
   model?: string;
 }
 
-/** More calls than this of one turn are not remembered; the oldest answered ones go first. */
+/** Maximum number of remembered calls of one turn. The oldest answered ones are removed first. */
 const MAX_CALLS = 256;
-/** Steps and results that are remembered, to know one that comes again. */
+/** Number of remembered steps and results, to recognize repeated ones. */
 const MAX_ENDED = 64;
-/** A payload larger than this, as JSON, is not kept until the result. In UTF-16 code units. */
+/** Maximum JSON size of a payload that is kept until the result, in UTF-16 code units. */
 const LARGEST_PAYLOAD = 4_000;
-/** Stands for the index of a part that a record may or may not make, depending on what came before it. */
+/** Index of a part that a record creates depending on earlier records. */
 const MODEL_SWITCH = 0x2000_0000;
 
 export interface ConversationOptions {
-  /** When the record was written, in milliseconds; absent: at the time of the record before it. */
+  /** Time of the record in milliseconds; absent: the time of the previous record. */
   at?: number | undefined;
-  /** The record was read before and has changed since: it revises its parts, and no turn begins or ends with it. */
+  /** The record was read before and has changed. It revises its parts and starts or ends no turn. */
   revises?: boolean;
 }
 
@@ -95,13 +98,13 @@ export interface StepEnding {
 }
 
 export interface ToolCall {
-  /** Absent: the agent gave it none. Its result can only be paired where nothing else waits (see `toolResult`). */
+  /** Absent: it has none. Its result can only be paired if no other call waits (see `toolResult`). */
   id?: string;
   tool_name: string;
   arguments_json: string;
-  /** What the call's arguments say about the payload of its result. */
+  /** The payload data from the call's arguments. */
   payload?: UiExtra | undefined;
-  /** The provider runs it inside the step: the model goes on without waiting for the agent. */
+  /** The provider runs it within the step. The model continues without waiting for the agent. */
   by_server?: boolean;
 }
 
@@ -111,11 +114,11 @@ export interface ToolResult {
   status: ToolStatus;
   output_text: string;
   parts?: MediaPart[];
-  /** Why it neither succeeded nor failed, of status `aborted`. */
+  /** For status `aborted`: why it neither succeeded nor failed. */
   outcome?: CallOutcome | undefined;
   /** Who allowed the call. */
   permission?: Permission | undefined;
-  /** Makes the result's payload from that of the call. */
+  /** Builds the result's payload from the call's. */
   payload?: (call: UiExtra | undefined) => UiExtra | undefined;
 }
 
@@ -130,11 +133,10 @@ export const freshConversation = (session_id: string): ConversationState => ({
 });
 
 /**
- * Writes one session's frames for an agent whose records are messages: opens and ends turns and steps, names parts by their
- * record (so that a record read again revises what it made), pairs results with calls by id, and says what became of each
- * record. Every method may be called in any state.
- *
- * Create one for each record: `new Conversation(state, record, { at })`, call its methods, return `result()`.
+ * Writes one session's frames for an agent whose records are messages. Opens and ends turns and steps, derives part ids from
+ * records (so that a record read again revises its parts), pairs results with calls by id, and determines each record's
+ * disposition. Methods may be called in any state. Create one for each record: `new Conversation(state, record, { at })`, call
+ * its methods, return `result()`.
  */
 export class Conversation {
   private readonly state: ConversationState;
@@ -152,14 +154,14 @@ export class Conversation {
     record?: Pick<SessionRecord, "key" | "place">,
     { at, revises = false }: ConversationOptions = {},
   ) {
-    // What a revised record says of turns and steps was said before: it must not count for the records that follow.
+    // A revised record must not change turns and steps again for the records that follow.
     this.state = revises ? structuredClone(state) : state;
     this.record = record;
     this.revises = revises;
     if (at !== undefined) this.state.at = at;
   }
 
-  /** What became of the record, with its frames. `otherwise`: where it made no part. */
+  /** The record's disposition and frames. `otherwise`: the disposition if it created no part. */
   result(otherwise: Disposition = { kind: "folded", into: "the session" }): RecordResult {
     const { frames } = this;
     if (this.shown > 0) return { disposition: { kind: "shown" }, frames };
@@ -168,24 +170,24 @@ export class Conversation {
     return { disposition: otherwise, frames };
   }
 
-  /** Adds the frames of another conversation, or of another record of this one, and what it says of them. */
+  /** Adds the frames and disposition of another conversation, or of another record of this one. */
   join(other: Conversation): void {
     this.frames.push(...other.frames);
     this.shown += other.shown;
     this.unknowns += other.unknowns;
   }
 
-  /** No fact about the session was emitted yet. */
+  /** Whether no session fact was emitted yet. */
   get isNew(): boolean {
     return Object.keys(this.state.emitted).length === 0;
   }
 
-  /** The frames so far, for what follows from the end of the session. */
+  /** The frames so far, for frames that are inferred from the end of the session. */
   take(): Frame[] {
     return this.frames;
   }
 
-  /** Emits facts about the session that are new or have changed. */
+  /** Emits new and changed session facts. */
   update(patch: SessionPatch): void {
     const { emitted } = this.state;
     let news: SessionPatch | undefined;
@@ -198,14 +200,16 @@ export class Conversation {
     if (news !== undefined) this.emit({ type: "session.update", patch: news });
   }
 
-  /** Opens the turn of a prompt that follows, behind what the agent put before it. `anew`: also where no prompt came to the last one. */
+  /**
+   * Opens the turn of a following prompt, whose preamble the agent has written. `anew`: even if the last turn got no prompt.
+   */
   beginTurn({ anew = false }: { anew?: boolean } = {}): void {
     if (this.state.turn?.preamble === true && !anew) return;
     this.endBefore();
     this.openTurn(true);
   }
 
-  /** What opens a turn; `queued`: it goes into the turn that runs. `origin`: who wrote it, where that was no person. */
+  /** Emits a prompt, which opens a turn. `queued`: it belongs to the running turn. `origin`: its author, if not a person. */
   prompt(
     parts: Part[],
     options: { origin?: "agent" | "notification" | "command"; queued?: boolean } = {},
@@ -229,13 +233,13 @@ export class Conversation {
     if (this.state.turn !== undefined) Object.assign(this.state.turn, { open: true, preamble: false });
   }
 
-  /** What was put before the model by the agent itself: shown folded. */
+  /** Emits context that the agent added for the model. It is shown folded. */
   context(title: string, parts: Part[]): void {
     this.ensureTurn(true);
     this.put({ type: "developer.message", ...this.recordPart(), parts, title });
   }
 
-  /** Begins a step (one model call), or goes on with the one of this key. */
+  /** Starts a step (one model call), or continues the one with this key. */
   step(key: string, { model, response_id }: StepOptions = {}): void {
     const { state } = this;
     if (state.step?.key === key && !state.step.over) return;
@@ -256,7 +260,7 @@ export class Conversation {
     });
   }
 
-  /** Names the model of the open step after its first parts. */
+  /** Sets the model of the open step after its first parts. */
   nameModel(model: string): void {
     if (this.state.model === model) return;
     if (this.state.model !== undefined && !this.revises) this.switchModel(this.state.model, model);
@@ -307,7 +311,7 @@ export class Conversation {
     step.last = kind;
   }
 
-  /** Media that the model made. */
+  /** Emits media that the model generated. */
   media(media: MediaPart): void {
     const { message_id } = this.ensureStep();
     const { part_id } = this.recordPart();
@@ -343,8 +347,7 @@ export class Conversation {
   }
 
   /**
-   * A call of the open step. If another call of the turn has the same id, this one gets an id of its own. Returns the id that
-   * frames carry.
+   * Emits a call of the open step. If another call of the turn has the same id, it gets a new one. Returns the id in frames.
    */
   toolCall({ id, tool_name, arguments_json, payload, by_server = false }: ToolCall): string {
     const step = this.ensureStep();
@@ -377,14 +380,14 @@ export class Conversation {
     return id;
   }
 
-  /** Whether a call of this id waits for its result. */
+  /** Whether a call with this id waits for its result. */
   awaits(id: string): boolean {
     return this.state.calls.some((call) => call.name === id && !call.answered);
   }
 
   /**
-   * The result of the oldest call of that id that waits, else of the newest one. A result whose id no call has belongs to
-   * the only call that waits without an id; where there is none, or several, it stands alone.
+   * Emits a result of the oldest waiting call with this id, else of the newest call with it. A result with an unknown id
+   * belongs to the only waiting call without an id; otherwise it is shown separately.
    */
   toolResult(result: ToolResult): void {
     this.ensureTurn(false);
@@ -429,7 +432,7 @@ export class Conversation {
     return nameless.length === 1 ? nameless[0] : undefined;
   }
 
-  /** Ends the open step. An answer without a call gives the turn back. */
+  /** Ends the open step. An answer without calls ends the turn. */
   endStep(ending: StepEnding = {}): void {
     const { step, turn } = this.state;
     if (step === undefined || step.over) return;
@@ -449,7 +452,7 @@ export class Conversation {
     else if (this.gaveBack() && stop_reason !== "length") this.endTurn(turn.failed ? "failed" : "completed");
   }
 
-  /** Usage of a step that has ended, recorded later. */
+  /** Adds usage to an ended step. */
   amendStep(ending: StepEnding): void {
     const { step } = this.state;
     if (step === undefined || ending.usage === undefined) return;
@@ -459,7 +462,7 @@ export class Conversation {
     this.fold("the end of its step");
   }
 
-  /** A model call beside the steps of the conversation, which took tokens and said nothing in it. */
+  /** Emits a model call outside the conversation's steps, which used tokens and added nothing to it. */
   aside({ model, usage }: { model?: string; usage: Usage }): void {
     this.endStep();
     const isOpen = this.state.turn?.open === true;
@@ -467,7 +470,7 @@ export class Conversation {
     const message_id = uuidFrom(this.state.session_id, `message:${this.recordKey()}`);
     this.emit({ type: "message.start", message_id, ...(model !== undefined && { model }) });
     this.emit({ type: "message.end", message_id, usage });
-    // A model call shows that its turn runs: what had ended ends again as it had.
+    // A model call reopens its turn, so an ended turn is ended again with the same status.
     if (!isOpen) this.emit({ type: "turn.end", status: this.state.turn?.status ?? "completed" });
   }
 
@@ -483,7 +486,7 @@ export class Conversation {
     });
   }
 
-  /** What made the turn fail, unless the agent goes on. */
+  /** Emits an error. The turn has failed unless the agent continues. */
   error(message: string, data?: unknown): void {
     this.endStep();
     this.ensureTurn(false);
@@ -497,10 +500,10 @@ export class Conversation {
     this.endTurn("failed");
   }
 
-  /** A person stopped the agent: the turn is over. */
+  /** Emits an interrupt by a person, which ends the turn. */
   interrupt(reason: string): void {
     const { step } = this.state;
-    // A model call that was cut off has no end; one whose tools were stopped had ended before.
+    // A model call that was cut off has no end. One whose tools were stopped has already ended.
     if (step !== undefined && !step.over && step.calls === 0) {
       Object.assign(step, { over: true, cut: true });
       this.state.ended_before = [...this.state.ended_before, step.key].slice(-MAX_ENDED);
@@ -522,19 +525,19 @@ export class Conversation {
     this.emit({ type: "unknown", part_id: this.recordPart().part_id, raw, title: title.slice(0, 160) });
   }
 
-  /** Says that the record changed or repeated what another one made. */
+  /** Marks the record as one that changed or repeated another record's parts. */
   fold(into: string): void {
     this.folded ??= into;
   }
 
-  /** Withdraws all that the record made: its agent removed it. */
+  /** Retracts everything that the record created, because its agent deleted it. */
   retract(reason: string): void {
     const { message_id } = this.recordPart(false);
     const step = uuidFrom(this.state.session_id, `message:${this.recordKey()}`);
     for (const id of [message_id, step]) this.emit({ type: "message.retract", message_id: id, reason });
   }
 
-  /** Retracts what the record of this key made: the turn that it opened, its step, or its other parts. */
+  /** Retracts what the record with this key created: the turn that it opened, its step, or its other parts. */
   retractRecord(key: string, made: "turn" | "step" | "parts", reason: string): void {
     const { session_id } = this.state;
     switch (made) {
@@ -547,7 +550,7 @@ export class Conversation {
       case "parts": {
         const message_id = uuidFrom(session_id, `record:${key}`);
         this.emit({ type: "message.retract", message_id, reason });
-        // An error and an interrupt belong to no message.
+        // Errors and interrupts belong to no message.
         this.emit({ type: "message.retract", message_id, part_id: partId(message_id, 0), reason });
         return;
       }
@@ -556,24 +559,27 @@ export class Conversation {
     }
   }
 
-  /** Withdraws a turn by its id (`turn_id`). */
+  /** Retracts a turn by its id (`turn_id`). */
   retractTurn(turn_id: string, reason: string): void {
     this.emit({ type: "turn.retract", turn_id, reason });
   }
 
-  /** A turn is open and has more than the parts that may precede a prompt. */
+  /** Whether a turn is open and has more than the parts that may precede a prompt. */
   get hasRunningTurn(): boolean {
     const { turn } = this.state;
     return turn?.open === true && !turn.preamble;
   }
 
-  /** All calls of the last step have answered, and the model has not gone on: a prompt that comes now was typed meanwhile. */
+  /**
+   * Whether all calls of the last step have results and the model has not continued. A prompt that follows was typed in the
+   * meantime.
+   */
   get awaitsModel(): boolean {
     const { step, turn } = this.state;
     return turn?.open === true && step?.over === true && step.calls > 0 && !this.waits();
   }
 
-  /** The turn, or its last call, was stopped, and nothing was done since. */
+  /** Whether the turn or its last call was stopped, with no activity since. */
   get wasStopped(): boolean {
     const { turn } = this.state;
     return turn?.stopped === true || turn?.status === "interrupted";
@@ -584,7 +590,7 @@ export class Conversation {
     return this.state.turn?.id;
   }
 
-  /** Writes a frame that makes a part. */
+  /** Emits a frame that creates a part. */
   private put(body: FrameBody): void {
     this.shown += 1;
     if (this.state.turn !== undefined) this.state.turn.interrupted = false;
@@ -601,12 +607,12 @@ export class Conversation {
     this.emit({ type: "turn.end", status });
   }
 
-  /** Ends what is open where no record follows. `stopped`: a person is known to have stopped the agent. */
+  /** Ends what is open when no record follows. `stopped`: a person is known to have stopped the agent. */
   close(stopped = false): void {
     this.endAsItWent(stopped ? "interrupted" : "failed");
   }
 
-  /** Ends the turn before a new one as it went: one that neither answered nor failed was interrupted. */
+  /** Ends the turn before a new one. A turn that neither answered nor failed was interrupted. */
   private endBefore(): void {
     this.endAsItWent("interrupted");
     this.forgetTurn();
@@ -623,7 +629,7 @@ export class Conversation {
     this.endTurn(turn.failed ? "failed" : status);
   }
 
-  /** Calls of a turn that is over are not referred to any more, but for those that wait. */
+  /** Removes calls of an ended turn, which are not referred to any more, except waiting ones. */
   private forgetTurn(): void {
     this.state.calls = this.state.calls.filter(({ answered }) => !answered);
     this.forgetCalls();
@@ -647,7 +653,7 @@ export class Conversation {
     this.emit({ type: "turn.start", turn_id: id });
   }
 
-  /** `preamble`: what comes may stand before a prompt. */
+  /** `preamble`: the following content may precede a prompt. */
   private ensureTurn(preamble: boolean): void {
     const { turn } = this.state;
     if (turn === undefined) this.openTurn(preamble);
@@ -665,7 +671,7 @@ export class Conversation {
     return this.record?.key ?? "end";
   }
 
-  /** The id of the next part that the record makes; `counts` false: that id is not used. */
+  /** The id of the next part that the record creates. `counts` false: the id is not reserved. */
   private recordPart(counts = true): { message_id: string; part_id: string } {
     this.message_id ??= uuidFrom(this.state.session_id, `record:${this.recordKey()}`);
     const part_id = partId(this.message_id, this.parts);
@@ -673,13 +679,13 @@ export class Conversation {
     return { message_id: this.message_id, part_id };
   }
 
-  /** The model gave its turn back: its last step called no tool, and did not end in a thought. */
+  /** Whether the model ended its turn: its last step called no tool and did not end in a thought. */
   private gaveBack(): boolean {
     const { step } = this.state;
     return step !== undefined && step.calls === 0 && step.last === "text";
   }
 
-  /** A call has no result yet. */
+  /** Whether any call has no result yet. */
   waits(): boolean {
     return this.state.calls.some(({ answered }) => !answered);
   }
@@ -687,7 +693,7 @@ export class Conversation {
   private emit(body: FrameBody): void {
     const source = this.record?.place;
     const isPlaced = "part_id" in body || "message_id" in body;
-    // The members that `FrameBody` takes apart are all members of `Frame` with these fields.
+    // Every member of `FrameBody` becomes a member of `Frame` with these fields.
     this.frames.push({
       ...(isPlaced && source !== undefined && { source }),
       ...body,

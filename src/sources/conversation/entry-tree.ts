@@ -1,42 +1,42 @@
-/** What one entry of a session made, as far as a later branch may withdraw it. */
+/** What an entry of a session created, for retraction by a later branch. */
 export type Made = "turn" | "step" | "parts";
 
 interface Entry {
   id: string;
-  /** Key of its record: ids of what it made are made from it. */
+  /** Key of its record, from which ids are derived. */
   key: string;
-  /** Index of the entry that it follows; -1: none, or one that is not remembered. */
+  /** Index of its parent entry; -1: none, or no longer remembered. */
   parent: number;
   made: Made;
-  /** It is on no active branch, and its parts were withdrawn. */
+  /** It is on no active branch, and its parts were retracted. */
   abandoned?: true;
 }
 
-/** Entries of a session as they hang on one another: plain data, bounded. */
+/** The tree of a session's entries: plain data of bounded size. */
 export interface EntryTree {
   entries: Entry[];
-  /** Index of the entry that was written last; -1: none. */
+  /** Index of the last written entry; -1: none. */
   leaf: number;
 }
 
-/** A branch that begins with an entry. */
+/** A branch that starts with an entry. */
 export interface Branch {
-  /** What the branch before it had behind the place where they part, oldest first. */
+  /** What the previous branch has after the branching point, oldest first. */
   abandoned: { key: string; made: Made }[];
-  /** It goes on from an entry that was abandoned before. */
+  /** It continues from an abandoned entry. */
   resumes: boolean;
 }
 
 /** Entries kept in memory. A branch from an older entry is shown as a branch and retracts nothing. */
 const MAX_ENTRIES = 1_024;
-/** Forgotten at once, so that forgetting costs nothing per entry. */
+/** Number of entries that are removed at once, so that removal is cheap per entry. */
 const FORGOTTEN = 256;
 
 export const emptyTree = (): EntryTree => ({ entries: [], leaf: -1 });
 
 /**
- * Whether an entry that names `parentId` begins a branch: it follows another entry than the one that was written last.
- * `undefined`: it goes on.
+ * Returns the branch that an entry with this `parentId` starts, if its parent is not the last written entry. `undefined`: it
+ * continues the current branch.
  */
 export function branchAt(tree: EntryTree, parentId: string | undefined): Branch | undefined {
   const { entries, leaf } = tree;
@@ -56,7 +56,7 @@ export function branchAt(tree: EntryTree, parentId: string | undefined): Branch 
   return { abandoned: abandoned.reverse(), resumes: entries[parent]?.abandoned === true };
 }
 
-/** Adds the entry that was read last behind `tree.leaf`. */
+/** Appends an entry after `tree.leaf`. */
 export function addEntry(tree: EntryTree, entry: { id: string; key: string; made: Made }): void {
   const { entries } = tree;
   entries.push({ ...entry, parent: tree.leaf });
@@ -67,13 +67,13 @@ export function addEntry(tree: EntryTree, entry: { id: string; key: string; made
   tree.leaf -= FORGOTTEN;
 }
 
-/** What a branch left behind, as frames withdraw it: a turn as a whole, or what stands in the turn that goes on. */
+/** What to retract for an abandoned branch: whole turns, or records of the turn that continues. */
 export function withdrawn({ abandoned }: Branch): { turns: number; records: { key: string; made: Made }[] } {
   const records: { key: string; made: Made }[] = [];
   let turns = 0;
   for (const entry of abandoned) {
     if (entry.made === "turn") turns += 1;
-    // What follows in a turn that is withdrawn as a whole needs no word of its own.
+    // Records in a retracted turn need no retraction of their own.
     if (entry.made === "turn" || turns === 0) records.push({ key: entry.key, made: entry.made });
   }
   return { turns, records };

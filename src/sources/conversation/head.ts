@@ -2,14 +2,14 @@ import type { JsonObject } from "../../model/narrow.ts";
 import { createLineReader } from "../lines/lines.ts";
 import { parseObject } from "../lines/parse-object.ts";
 
-/** The records among the first lines of a file of JSON lines, of which `head` are the first bytes, perhaps cut. */
+/** The records among the first lines of a JSONL file. `head`: its first bytes, possibly truncated. */
 export function firstRecords(head: Uint8Array, count = 20): JsonObject[] {
   const lines = createLineReader();
   const records = [...lines.push(head), ...lines.settle()];
   return records.flatMap(({ value }) => (value === undefined ? [] : [value])).slice(0, count);
 }
 
-/** The beginning of a file as text, without a byte-order mark and white space before it. */
+/** The start of a file as text, without a byte-order mark and leading white space. */
 export function textOfHead(head: Uint8Array): string {
   return new TextDecoder()
     .decode(head)
@@ -17,16 +17,13 @@ export function textOfHead(head: Uint8Array): string {
     .trimStart();
 }
 
-/**
- * The members at the top of a JSON document of which `head` are the first bytes: those whose values are whole, as far as they
- * come. `undefined`: it is no object.
- */
+/** The complete top-level members in the first bytes of a JSON document. `undefined`: it is no object. */
 export function firstMembers(head: Uint8Array): JsonObject | undefined {
   const text = textOfHead(head);
   if (!text.startsWith("{")) return undefined;
   const whole = parseObject(text);
   if (whole !== undefined) return whole;
-  // Cut at each comma of the top level, from the last one on: what stands before it is whole.
+  // Try to cut at each top-level comma, from the last one on: the text before it is complete.
   const cuts: number[] = [];
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {

@@ -1,4 +1,4 @@
-/** A table's own value of a foreign name; `undefined`: it has none, whatever its prototype has. */
+/** The own value of a table for an untrusted name; `undefined`: none, even if its prototype has one. */
 export function own<Value>(
   table: Readonly<Record<string, Value>>,
   name: string | undefined,

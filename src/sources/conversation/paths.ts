@@ -1,7 +1,7 @@
-/** A path's names, with `/` or `\` between them. */
+/** The segments of a path with `/` or `\` separators. */
 export const namesOf = (path: string): string[] => path.split(/[/\\]/).filter((name) => name !== "");
 
-/** A file's name without its folder and its last ending. */
+/** A file's name without its folder and its last extension. */
 export function stemOf(path: string): string {
   const name = namesOf(path).at(-1) ?? path;
   return name.replace(/\.[^.]+$/, "");

@@ -3,22 +3,22 @@ import { first, inputOf, payloadOf } from "./tool-payload.ts";
 
 type Start = SessionLinkFacts["calls"][number];
 
-/** The calls of a session that start runs of sub-agents, oldest first. */
+/** The calls of a session that start sub-agent runs, oldest first. */
 export interface StartedRuns {
   runs: Start[];
 }
 
-/** More calls that start runs than these are not linked. */
+/** Maximum number of linked calls that start runs. */
 const MAX_RUNS = 500;
-/** A prompt is compared by its beginning, in UTF-16 code units: what is kept is bounded. */
+/** Prompts are compared by this many leading UTF-16 code units, to bound the state. */
 const PROMPT = 400;
 
 export const startedRuns = (): StartedRuns => ({ runs: [] });
 
-/** The prompt of a run as it is compared. */
+/** The prompt of a run in its form for comparison. */
 export const promptKey = (text: string): string => text.trim().slice(0, PROMPT);
 
-/** Remembers a call that starts a run, by its tool's name. `at` in milliseconds. */
+/** Remembers a call if its tool starts runs. `at` in milliseconds. */
 export function noteCall(
   state: StartedRuns,
   { id, name, input }: { id: string; name: string; input: unknown },
@@ -31,7 +31,7 @@ export function noteCall(
   state.runs.push({ tool_call_id: id, at, ...(prompt !== undefined && { prompt: promptKey(prompt) }) });
 }
 
-/** Remembers what the agent calls the run that a call started. */
+/** Remembers the agent's key of the run that a call started. */
 export function nameRun(state: StartedRuns, tool_call_id: string, agent_key: string): void {
   const start = state.runs.find((run) => run.tool_call_id === tool_call_id);
   if (start !== undefined) start.agent_key = agent_key;

@@ -4,9 +4,9 @@ import { parseObject } from "../lines/parse-object.ts";
 import { own } from "./own.ts";
 
 /**
- * What the arguments of a call say about it, typed, whichever agent named the tool: it chooses the card of the result. By the
- * tool's name (case, `_` and `-` do not count); `undefined`: nothing is known of such a tool, or its arguments lack what
- * the payload needs. Of a change of files the card takes the difference from the arguments themselves.
+ * The typed payload of a call from its arguments, for any agent's tools. It determines the card of the result. Chosen by the
+ * tool's name (ignoring case, `_` and `-`); `undefined`: the tool is unknown, or its arguments lack what the payload needs. For
+ * file changes the card derives the diff from the arguments.
  */
 export function payloadOf(tool_name: string, input: JsonObject | undefined): UiExtra | undefined {
   const mcp = mcpOf(tool_name);
@@ -15,12 +15,12 @@ export function payloadOf(tool_name: string, input: JsonObject | undefined): UiE
   return kind === undefined ? undefined : PAYLOADS[kind](input ?? {});
 }
 
-/** Arguments as an object: a string is the JSON of one. */
+/** Arguments as an object. A string is parsed as JSON. */
 export function inputOf(value: unknown): JsonObject | undefined {
   return typeof value === "string" ? parseObject(value) : asObject(value);
 }
 
-/** Adds how a command ended to the payload of its call; other payloads stay as they are. */
+/** Adds a command's exit to the payload of its call. Other payloads are unchanged. */
 export function withExit(
   payload: UiExtra | undefined,
   exit: { exit_code?: number | undefined; interrupted?: boolean; duration_ms?: number | undefined },
@@ -35,7 +35,7 @@ export function withExit(
   };
 }
 
-/** A payload that says what was done, where nothing was: a failed edit changed no file. */
+/** The payload of a failed call, without claims of success: a failed edit changed no file. */
 export function ofFailure(payload: UiExtra | undefined): UiExtra | undefined {
   switch (payload?.type) {
     case "diff":
@@ -76,7 +76,7 @@ const NAMES: Record<Kind, string> = {
   plan: "exitplanmode exitspecmode planmoderespond createplan",
 };
 const KINDS = new Map<string, Kind>(
-  // `Object.keys` forgets that the names are the record's own.
+  // `Object.keys` types its keys as `string`.
   (Object.keys(NAMES) as Kind[]).flatMap((kind) =>
     NAMES[kind].split(" ").map((name) => [name, kind] as const),
   ),
@@ -147,7 +147,7 @@ const PAYLOADS: Record<Kind, (input: JsonObject) => UiExtra | undefined> = {
 
 const PATHS = ["file_path", "path", "absolute_path", "target_file", "filePath", "filename"] as const;
 
-/** The first of some members that is text. */
+/** The first of the given members that is text. */
 export function first(input: JsonObject, ...names: readonly string[]): string | undefined {
   for (const name of names) {
     const text = asText(input[name]);
@@ -165,7 +165,7 @@ const STATES: Readonly<Record<string, TodoItem["status"]>> = {
   active: "in_progress",
 };
 
-/** A list of things to do, as objects or as the lines `1. [in_progress] Do this`. */
+/** Reads a to-do list of objects, or of lines such as `1. [in_progress] Do this`. */
 function todosOf(value: unknown): TodoItem[] {
   const items = typeof value === "string" ? value.split("\n").map(todoLine) : asArray(value).map(asObject);
   return items.flatMap((item) => {
@@ -181,7 +181,7 @@ function todoLine(line: string): JsonObject | undefined {
   return status === undefined ? undefined : { status, content };
 }
 
-/** `mcp__server__tool`, and Droid's `server___tool`. */
+/** Parses MCP tool names: `mcp__server__tool`, and Droid's `server___tool`. */
 function mcpOf(name: string): UiExtra | undefined {
   const [, server, tool] = /^mcp__(.+?)__(.+)$/s.exec(name) ?? /^([\w-]+?)___(.+)$/s.exec(name) ?? [];
   return server === undefined || tool === undefined ? undefined : { type: "mcp", server, tool };

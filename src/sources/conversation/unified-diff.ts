@@ -3,7 +3,7 @@ import type { DiffHunk, FileDiff, UiExtra } from "../../model/parts/ui-extra.ts"
 
 const HEADER = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
 
-/** The hunks of one file's unified diff; file headers and words around it are left out. */
+/** The hunks of one file's unified diff, without file headers and surrounding text. */
 export function hunksOf(diff: string): DiffHunk[] {
   const hunks: DiffHunk[] = [];
   let hunk: DiffHunk | undefined;
@@ -27,7 +27,7 @@ export function hunksOf(diff: string): DiffHunk[] {
   return hunks;
 }
 
-/** A change of one file, with its lines counted. */
+/** A change of one file with its line counts. */
 export function fileDiff(path: string, change: FileDiff["change"], hunks: DiffHunk[]): FileDiff {
   let additions = 0;
   let deletions = 0;
@@ -40,7 +40,7 @@ export function fileDiff(path: string, change: FileDiff["change"], hunks: DiffHu
   return { path, change, additions, deletions, hunks };
 }
 
-/** The change of a file as Gemini CLI and its forks show it in the terminal: `resultDisplay` of a call. */
+/** The file change in `resultDisplay` of a call, which Gemini CLI and its forks show in the terminal. */
 export function displayedDiff(display: JsonObject | undefined, path?: string): UiExtra | undefined {
   const diff = asText(display?.fileDiff);
   const name = path ?? asText(display?.filePath) ?? asText(display?.fileName);

@@ -1,13 +1,13 @@
-/** What an agent wrapped around a person's words, and the words. */
+/** A person's text, and the blocks that an agent added to it. */
 export interface Unwrapped {
   own: string;
-  /** Blocks that the agent put before or behind them, whole. */
+  /** Complete blocks that the agent added before or after the text. */
   injected: string[];
 }
 
 /**
- * Takes whole `<tag>…</tag>` blocks of the given names off the beginning and the end of a text. What stands inside a person's
- * words stays: a prompt may speak of such tags.
+ * Removes complete `<tag>…</tag>` blocks with the given names from both ends of a text. Blocks inside the person's text remain:
+ * a prompt may mention such tags.
  */
 export function unwrap(text: string, tags: readonly string[]): Unwrapped {
   const injected: string[] = [];
@@ -36,7 +36,7 @@ export function unwrap(text: string, tags: readonly string[]): Unwrapped {
   return injected.length === 0 ? { own: text, injected } : { own: own.trim(), injected };
 }
 
-/** The words inside `<tag …>…</tag>`, where the text is that and nothing else; else the text. */
+/** The text inside `<tag …>…</tag>` if the text consists of nothing else; otherwise the text. */
 export function inside(text: string, tag: string): string {
   const trimmed = text.trim();
   const open = new RegExp(`^<${tag}(?:\\s[^>\\n]*)?>`).exec(trimmed)?.[0];
