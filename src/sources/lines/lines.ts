@@ -1,7 +1,7 @@
 import { messageOf } from "../../model/narrow.ts";
 import type { RecordPlace } from "../contract.ts";
 
-/** One record of a file of JSON lines: a JSON object, or what kept the bytes from being one, or a blank line. */
+/** One record of a JSONL file: a JSON object, an error for bytes that are none, or a blank line. */
 export type LineRecord =
   | {
       place: RecordPlace;
@@ -11,29 +11,29 @@ export type LineRecord =
       blank?: undefined;
     }
   | { place: RecordPlace; text: string; error: string; value?: undefined; blank?: undefined }
-  /** Holds nothing but white space; a record of its own so that lines can be accounted for. */
+  /** Only white space. It is a separate record so that all lines are accounted for. */
   | { place: RecordPlace; blank: true; value?: undefined; text?: undefined; error?: undefined };
 
 /**
- * Cuts bytes into JSON records: splits at newline bytes only (never at U+2028), survives chunks that end anywhere, takes
- * apart records joined on one line (`}{`, also behind a torn record), and gives every record its place. A run of NUL
- * bytes before, between or after records is a record of its own with an error. A byte-order mark at the start of the file
- * and a carriage return before the newline belong to no record. JSON that is no object, or nested deeper than
- * `MAX_DEPTH`, is an error too, and so is a whole line longer than `MAX_LINE`; NUL bytes that it begins with do not count.
+ * Splits bytes into JSON records. Splits at newline bytes only (never at U+2028) and accepts chunks that end anywhere.
+ * Separates records that are joined on one line (`}{`, also after a torn record), and gives every record its position. A run of
+ * NUL bytes before, between or after records is a separate record with an error. A byte-order mark at the start of the file and
+ * a carriage return before the newline belong to no record. JSON that is no object or is nested deeper than `MAX_DEPTH` is an
+ * error, and so is a line longer than `MAX_LINE`, not counting leading NUL bytes.
  */
 export interface LineReader {
   /** The chunk may be reused by the caller afterwards. */
   push(chunk: Uint8Array): LineRecord[];
-  /** Reads the last line without its newline where it is whole; what comes later on that line is joined to it. */
+  /** Reads a last line without a newline if it is complete. Later bytes of that line are joined to it. */
   settle(): LineRecord[];
-  /** Reads what is left as if its newline had come. */
+  /** Reads the rest as if it ended with a newline. */
   close(): LineRecord[];
 }
 
-/** Deepest nesting of arrays and objects that is read; the bound keeps later recursive walks off the stack's end. */
+/** Maximum nesting of arrays and objects. It keeps later recursion from overflowing the stack. */
 const MAX_DEPTH = 500;
 
-/** Longest line that is read, in bytes: while it is, it is in memory several times. */
+/** Maximum length of a line in bytes. Several copies of a line are in memory while it is read. */
 export const MAX_LINE = 64 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
@@ -47,27 +47,27 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Reads from `start`, a line's beginning; a line of more than `max_line` bytes is a record with an error. */
+/** Reads from `start`, the start of a line. A line of more than `max_line` bytes is a record with an error. */
 export function createLineReader(
   start: { line: number; byte: number } = { line: 1, byte: 0 },
   max_line = MAX_LINE,
 ): LineReader {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   /**
-   * The bytes of the line that has no newline yet; grows by doubling, so that bytes fed one by one cost the same. Not kept of a
-   * line that is longer than `MAX_LINE`.
+   * The bytes of the current incomplete line. The buffer doubles when full, so that pushing single bytes stays linear. Not kept
+   * for a line longer than `MAX_LINE`.
    */
   let pending = new Uint8Array(0);
   let pendingLength = 0;
-  /** NUL bytes before `pending` that were not told yet: a file may have gigabytes of them. */
+  /** Number of NUL bytes before `pending` that were not returned yet. A file may have gigabytes of them. */
   let nuls = 0;
-  /** Such were told of this line. */
+  /** NUL bytes of this line were already returned. */
   let followsNul = false;
-  /** Place of the first of them, or of the first pending byte. */
+  /** Position of the first of them, or of the first pending byte. */
   let { byte, line } = start;
-  /** Part of this line was told already: an empty rest is no blank line. */
+  /** Part of this line was already returned, so an empty rest is no blank line. */
   let settled = false;
-  /** Pending length at the last `settle` that found nothing, so that polling a long torn line does not read it again. */
+  /** Length of `pending` at the last unsuccessful `settle`, so that polling a long torn line does not parse it again. */
   let settleTried = 0;
 
   function append(bytes: Uint8Array): void {
@@ -86,7 +86,7 @@ export function createLineReader(
     pendingLength = length;
   }
 
-  /** The part of a line behind the NUL bytes that it begins with, which are told once something follows. */
+  /** The part of a line after its leading NUL bytes, which are returned once something follows. */
   function behindNul(bytes: Uint8Array, out: LineRecord[]): Uint8Array {
     if (pendingLength > 0 || (nuls === 0 && bytes[0] !== NUL)) return bytes;
     const end = skipNul(bytes, 0, bytes.length);
@@ -104,7 +104,7 @@ export function createLineReader(
     followsNul = true;
   }
 
-  /** `length`: of the line, of which `bytes` may have been let go. */
+  /** `length`: of the whole line, whose `bytes` may have been released. */
   function readLine(bytes: Uint8Array, length: number, out: LineRecord[]): void {
     if (length > max_line) {
       out.push({
@@ -122,7 +122,7 @@ export function createLineReader(
       return;
     }
     const record = parse(bytes, from, to);
-    // A line of text or of pretty-printed JSON is one unreadable record, whatever objects stand in it.
+    // A line of text or pretty-printed JSON is one unreadable record, even if it contains objects.
     const mayHoldRecords = bytes[from] === OPEN_BRACE || followsNul || bytes.includes(NUL, from);
     if (record.value !== undefined || !mayHoldRecords) out.push(record);
     else for (const part of takeApart(bytes, from, to, record)) out.push(part);
@@ -139,11 +139,11 @@ export function createLineReader(
       if (value === null || typeof value !== "object" || Array.isArray(value)) {
         return { place: place(from, to), text, error: `JSON, but ${nameOf(value)} instead of an object` };
       }
-      // Shorter text cannot nest that deep.
+      // Shorter text cannot be nested that deeply.
       if (text.length > 2 * MAX_DEPTH && isDeeperThan(value, MAX_DEPTH)) {
         return { place: place(from, to), text, error: `nested deeper than ${MAX_DEPTH} levels` };
       }
-      // JSON.parse made it: a plain object whose members are unknown.
+      // JSON.parse returns a plain object with unknown members.
       return { place: place(from, to), value: value as Record<string, unknown>, text };
     } catch (problem) {
       return {
@@ -154,7 +154,7 @@ export function createLineReader(
     }
   }
 
-  /** Whole objects at the start of `[from, to)`, each directly followed by another, by NUL bytes or by the end. */
+  /** Complete objects at the start of `[from, to)`, each directly followed by another one, by NUL bytes or by the end. */
   function leadingRecords(
     bytes: Uint8Array,
     from: number,
@@ -182,7 +182,7 @@ export function createLineReader(
     return { records, rest };
   }
 
-  /** A line that is no single object: the records that can be told apart in it, and the rest as unreadable. */
+  /** Reads a line that is not a single object: the records that can be separated, and the rest as unreadable. */
   function takeApart(bytes: Uint8Array, from: number, to: number, whole: LineRecord): LineRecord[] {
     const { records, rest } = leadingRecords(bytes, from, to);
     if (rest >= to) return records;
@@ -238,7 +238,7 @@ export function createLineReader(
           readLine(pending.subarray(0, pendingLength), pendingLength, out);
           advance(pendingLength);
           pendingLength = 0;
-          // One long line must not keep its memory for the life of the reader.
+          // Release the memory of one long line.
           if (pending.length > 1 << 20) pending = new Uint8Array(0);
         } else {
           readLine(rest, rest.length, out);
@@ -293,7 +293,7 @@ function nameOf(value: unknown): string {
   return Array.isArray(value) ? "an array" : `a ${typeof value}`;
 }
 
-/** Space, tab and carriage return; a newline cannot occur. */
+/** Whether a byte is a space, tab or carriage return. Newlines cannot occur. */
 function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0d || byte === 0x09;
 }
@@ -318,7 +318,7 @@ function skipNulBack(bytes: Uint8Array, from: number, to: number): number {
   return at;
 }
 
-/** Where the object that opens at `from` ends, by brace depth outside strings; `undefined`: it does not. */
+/** End of the object that starts at `from`, by brace depth outside strings; `undefined`: it is incomplete. */
 function objectEnd(bytes: Uint8Array, from: number, to: number): number | undefined {
   let depth = 0;
   let inString = false;
@@ -337,7 +337,7 @@ function objectEnd(bytes: Uint8Array, from: number, to: number): number | undefi
   return undefined;
 }
 
-/** Where the object that ends at `to` begins, reading backwards: `to` is outside strings, so every quote is known. */
+/** Start of the object that ends at `to`, read backwards: `to` is outside strings, so every quote is unambiguous. */
 function objectStart(bytes: Uint8Array, from: number, to: number): number | undefined {
   if (bytes[to - 1] !== CLOSE_BRACE) return undefined;
   let depth = 0;
@@ -361,8 +361,8 @@ function objectStart(bytes: Uint8Array, from: number, to: number): number | unde
 }
 
 /**
- * Where objects begin that may stand inside the torn record that begins at `from`: as an array's item or a member's value.
- * Those are pieces of that record; any other is a record of its own, joined to a torn one.
+ * Starts of objects that may be nested in the torn record at `from`, as array items or member values. They are pieces of that
+ * record. Any other object is a separate record that was joined to a torn one.
  */
 function piecesOf(bytes: Uint8Array, from: number, to: number): Set<number> {
   const pieces = new Set<number>();
@@ -395,7 +395,7 @@ function isDeeperThan(value: object, levels: number): boolean {
     for (const item of value) if (isNested(item) && isDeeperThan(item, levels - 1)) return true;
     return false;
   }
-  // A plain object of JSON.parse: what a loop finds is its own, and no list of its values is made for every record.
+  // A plain object from JSON.parse has only own members. `for…in` avoids creating a list of values for every record.
   const members = value as Record<string, unknown>;
   for (const name in members) {
     const member = members[name];

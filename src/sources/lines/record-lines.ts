@@ -14,15 +14,14 @@ import type {
 import { headerIn, isRecordLog, parseLogLine } from "../record-log/log-line.ts";
 import { createLineReader, type LineRecord } from "./lines.ts";
 
-/** One agent that appends JSON lines to a file per session: its `Format` without the reading of bytes. */
+/** An agent that appends JSON lines to one file per session: its `Format` without reading bytes. */
 export type LineAgent<State> = Omit<Format, "createReader"> & { reader: RecordReader<State> };
 
 /**
- * Makes a `Format` of a `RecordReader` for an agent that writes JSON lines. A line that holds an object is a record: its key is
- * its byte offset, its revision "". Blank lines are hidden; damaged ones (torn, no JSON, too long) are shown in their place
- * as unreadable.
+ * Creates a `Format` from a `RecordReader` for an agent that writes JSON lines. A line with an object is a record: its key is its
+ * byte offset, its revision "". Blank lines are hidden. Damaged lines (torn, invalid, too long) are shown in place as unreadable.
  *
- * A new agent is one folder with a `RecordReader` and this call, and one line in `sources/index.ts`:
+ * To add an agent, create a folder with a `RecordReader` and this call, and add a line to `sources/index.ts`:
  *
  *     export const exampleAgent = recordLinesFormat({
  *       id: "example", name: "Example", root: { variable: "EXAMPLE_HOME", home: ".example", folders: ["sessions"] },
@@ -46,7 +45,7 @@ export function recordLinesFormat<State>({ reader, ...format }: LineAgent<State>
   };
 }
 
-/** A `Reader` of bytes that feeds a `RecordReader`: from an agent's own lines, or from a record log. */
+/** A `Reader` of bytes that passes records to a `RecordReader`, from an agent's own lines or from a record log. */
 export function createRecordLinesReader<State>(
   reader: RecordReader<State>,
   agent: string,
@@ -55,7 +54,7 @@ export function createRecordLinesReader<State>(
   const lines = createLineReader(start);
   const isLog = isRecordLog(path);
   const state = reader.initialState({ path, isInside: start !== undefined && start.byte > 0 });
-  /** Records that tell no session, before the first one that does. */
+  /** Records before the session's id is known. */
   let held: ((session_id: string) => ReadRecord)[] = [];
   /** The last record read since `close`. */
   let last: RecordPlace | undefined;
@@ -128,7 +127,7 @@ export function createRecordLinesReader<State>(
     };
   }
 
-  /** Tells what waited once its session is known; `always`: it will not be, and the path names it. */
+  /** Returns the held records once their session is known. `always`: no record will name it, so the path does. */
   function release(out: ReadRecord[], always = false): void {
     if (held.length === 0) return;
     const session_id = reader.sessionId(state) ?? (always ? uuidFrom(agent, path) : undefined);
@@ -153,7 +152,7 @@ export function createRecordLinesReader<State>(
       const out = feed(lines.close());
       release(out, true);
       if (last === undefined) return out;
-      // Told in the name of the last line, of which it is no part.
+      // Refers to the last line without being part of it.
       const place = { ...last, length: 0 };
       last = undefined;
       const frames = reader.end(state, stopped);
