@@ -4,14 +4,14 @@ import { asArray, asNumber, asObject, asString, asText } from "../../model/narro
 import { countUsage } from "../../model/usage.ts";
 import { own } from "../conversation/own.ts";
 
-/** What media without a type of their own are. */
+/** Default MIME types of media without one. */
 const MIMES: Readonly<Record<string, string>> = {
   audio: "audio/*",
   video: "video/*",
   document: "application/octet-stream",
 };
 
-/** Content of a message or a result: text, or parts of text and media. */
+/** Reads the content of a message or result: text, or parts of text and media. */
 export function contentOf(content: unknown): { text: string; parts: MediaPart[] } {
   if (typeof content === "string") return { text: content, parts: [] };
   if (content === undefined || content === null) return { text: "", parts: [] };
@@ -25,7 +25,7 @@ export function contentOf(content: unknown): { text: string; parts: MediaPart[] 
     const value = asString(source?.value) ?? asString(part?.url) ?? asString(part?.data);
     const mime = asText(source?.mimeType) ?? asText(part?.mimeType) ?? own(MIMES, asString(part?.type)) ?? "";
     if (text !== undefined) texts.push(text);
-    // A file of a provider is named by an id, which is no address.
+    // A provider's file is named by an id, which is no URL.
     else if (value === undefined || source?.type === "file") parts.push({ type: "unknown", raw: item });
     else {
       const isData = source?.type === "data" || (source === undefined && part?.data !== undefined);
@@ -38,7 +38,7 @@ export function contentOf(content: unknown): { text: string; parts: MediaPart[] 
   return { text: texts.join("\n"), parts };
 }
 
-/** The sum of a run's figures, one for each model. */
+/** The total usage of a run over all its models. */
 export function usageOf(value: unknown): Usage | undefined {
   let sum: Usage | undefined;
   for (const item of asArray(value).map(asObject)) {

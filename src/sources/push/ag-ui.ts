@@ -5,13 +5,13 @@ import { endCut } from "./endings.ts";
 import type { EventReader, EventReaderOptions, StreamFormat } from "./format.ts";
 
 /**
- * AG-UI, the Agent User Interaction Protocol (https://docs.ag-ui.com/concepts/events), 1.0 and the names that it had before.
- * One run is one turn; its prompt is the last message of the run's input, where that is a person's. Results that stand at the end of
- * the input are those of tools that the front end ran.
+ * AG-UI, the Agent User Interaction Protocol (https://docs.ag-ui.com/concepts/events), 1.0 and its earlier event names. One run
+ * is one turn. Its prompt is the last message of the run's input, if it is a person's. Results at the end of the input are from
+ * tools that the front end ran.
  */
 export const agUi: StreamFormat = { id: "ag-ui", createReader: createAgUiReader };
 
-/** Events that frame others and say nothing of their own. */
+/** Events that only enclose others. */
 const SILENT = new Set([
   "STEP_FINISHED",
   "REASONING_START",
@@ -28,18 +28,18 @@ interface Call {
 
 function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions): EventReader {
   const calls = new Map<string, Call>();
-  /** The ids of those without a result. */
+  /** Ids of calls without a result. */
   const open = new Set<string>();
-  /** The parts that show what was streamed, in order, by `keyOf`: a thought may have the id of its message. */
+  /** The parts of streamed content in order, by `keyOf`: a thought may have the id of its message. */
   const shown = new Map<string, { part_id: string; text: string }[]>();
-  /** Text of messages that are not the agent's, until they end. */
+  /** Text of open messages that are not the agent's. */
   const others = new Map<string, { role: string; text: string }>();
-  /** What sub-agents did, until they end. */
+  /** The activity of running sub-agents. */
   const helpers = new Map<string, { name: string; text: string; events: JsonObject[] }>();
   const activities = new Set<string>();
-  /** A chunk names what it belongs to only at first. */
+  /** The target of the current chunks. Only the first chunk names it. */
   let chunk: { kind: "text" | "thinking" | "call"; id: string } | undefined;
-  /** The source's own id of the open message, once a text or a call has named it. */
+  /** The source's id of the open message, once a text or call has named it. */
   let message_key: string | undefined;
   let had_calls = false;
   let isRunning = false;
@@ -60,7 +60,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
     had_calls = false;
     message_key = undefined;
   };
-  /** A model call is over when the agent speaks after all of its calls have ended, or in another message. */
+  /** A model call ends when text follows after all of its calls have ended, or when another message starts. */
   const beginStep = (key?: string): void => {
     if (writer.message_id !== undefined) {
       const waits = open.size > 0;
@@ -79,7 +79,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
     if (last?.part_id === part_id) last.text += text;
     else shown.set(key, [...parts, { part_id, text }]);
   };
-  /** `message`: what the call names as its message. Calls that name none share one until all of them have ended. */
+  /** `message`: the call's message id. Calls without one share a message until all of them have ended. */
   const startCall = (id: string, name: string, message: string | undefined): void => {
     beginStep(message);
     calls.set(id, { name, input: "", state: "started" });
@@ -145,14 +145,14 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
     });
   };
 
-  /** What waits for its own end is shown as far as it came. */
+  /** Shows incomplete content. */
   const showWaiting = (): void => {
     endChunk();
     for (const id of calls.keys()) endCall(id);
     for (const id of others.keys()) endOther(id);
     for (const id of helpers.keys()) flushHelper(id, "did not end");
   };
-  /** A run's end: usage stands with its last message. */
+  /** Ends a run. Usage is added to its last message. */
   const endRun = (event: JsonObject, stop_reason?: "error"): void => {
     showWaiting();
     const usage = usageOf(event.usage);
@@ -186,8 +186,8 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
   };
 
   /**
-   * The list of messages as the source now has it. What was streamed is on screen, and is put right where the source says it
-   * otherwise; what it holds beyond that, behind the last prompt, was never streamed and is shown now.
+   * Reads the source's current list of messages. Streamed content is revised where the list differs. Messages after the last
+   * prompt that were never streamed are shown now.
    */
   const readSnapshot = (event: JsonObject): void => {
     const messages = asArray(event.messages).map(asObject);
@@ -200,7 +200,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
     for (const message of messages.slice(firstFresh)) showMessage(message);
     note(`All ${messages.length} messages, as the source has them`, event.messages);
   };
-  /** What stands in front stays where it is; the last part gets what is missing. */
+  /** Revises the parts of a text. Earlier parts stay in place; the last part gets the missing text. */
   const revise = (parts: { part_id: string; text: string }[], text: string): void => {
     let rest = text;
     for (const part of parts) {
@@ -248,12 +248,12 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
         putResult(asString(message.toolCallId) ?? "", message.content, asString(message.error));
         return;
       default:
-        // The whole list is one click away, in its note.
+        // The note contains the complete list.
         return;
     }
   };
 
-  /** The same activity anew replaces what it was, unless it says that what is there stays. */
+  /** A repeated activity replaces the earlier one, unless it says otherwise. */
   const readActivity = (event: JsonObject, id: string): void => {
     const isKnownActivity = activities.has(id);
     activities.add(id);
@@ -318,7 +318,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
     return true;
   };
 
-  /** Whether the event was understood. */
+  /** Reads an event. Returns whether it is known. */
   const pushEvent = (type: string, event: JsonObject): boolean => {
     endChunk();
     if (SILENT.has(type)) return true;
@@ -441,7 +441,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
       case "CUSTOM":
         note(asText(event.name) ?? "Custom event", event.value);
         return true;
-      // RAW is another protocol's event: what it says is not understood, and kept.
+      // RAW is another protocol's event. It is not interpreted, but kept.
       default:
         return false;
     }

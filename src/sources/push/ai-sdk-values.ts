@@ -2,7 +2,7 @@ import type { StopReason, Usage } from "../../model/messages/message.ts";
 import type { Part } from "../../model/messages/part.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 
-/** Why a step ended, by the SDK's word for it. */
+/** Stop reasons by the SDK's name. */
 export const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
   ["stop", "stop"],
   ["length", "length"],
@@ -11,7 +11,7 @@ export const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
   ["content-filter", "error"],
 ]);
 
-/** Fields of a tool's event that are read into the call or its result. */
+/** Fields of a tool event that are read into the call or its result. */
 const READ = new Set([
   "type",
   "toolCallId",
@@ -23,13 +23,13 @@ const READ = new Set([
   "dynamic",
 ]);
 
-/** All that a tool's event says beside what is read of it: `toolMetadata`, `providerMetadata`, `title` and what comes. */
+/** The other fields of a tool event: `toolMetadata`, `providerMetadata`, `title` and unknown ones. */
 export function restOf(event: JsonObject): JsonObject | undefined {
   const rest = Object.entries(event).filter(([name]) => !READ.has(name));
   return rest.length === 0 ? undefined : Object.fromEntries(rest);
 }
 
-/** The proof of a thought, and whose it is. */
+/** The signature of a thought and its format. */
 export function signatureOf(event: JsonObject): { signature?: string; format?: string } {
   for (const [format, value] of Object.entries(asObject(event.providerMetadata) ?? {})) {
     const signature = asString(asObject(value)?.signature);
@@ -38,7 +38,7 @@ export function signatureOf(event: JsonObject): { signature?: string; format?: s
   return {};
 }
 
-/** A part of a message of the SDK: text, a file, or what is shown as it stands. */
+/** Converts a part of an SDK message: text, a file, or unknown content. */
 export function partOf(item: JsonObject | undefined): Part {
   const text = item?.type === "text" ? asString(item.text) : undefined;
   const url = item?.type === "file" ? asString(item.url) : undefined;
@@ -50,7 +50,10 @@ export function partOf(item: JsonObject | undefined): Part {
   return { type: "file", mime, url, ...(filename === undefined ? {} : { filename }) };
 }
 
-/** `inputTokens` holds what a cache read and wrote. Since version 6 the details say how much, in version 5 a field beside it. */
+/**
+ * Converts usage. `inputTokens` includes cache reads and writes. Version 6 has their counts in the details, version 5 in a
+ * separate field.
+ */
 export function usageOf(value: unknown): Usage | undefined {
   const told = asObject(value);
   const details = asObject(told?.inputTokenDetails);
@@ -70,7 +73,7 @@ export function usageOf(value: unknown): Usage | undefined {
   };
 }
 
-/** Whether arguments as they were streamed are those that the source told. */
+/** Whether the streamed arguments equal those in the complete call. */
 export function isSameJson(streamed: string, told: string): boolean {
   try {
     return JSON.stringify(JSON.parse(streamed)) === told;

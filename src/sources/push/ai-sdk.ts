@@ -8,7 +8,7 @@ import type { EventReader, EventReaderOptions, StreamFormat } from "./format.ts"
 
 /**
  * The AI SDK's UI message stream (`x-vercel-ai-ui-message-stream: v1`, https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol),
- * versions 5 to 7. Its message holds all steps of a turn: each of them is a message of ours. It carries no prompt.
+ * versions 5 to 7. Its message contains all steps of a turn; each step becomes a message. It contains no prompt.
  */
 export const aiSdk: StreamFormat = {
   id: "ai-sdk",
@@ -18,26 +18,26 @@ export const aiSdk: StreamFormat = {
 interface Call {
   name: string;
   input: string;
-  /** The deltas of its input are text, and no JSON. */
+  /** The deltas of its input are text, not JSON. */
   is_text?: boolean;
   state: "started" | "called" | "ended";
-  /** Its latest preliminary output, and the length of all that was shown of them. */
+  /** Its latest preliminary output, and the total length of shown preliminary outputs. */
   latest: string;
   shown: number;
 }
 
 function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
   const calls = new Map<string, Call>();
-  /** By the id of its approval, the call that waits for it, and what the answer says. */
+  /** Waiting calls and the outcomes of their answers, by approval id. */
   const approvals = new Map<string, { call: string; outcome?: CallOutcome }>();
   let response_id: string | undefined;
   let model: string | undefined;
   let usage: Usage | undefined;
   let had_calls = false;
-  /** The step has ended, yet how is told by what follows. */
+  /** The step has ended; the next events say how. */
   let isEnding = false;
   let isOver = false;
-  /** The last event said why the stream ends. */
+  /** The last event gave the reason for the stream's end. */
   let hasFailed = false;
   let began = false;
 
@@ -85,7 +85,7 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
     }
     return call;
   };
-  /** The arguments as they were streamed, where they are JSON: byte for byte what the model wrote. */
+  /** Uses the streamed arguments if they are JSON: byte for byte what the model wrote. */
   const putCall = (id: string, name: string | undefined, input: unknown): void => {
     const call = callOf(id, name);
     if (name !== undefined) call.name = name;
@@ -119,13 +119,13 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
       ...(outcome === undefined ? {} : { outcome }),
     });
   };
-  /** What an event says about a call beside its input, for the call's own metadata. */
+  /** Adds the other fields of an event to the call's metadata. */
   const putMetadata = (id: string, event: JsonObject): void => {
     const metadata = restOf(event);
     if (metadata !== undefined) writer.put({ type: "task.metadata", tool_call_id: id, metadata });
   };
 
-  /** Each output stands for the one before, yet progress only grows: what does not go on from that stands below it, once. */
+  /** Each output replaces the previous one, but progress can only grow. An output that does not extend it is appended once. */
   const growProgress = (tool_call_id: string, call: Call, output: string): void => {
     const text = newProgress(call, output);
     if (text === "") return;
@@ -144,7 +144,7 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
     writer.say(kind, text, `${kind}:${id}`);
   };
 
-  /** It names its approval, which names the call. */
+  /** Reads the answer to an approval, which identifies the call. */
   const readApproval = (event: JsonObject): void => {
     const approval = approvals.get(asString(event.approvalId) ?? "");
     const reason = asText(event.reason);
@@ -158,7 +158,7 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
           : "The approval was answered";
     note(words, event);
   };
-  /** A person's words while the agent works. */
+  /** Reads a person's message to a working agent. */
   const steer = (event: JsonObject): void => {
     const id = asString(event.id);
     const items = asArray(event.parts).map(asObject);
@@ -239,7 +239,7 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
       return;
     }
     if (type.startsWith("data-")) {
-      // Data with an id replaces what had the id before.
+      // Data with an id replaces earlier data with that id.
       const id = asString(event.id);
       note(type, event.data, id === undefined ? undefined : idOf(`${type}:${id}`));
       return;

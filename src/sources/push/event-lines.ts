@@ -1,19 +1,19 @@
 import { createLineCutter } from "../../model/line-cutter.ts";
 import { asObject, type JsonObject, messageOf } from "../../model/narrow.ts";
 
-/** One event of a stream, or a line that is none; `line` counts from 1. */
+/** One event of a stream, or a line that is none. `line` is one-based. */
 export type StreamEvent = { line: number; value: JsonObject } | { line: number; text: string; error: string };
 
-/** Cuts text, in any pieces, into the JSON objects that it carries: as server-sent events or one on each line, also mixed. */
+/** Splits text, in any chunks, into JSON objects: server-sent events, one object per line, or both. */
 interface EventLines {
   push(text: string): StreamEvent[];
-  /** Reads what is left as if its line had ended. */
+  /** Reads the rest as if its line had ended. */
   end(): StreamEvent[];
-  /** Length of the lines that wait for the end of their event, in UTF-16 code units. */
+  /** Length of lines that wait for the end of their event, in UTF-16 code units. */
   readonly waiting: number;
 }
 
-/** Counts lines from 1, over all that is pushed. */
+/** Lines are counted from 1 over all chunks. */
 export function createEventLines(): EventLines {
   const cutter = createLineCutter();
   let line = 0;
@@ -31,7 +31,7 @@ export function createEventLines(): EventLines {
       return { line: at, text, error: `Line ${at} is no JSON: ${why}` };
     }
   };
-  /** A blank line ends an event of several data lines; who forgets it has sent several events. */
+  /** A blank line ends an event of several data lines. If it is missing, each line is an event. */
   const dispatch = (): void => {
     const lines = data;
     data = [];
@@ -51,7 +51,7 @@ export function createEventLines(): EventLines {
     }
     const [, field, value] = /^(data|event|id|retry|):(?: ?)(.*)$/s.exec(text) ?? [];
     if (field === "data") {
-      // What stands at the end of some streams, and says nothing.
+      // Some streams end with `[DONE]`, which has no content.
       if (value === undefined || value.trim() === "[DONE]") return;
       data.push({ line, text: value });
       waiting += ended.length;
@@ -59,7 +59,7 @@ export function createEventLines(): EventLines {
       dispatch();
       events.push(readJson(line, text));
     }
-    // An event's name is in its data; ids and comments are for the transport.
+    // The event's name is in its data. Ids and comments are for the transport only.
   };
   const take = (): StreamEvent[] => {
     const taken = events;

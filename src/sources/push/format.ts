@@ -1,34 +1,34 @@
 import type { FrameWriter } from "../../model/frames/frame-writer.ts";
 import type { JsonObject } from "../../model/narrow.ts";
 
-/** How the events of one protocol become frames. Pure: the same events give the same frames. */
+/** Converts the events of one protocol to frames. Pure: the same events give the same frames. */
 export interface EventReader {
   push(event: JsonObject): void;
-  /** The stream is over, ended by its own last event or cut off. */
+  /** Called at the end of the stream, whether it was complete or cut off. */
   end(): void;
-  /** The source has ended all that it began: `end` now makes no end up for it. */
+  /** The source has ended everything that it started, so `end` infers no end. */
   readonly isOver: boolean;
-  /** Its last event said why it fails: where nothing follows, it ends so. */
+  /** Its last event gave the reason for a failure. If nothing follows, the stream ends with it. */
   readonly hasFailed?: boolean;
 }
 
 /**
- * What a reader of events has from whoever reads the stream: where frames go, and ids and times that do not depend on
- * it.
+ * Provided to an event reader by the stream's reader: the destination of frames, and ids and times that do not depend on the
+ * protocol.
  */
 export interface EventReaderOptions {
   writer: FrameWriter;
-  /** An id that is the same whenever the same name is given in this stream. */
+  /** Returns an id that is stable for a name within this stream. */
   idOf(name: string): string;
-  /** The same, for what the source names alike in every stream of the session. */
+  /** The same for names that are stable across all streams of the session. */
   lastingIdOf(name: string): string;
-  /** The time of the frames that follow, where the source says it; `undefined`: now. */
+  /** Sets the time of the following frames, if the source has one; `undefined`: now. */
   setTime(at: number | undefined): void;
 }
 
-/** A protocol that others stream what their agents do in. */
+/** A protocol in which other software streams its agents' activity. */
 export interface StreamFormat {
-  /** As it is named in an address. */
+  /** Its name in URLs. */
   readonly id: string;
   createReader(options: EventReaderOptions): EventReader;
 }

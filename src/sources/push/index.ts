@@ -6,7 +6,7 @@ import { aiSdk } from "./ai-sdk.ts";
 import { createEventLines, type StreamEvent } from "./event-lines.ts";
 import type { StreamFormat } from "./format.ts";
 
-/** Every foreign stream that is understood. A new one is a line here. */
+/** All supported stream protocols. Add new ones here. */
 export const STREAM_FORMATS: readonly StreamFormat[] = [aiSdk, agUi];
 
 export function findStreamFormat(id: string): StreamFormat | undefined {
@@ -17,33 +17,33 @@ interface StreamReaderOptions {
   session_id: string;
   now(): number;
   /**
-   * What ids are made from beside the session: the same text with the same seed gives the same frames, so that a stream which
-   * is sent twice changes nothing. Absent: the time at which the reader is made.
+   * Ids are derived from the session and this seed: the same text with the same seed gives the same frames, so a stream that is
+   * sent twice changes nothing. Absent: the time at which the reader is created.
    */
   seed?: string;
 }
 
-/** What an event became, and the line at which it begins, from 1. */
+/** The frames of an event, and its one-based start line. */
 export interface ReadEvent {
   line: number;
   frames: Frame[];
 }
 
-/** Reads one stream of an agent of others. */
+/** Reads one stream of another program's agent. */
 interface StreamReader {
-  /** Text in any pieces. An event that is not understood and a line that cannot be read become `unknown` parts. */
+  /** Reads text in any chunks. Unknown events and unreadable lines become `unknown` parts. */
   push(text: string): ReadEvent[];
-  /** The stream is over; one that its source did not end is told as an error, at the line of its last event. */
+  /** Ends the stream. If its source did not end it, an error is added at the line of its last event. */
   end(): ReadEvent[];
-  /** The source has ended its stream itself: `end` adds nothing. */
+  /** The source has ended its stream, so `end` adds nothing. */
   readonly isOver: boolean;
-  /** It ends with its own error where nothing follows. */
+  /** It ends with its own error if nothing follows. */
   readonly hasFailed: boolean;
-  /** Length of the lines that wait for the end of their event, in UTF-16 code units. */
+  /** Length of lines that wait for the end of their event, in UTF-16 code units. */
   readonly waiting: number;
 }
 
-/** Frames of one stream: the body of a request, of server-sent events or of one JSON object on each line. */
+/** Creates a reader of one stream: a request body of server-sent events or of one JSON object per line. */
 export function createStreamReader(
   format: StreamFormat,
   { session_id, now, seed = `${now()}` }: StreamReaderOptions,
@@ -68,7 +68,7 @@ export function createStreamReader(
       time = at;
     },
   });
-  /** That of the last event; 0: there was none. */
+  /** Line of the last event; 0: there was none. */
   let line = 0;
   const readEvent = (event: StreamEvent): ReadEvent => {
     line = event.line;
