@@ -2,7 +2,7 @@ import type { StopReason, Usage } from "../../model/messages/message.ts";
 import type { FilePart, ImageUrlPart } from "../../model/messages/part.ts";
 import { asNumber, asObject, asText, type JsonObject } from "../../model/narrow.ts";
 
-/** The tokens of a step: opencode's `input` holds no cached ones, its `output` no reasoning. */
+/** The usage of a step. opencode's `input` excludes cached tokens, and its `output` excludes reasoning. */
 export function usageOf(tokens: unknown, cost: unknown): Usage | undefined {
   const figures = asObject(tokens);
   const [input, output] = [asNumber(figures?.input), asNumber(figures?.output)];
@@ -21,7 +21,7 @@ export function usageOf(tokens: unknown, cost: unknown): Usage | undefined {
   };
 }
 
-/** Why a message ended; `undefined`: it does not say. */
+/** A message's stop reason; `undefined`: not recorded. */
 export function stopOf({ finish, error }: JsonObject): StopReason | undefined {
   const name = asText(asObject(error)?.name);
   if (name === "MessageAbortedError") return "aborted";
@@ -41,7 +41,7 @@ export function stopOf({ finish, error }: JsonObject): StopReason | undefined {
   }
 }
 
-/** A `file` part, by its address. */
+/** Converts a `file` part by its URL. */
 export function mediaOf(data: JsonObject): ImageUrlPart | FilePart | undefined {
   const url = asText(data.url);
   if (url === undefined) return undefined;

@@ -3,7 +3,7 @@ import { recordLinesFormat } from "../lines/record-lines.ts";
 import { openCodeReader } from "./reader.ts";
 import { openCodeSnapshots } from "./stores.ts";
 
-/** opencode: a SQLite database that changes in place, and the folder of small JSON files before it. */
+/** opencode: a SQLite database that changes in place, or the older folder of small JSON files. */
 export const openCode: Format = recordLinesFormat({
   id: "opencode",
   name: "opencode",

@@ -14,32 +14,32 @@ import type {
 import { mediaOf, stopOf, usageOf } from "./fields.ts";
 import { resultFrame } from "./tool.ts";
 
-/** opencode's own words where a person ran a command in the shell mode. */
+/** opencode's text for a command that a person ran in shell mode. */
 const SHELL_MODE = "The following tool was executed by the user";
 const PLACEHOLDER_TITLE = /^(?:New|Child) session - \d{4}-\d{2}-\d{2}T/;
-/** Messages whose role is remembered: parts that come later name theirs. */
+/** Number of messages whose role is remembered: later parts refer to them. */
 const MAX_MESSAGES = 64;
-/** Calls of runs that are remembered for links. */
+/** Maximum number of run calls that are remembered for linking. */
 const MAX_RUNS = 1_000;
 
 interface State {
   session_id?: string;
   name: string;
   parent?: string;
-  /** Time of the last record that had one, in milliseconds. */
+  /** Time of the last record with a time, in milliseconds. */
   at: number;
-  /** Newest last. `model`: not told yet, since the message has begun no step. */
+  /** Newest last. `model`: not emitted yet, because the message has started no step. */
   messages: { id: string; role: "user" | "assistant"; mode?: string; model?: string; begun?: boolean }[];
-  /** The prompt that is being told: its parts come one by one. */
+  /** The open prompt. Its parts arrive one by one. */
   prompt?: { message: string; parts: { key: string; part: Part }[]; at: number; origin?: "command" };
-  /** The last assistant message that has no end. */
+  /** The last assistant message without an end. */
   open?: string;
   version?: string;
   calls: SessionLinkFacts["calls"];
   run_at?: number;
 }
 
-/** Reads the records of `stores.ts`. Every part has an id made from its row's: a revision changes it in its place. */
+/** Reads the records of `stores.ts`. Part ids are derived from rows, so a revision changes its part in place. */
 export const openCodeReader: RecordReader<State> = {
   initialState: () => ({ name: "", at: 0, messages: [], calls: [] }),
   sessionId: ({ session_id }) => session_id,
@@ -56,7 +56,7 @@ export const openCodeReader: RecordReader<State> = {
   },
 };
 
-/** The id of a session here, by opencode's own (`ses_…`). */
+/** A session's id in Verbatim, derived from opencode's (`ses_…`). */
 export const openCodeSessionId = (name: string): string => uuidFrom("opencode", name);
 
 class RecordReading {
@@ -90,7 +90,7 @@ class RecordReading {
 
   private put(body: FrameBody, at = this.state.at): void {
     const { session_id, record } = this;
-    // The cast joins what `FrameBody` took apart.
+    // The fields complete any member of `FrameBody`, which the type checker cannot infer.
     this.frames.push({ ...body, session_id, at, source: record.place } as Frame);
   }
 
@@ -148,7 +148,7 @@ class RecordReading {
     this.fold("its parts");
     const known = state.messages.find((message) => message.id === id);
     if (reverted) this.retract(id, undefined, role);
-    // What changes of a message later is its end, which is a record of its own.
+    // Later changes of a message concern its end, which is a separate record.
     if (known !== undefined) return;
     if (created !== undefined) state.at = created;
     const model = asText(data.modelID);
@@ -165,13 +165,13 @@ class RecordReading {
     const provider = asText(data.providerID);
     if (provider !== undefined || model !== undefined)
       this.put({ type: "session.update", patch: { ...(model !== undefined && { model }) } });
-    // A killed process leaves a message without an end; how it ended is not recorded.
+    // A killed process leaves a message without an end. How it ended is not recorded.
     if (state.open !== undefined) this.put({ type: "message.end", message_id: this.messageId(state.open) });
     this.begin(id);
     state.open = id;
   }
 
-  /** Begins the step of an assistant's message. */
+  /** Starts the step of an assistant message. */
   private begin(id: string): void {
     const message = this.state.messages.find((each) => each.id === id);
     if (message === undefined || message.begun === true) return;
@@ -247,7 +247,7 @@ class RecordReading {
         return;
       }
       case "compaction":
-        // Asked for by a person: a turn of its own.
+        // Requested by a person, so it is a separate turn.
         if (data.auto !== true) this.put({ type: "turn.start", turn_id: this.messageId(message) });
         this.notice(id, message, data);
         return;
@@ -261,7 +261,7 @@ class RecordReading {
     }
   }
 
-  /** Tells the prompt with all of its parts so far. */
+  /** Emits the prompt with all its parts so far. */
   private prompt(id: string, message: string, part: Part, origin?: "command"): void {
     const { state } = this;
     if (state.prompt?.message !== message)
@@ -278,7 +278,7 @@ class RecordReading {
         part_id: partId(message_id, 0),
         parts: prompt.parts.map((each) => each.part),
         ...(prompt.origin !== undefined && { origin: prompt.origin }),
-        // The agent works on another prompt still.
+        // The agent is still working on another prompt.
         ...(state.open !== undefined && { queued: true }),
       },
       prompt.at,
@@ -380,7 +380,7 @@ class RecordReading {
     const call = asObject(data.state) ?? {};
     const tool_call_id = asText(data.callID) ?? id;
     const input = asObject(call.input);
-    // A name that opencode does not know: it ran a tool of its own that says so.
+    // For an unknown tool name, opencode runs a tool of its own that reports it.
     const tool_name =
       data.tool === "invalid" ? (asText(input?.tool) ?? "invalid") : (asText(data.tool) ?? "unknown");
     if (call.status === "pending" && (input === undefined || Object.keys(input).length === 0)) {
@@ -434,10 +434,10 @@ class RecordReading {
     });
     if (state.open !== id) return;
     delete state.open;
-    // A summary of what was said ends no turn: the agent may go on with it.
+    // A summary ends no turn: the agent may continue with it.
     if (stop === "stop" && value.summary !== true) this.put({ type: "turn.end", status: "completed" });
     if (stop === "error") this.put({ type: "turn.end", status: "failed" });
-    // A command in the shell is over with its message.
+    // A shell command ends with its message.
     if (stop === undefined && error === undefined) this.put({ type: "turn.end", status: "completed" });
   }
 

@@ -4,10 +4,10 @@ import { parseObject } from "../lines/parse-object.ts";
 import { columnsOf, hasTable, rowText } from "../tables/tables.ts";
 
 /**
- * Where opencode keeps sessions: `opencode.db` (`opencode-<channel>.db`; SQLite, since 1.2), before that the folder `storage`. A
- * session's records are, in the order of their ids, which is that of time: the session, its messages and their parts, and for
- * each assistant message that ended a `finish` behind its last part, made from the same row. The table `event` repeats all
- * changes and is not read. `opencode export` prints the same as one document, which is opened by name.
+ * opencode's session stores: `opencode.db` (`opencode-<channel>.db`; SQLite, since 1.2), or the older folder `storage`. The
+ * records of a session are ordered by id, which is chronological: the session, its messages and their parts, and for each ended
+ * assistant message a `finish` after its last part, created from the same row. The table `event` repeats all changes and is not
+ * read. `opencode export` prints the same data as one document, which is opened by name.
  */
 export const openCodeSnapshots: Snapshots = {
   storeOf(path) {
@@ -41,15 +41,15 @@ export const openCodeSnapshots: Snapshots = {
 const isExport = ({ path }: OpenStore): boolean => path.endsWith(".json");
 const isFolder = ({ path }: OpenStore): boolean => /(?:^|\/)storage$/.test(path);
 
-/** A message or a part as its store holds it. */
+/** A message or part in its store. */
 interface Item {
   id: string;
-  /** Of a part: its message's. */
+  /** For parts: the message's id. */
   message_id?: string;
   revision: string;
   created_at: number;
   place: SnapshotRecord["place"];
-  /** JSON text of what opencode calls `data`. */
+  /** JSON text of opencode's `data`. */
   data(): string;
 }
 
@@ -100,7 +100,7 @@ function databaseRecords(
 ): SnapshotRecord[] {
   const revert = parseObject(asString(row.revert) ?? "");
   const items = (table: "message" | "part"): Item[] => {
-    // Messages are small, and what they say of their end is needed; parts are not, and are read once they changed.
+    // Messages are small and their end is needed. Parts are large and only read once they have changed.
     const columns = table === "part" ? "message_id" : "data";
     const found = store.rows(
       `SELECT id, ${columns}, time_created, ${updated} AS updated, length(data) AS length FROM ${table} WHERE session_id = ? ORDER BY rowid`,
@@ -111,7 +111,7 @@ function databaseRecords(
       return {
         id,
         ...(table === "part" && { message_id: String(each.message_id) }),
-        // Two updates in one millisecond mostly differ in length.
+        // Two updates in the same millisecond usually differ in length.
         revision: `${each.updated}.${each.length}`,
         created_at: asNumber(each.time_created) ?? 0,
         place: { kind: "row", file: store.path, table, key: id },
@@ -129,7 +129,7 @@ function databaseRecords(
 // --- The folder -----------------------------------------------------------------------------------------------------
 
 function* storageSessions(store: OpenStore): Generator<SnapshotSession> {
-  // At the upgrade to the database everything was copied there, and the folder stays behind.
+  // The upgrade to the database copied everything and left the folder in place.
   const folder = store.path.slice(0, store.path.lastIndexOf("/"));
   if (store.list(folder).some((name) => /^opencode(?:-[\w.-]+)?\.db$/.test(name))) return;
   for (const project of store.list(`${store.path}/session`)) {
@@ -179,7 +179,7 @@ function filesIn(store: OpenStore, folder: string): Item[] {
 
 // --- The document of `opencode export` ------------------------------------------------------------------------------
 
-/** `{info: <session>, messages: [{info: <message>, parts: [<part>]}]}`; `undefined`: the file is something else. */
+/** Reads `{info: <session>, messages: [{info: <message>, parts: [<part>]}]}`; `undefined`: the file is something else. */
 function exportOf(store: OpenStore): { id: string; info: JsonObject; messages: JsonObject[] } | undefined {
   const value = parseObject(store.readText(store.path) ?? "");
   const info = asObject(value?.info);
@@ -236,7 +236,7 @@ function* exportedSessions(store: OpenStore): Generator<SnapshotSession> {
 
 // --- Records --------------------------------------------------------------------------------------------------------
 
-/** Ids of today: twelve digits of time and counter, then a random end. Others are in the order of their store. */
+/** Current ids: twelve digits of time and counter, then a random suffix. Others keep the order of their store. */
 const TIMED = /^(?:msg|prt)_([0-9a-f]{12})/;
 
 function recordsOf(
@@ -265,7 +265,7 @@ function recordsOf(
     for (const part of (byMessage.get(message.id) ?? []).sort((one, other) =>
       isTimed ? compare(one.id, other.id) : 0,
     )) {
-      // What belongs to a message stands behind its beginning.
+      // Parts of a message follow its start.
       last = max(last, timeOf(part));
       sorted.push({
         at: last,
@@ -276,7 +276,7 @@ function recordsOf(
     const finish = finishOf(message);
     if (finish !== undefined) sorted.push({ at: last, record: finish });
   }
-  // Their message is not there (yet).
+  // Parts whose message does not exist (yet).
   for (const part of [...byMessage.values()].flat())
     sorted.push({ at: timeOf(part), record: recordOf("part", part, false) });
   if (isTimed) sorted.sort((one, other) => compare(one.at, other.at));
@@ -301,7 +301,7 @@ function recordOf(kind: "message" | "part", item: Item, reverted: boolean): Snap
   };
 }
 
-/** What an assistant's message says of its end; `undefined`: it has none, or is a person's. */
+/** The end of an assistant message; `undefined`: it has none, or is a person's. */
 function finishOf(message: Item): SnapshotRecord | undefined {
   const value = parseObject(message.data());
   const time = asObject(value?.time);
@@ -316,7 +316,7 @@ function finishOf(message: Item): SnapshotRecord | undefined {
   };
 }
 
-/** What an undo took back: from a message on, or from a part of it on. */
+/** The start of the content that an undo removed: a message, or a part of it. */
 function revertedFrom(revert: JsonObject | undefined) {
   const message = asText(revert?.messageID);
   const part = asText(revert?.partID);
