@@ -5,8 +5,8 @@ import { recordLinesFormat } from "../lines/record-lines.ts";
 import { geminiReader } from "./reader.ts";
 
 /**
- * Gemini CLI: JSON lines since 0.40, before that one document per session that is rewritten at each change. Both hold the same
- * messages; a sub-agent's file lies in a folder that is named after the session which started it.
+ * Gemini CLI: JSONL since 0.40, before that one document per session that is rewritten at each change. Both contain the same
+ * messages. A sub-agent's file is in a folder named after the session that started it.
  */
 export const geminiCli: Format = recordLinesFormat({
   id: "gemini-cli",

@@ -16,11 +16,11 @@ import type {
 import { blocksIn, imageOf } from "../conversation/content.ts";
 import { responseOf, resultOf, unwrapped } from "./tool.ts";
 
-/** Of a message's parts: its thoughts from 0, its content from here. */
+/** Part indexes of a message: thoughts start at 0, content here. */
 const CONTENT = 1_000;
-/** The tool by which a sub-agent hands its result over. */
+/** The tool with which a sub-agent returns its result. */
 const COMPLETE_TASK = "complete_task";
-/** Calls that are remembered, and messages that a rewind can take back. */
+/** Maximum number of remembered calls, and of messages that a rewind can retract. */
 const MOST_CALLS = 1_000;
 const MOST_MESSAGES = 2_000;
 const SHELL_MODE = "I ran the following shell command:";
@@ -28,7 +28,7 @@ const COMPRESSED_ANSWER = "Got it. Thanks for the additional context!";
 
 interface State {
   session_id?: string;
-  /** From the file's place: the session that started this run, and the run's own name. */
+  /** From the file's path: the session that started this run, and the run's name. */
   parent?: string;
   stem: string;
   isRun: boolean;
@@ -36,9 +36,9 @@ interface State {
   started_at?: number;
   /** `type:id` of the messages so far, newest last. */
   messages: string[];
-  /** The model's last message, as its calls' step. */
+  /** The model's last message, which is the step of its calls. */
   last?: string;
-  /** The last calls that were emitted, and the last that ended. */
+  /** Recently emitted calls, and recently ended ones. */
   started: string[];
   ended: string[];
   calls: SessionLinkFacts["calls"];
@@ -46,9 +46,9 @@ interface State {
 }
 
 /**
- * Reads Gemini CLI's messages, from lines and from documents. A message is written again when its calls have ended: all ids are
- * made from the message's own, so that the second sight revises the first. `$set.messages` mirrors what the model is given, not
- * the session: it takes nothing back.
+ * Reads Gemini CLI's messages from lines and documents. A message is written again when its calls have ended. All ids are
+ * derived from the message's id, so the second version revises the first. `$set.messages` mirrors the model's context, not the
+ * session, and retracts nothing.
  */
 export const geminiReader: RecordReader<State> = {
   initialState({ path }) {
@@ -94,7 +94,7 @@ class RecordReading {
   private readonly record: SessionRecord;
   private readonly frames: Frame[] = [];
   private disposition: Disposition = { kind: "folded", into: "the session" };
-  /** The message was read before: its frames revise parts, which keep the place of the first record. */
+  /** The message was read before. Its frames revise parts, which keep the position of the first record. */
   private revises = false;
 
   constructor(state: State, record: SessionRecord) {
@@ -119,7 +119,7 @@ class RecordReading {
   }
 
   private put(body: FrameBody): void {
-    // The cast joins what `FrameBody` took apart.
+    // The fields complete any member of `FrameBody`, which the type checker cannot infer.
     this.frames.push({
       ...body,
       session_id: this.session_id,
@@ -169,7 +169,7 @@ class RecordReading {
 
   private facts(value: JsonObject): void {
     const cwd = asText(asArray(value.directories)[0]);
-    // A sub-agent's is what it answered.
+    // A sub-agent's summary is its answer.
     const title = this.state.isRun ? undefined : asText(value.summary);
     if (cwd === undefined && title === undefined) return;
     this.put({
@@ -187,7 +187,7 @@ class RecordReading {
       .map(asObject)
       .filter((message) => message !== undefined);
     const isContext = (message: JsonObject) => textOf(message.content).startsWith("<session_context>");
-    // The file of a session that goes on elsewhere begins with what was said before.
+    // The file of a continued session starts with the earlier messages.
     const isFirst = state.messages.length === 0;
     for (const [index, message] of messages.entries()) {
       if (isContext(message) ? state.context_told !== true : isFirst)
@@ -229,7 +229,7 @@ class RecordReading {
     if (key.startsWith("user:")) this.put({ type: "turn.retract", turn_id: message_id, reason });
   }
 
-  /** `path`: where the message stands in the record. */
+  /** `path`: position of the message in the record. */
   private message(value: JsonObject, path: readonly (string | number)[]): void {
     const { state } = this;
     const type = asString(value.type) ?? "";
@@ -298,7 +298,7 @@ class RecordReading {
     });
   }
 
-  /** The results of calls as the model got them: they stand with the calls, but for those that no call told. */
+  /** Reads call results as the model received them. They are part of the calls, except those without a call. */
   private answers(blocks: readonly JsonObject[]): void {
     this.fold("the results of its calls");
     for (const block of blocks) {
@@ -362,7 +362,7 @@ class RecordReading {
         this.unknown(block, `${this.record.key}:${index}`);
       }
     }
-    // Its calls are told later, and belong to it still.
+    // Its calls follow later and belong to it.
     const usage = usageOf(value.tokens);
     if (isNew) this.put({ type: "message.end", message_id, ...(usage !== undefined && { usage }) });
     else if (usage !== undefined) this.put({ type: "message.end", message_id, usage });
@@ -391,7 +391,7 @@ class RecordReading {
       tool_name: asText(call.name) ?? "unknown",
       arguments_json,
       part_id: uuidFrom(this.session_id, `call:${id}`),
-      // One record may hold the calls of all steps: a new one is of the step that was told last.
+      // One record may contain the calls of all steps. A new call belongs to the last step.
       message_id: isNew ? message_id : (state.last ?? message_id),
     });
     this.link(call, id);
@@ -399,7 +399,7 @@ class RecordReading {
     if (result !== undefined) {
       this.put({ ...result, ...this.resultIds(id) });
       note(state.ended, id);
-      // A sub-agent's last word. Its file has no other end.
+      // A sub-agent's result. Its file has no other end.
       if (call.name === COMPLETE_TASK && result.status === "success")
         this.put({ type: "turn.end", status: "completed" });
     }
@@ -443,7 +443,7 @@ class RecordReading {
   }
 }
 
-/** All text of a content, a string or a list of parts. */
+/** The text of a content, which is a string or a list of parts. */
 function textOf(content: unknown): string {
   return blocksIn(content)
     .map((block) => asString(block.text) ?? "")
@@ -459,7 +459,7 @@ function promptParts(content: unknown): Part[] {
   });
 }
 
-/** Gemini's `input` holds the cached tokens, its `output` no thoughts. */
+/** Gemini's `input` includes cached tokens; its `output` excludes thoughts. */
 function usageOf(value: unknown): Usage | undefined {
   const tokens = asObject(value);
   const input = asNumber(tokens?.input);

@@ -30,7 +30,7 @@ export function resultOf(call: JsonObject, tool_call_id: string): Result | undef
   };
 }
 
-/** What the model got: the text of all answers, and media beside them. */
+/** The result that the model received: the text of all responses, and other media. */
 export function responseOf(result: readonly unknown[]): { text: string | undefined; parts: MediaPart[] } {
   const texts: string[] = [];
   const parts: MediaPart[] = [];
@@ -51,12 +51,12 @@ export function responseOf(result: readonly unknown[]): { text: string | undefin
   return { text: texts.length === 0 ? undefined : texts.join("\n"), parts };
 }
 
-/** Without the mark that what a command printed is not to be trusted. */
+/** Removes the tags that mark command output as untrusted. */
 export function unwrapped(text: string): string {
   return /^<untrusted_context>\n([\s\S]*)\n<\/untrusted_context>\s*$/.exec(text)?.[1] ?? text;
 }
 
-/** What the terminal showed: a text, or a grid of cells padded with blanks. */
+/** The terminal output: a text, or a grid of cells padded with blanks. */
 function displayText(display: unknown): string | undefined {
   if (typeof display === "string") return display;
   if (!Array.isArray(display)) return undefined;
