@@ -3,7 +3,7 @@ import type { SessionRecord } from "../contract.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { AgentState, CopilotState } from "./state.ts";
 
-/** One record of `events.jsonl`, with the agent that it belongs to. */
+/** One record of `events.jsonl` and its agent. */
 export interface Event {
   state: CopilotState;
   agent: AgentState;

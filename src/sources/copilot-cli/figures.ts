@@ -2,8 +2,8 @@ import type { Usage } from "../../model/messages/message.ts";
 import { asNumber, asObject, type JsonObject } from "../../model/narrow.ts";
 
 /**
- * Tokens as Copilot counts them: of its input those that a cache had or took are a part. What it calls cost is a number of
- * requests, and no money. `undefined`: no figures, or zeros only.
+ * Converts Copilot's token counts, whose input includes cache reads and writes. Its cost is a number of requests, not money.
+ * `undefined`: no counts, or only zeros.
  */
 export function usageOf(value: unknown): Usage | undefined {
   const told = asObject(value);
@@ -15,7 +15,7 @@ export function usageOf(value: unknown): Usage | undefined {
   if (given + output === 0) return undefined;
   const cached = (cache_read ?? 0) + (cache_write ?? 0);
   return {
-    // Some providers count cached tokens beside the others.
+    // Some providers count cached tokens separately.
     input: cached > given ? given : given - cached,
     output,
     ...(cache_read !== undefined && { cache_read }),
@@ -24,7 +24,7 @@ export function usageOf(value: unknown): Usage | undefined {
   };
 }
 
-/** Totals of a session by model, as its end tells them. */
+/** Totals of a session by model, from its end record. */
 export function totalsOf(metrics: unknown): Record<string, Usage> {
   const totals: Record<string, Usage> = {};
   for (const [model, told] of Object.entries(asObject(metrics) ?? ({} as JsonObject))) {
@@ -34,7 +34,7 @@ export function totalsOf(metrics: unknown): Record<string, Usage> {
   return totals;
 }
 
-/** What a total has grown by; `undefined`: nothing. */
+/** The increase of a total; `undefined`: none. */
 export function growthOf(before: Usage | undefined, now: Usage): Usage | undefined {
   if (before === undefined) return now;
   const input = now.input - before.input;

@@ -18,7 +18,7 @@ export const copilotCli = recordLinesFormat({
   reader: copilotReader,
 });
 
-/** `session.start`, or any event: an id, a parent, and the kind in two words. */
+/** Whether a record is `session.start` or any event: an id, a parent, and a two-part type. */
 function isEvent(record: JsonObject): boolean {
   const isEnvelope =
     "parentId" in record && asText(record.id) !== undefined && asObject(record.data) !== undefined;

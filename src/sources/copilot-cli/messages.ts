@@ -16,7 +16,7 @@ const FINISH: Readonly<Record<string, StopReason>> = {
   tool_calls: "tool_use",
 };
 
-/** A prompt, whoever wrote it. */
+/** Reads a prompt by any author. */
 export function readUserMessage({ conversation, data }: Event): void {
   const parts = promptOf(data);
   if (parts.length === 0) {
@@ -32,7 +32,7 @@ export function readUserMessage({ conversation, data }: Event): void {
     });
 }
 
-/** What a model call said, or (`chunkIndex`) a piece of it. */
+/** Reads the output of a model call, or (`chunkIndex`) a piece of it. */
 export function readAssistantMessage(event: Event): void {
   const { state, agent, conversation, data, record } = event;
   const call = asText(data.apiCallId);
@@ -82,7 +82,7 @@ function beginStep({ conversation, record, data }: Event): void {
 
 const beginningOf = (text: string): string => `${text.length}:${text.slice(0, 80)}`;
 
-/** A thought told by a record of its own, before the answer that repeats it. */
+/** Reads a thought that has a record of its own, before the answer that repeats it. */
 export function readReasoning(event: Event): void {
   const { agent, conversation, data } = event;
   const text = asString(data.content) ?? "";
@@ -119,7 +119,7 @@ function mcpOf(request: JsonObject): UiExtra | undefined {
   return { type: "mcp", server, tool: asText(request.mcpToolName) ?? asText(request.name) ?? "" };
 }
 
-/** The call begins: the answer that made it has told of it, unless that is not in the file. */
+/** Reads the start of a call. The answer has already emitted it, unless the answer is not in the file. */
 export function readToolStart(event: Event): void {
   const { conversation, data, record } = event;
   const id = asText(data.toolCallId);
@@ -156,7 +156,7 @@ export function readToolEnd({ state, conversation, data }: Event): void {
   });
 }
 
-/** A command that the person ran, `!command`. */
+/** Reads a command that the person ran, `!command`. */
 export function readOwnCommand(event: Event): void {
   const { state, conversation, data } = event;
   const id = asText(data.toolCallId);

@@ -8,7 +8,7 @@ import { remember, take } from "./state.ts";
 
 const word = (value: unknown): string => asText(value) ?? "unknown";
 
-/** Facts about the session that its beginning, a resume and a change of folder tell. */
+/** Session facts from its start, a resume, or a change of folder. */
 export function factsOf(data: JsonObject): SessionPatch {
   const context = asObject(data.context) ?? data;
   const cwd = asText(context.cwd);
@@ -23,7 +23,7 @@ export function factsOf(data: JsonObject): SessionPatch {
   };
 }
 
-/** The members that are told, by their own names; `undefined`: none. */
+/** The given members that are present; `undefined`: none. */
 function told(data: JsonObject, ...names: string[]): JsonObject | undefined {
   const members = names.flatMap((name) =>
     data[name] === undefined || data[name] === null ? [] : [[name, data[name]] as const],
@@ -31,7 +31,7 @@ function told(data: JsonObject, ...names: string[]): JsonObject | undefined {
   return members.length === 0 ? undefined : Object.fromEntries(members);
 }
 
-/** Records that make one line, and what it says. */
+/** Records that create a note, and its text. */
 const NOTES: Readonly<
   Record<string, (data: JsonObject) => [title: string, text?: string | undefined, data?: unknown]>
 > = {
@@ -117,7 +117,7 @@ const NOTES: Readonly<
   ],
 };
 
-/** Whether the record makes one line by `NOTES`; then it was told. */
+/** Emits the record's note from `NOTES`. Returns whether there is one. */
 export function readNote({ conversation, data }: Event, type: string): boolean {
   const note = Object.hasOwn(NOTES, type) ? NOTES[type] : undefined;
   if (note === undefined) return false;
@@ -130,7 +130,7 @@ export function readResume({ conversation, data }: Event): void {
   conversation.marker("note", "Session resumed", undefined, told(data, "eventCount", "sessionWasActive"));
 }
 
-/** A run of the program ended. Its own totals, which go on where it is resumed, stand beside those of the steps. */
+/** Reads the end of a program run. Its totals, which continue after a resume, are kept besides those of the steps. */
 export function readShutdown({ state, conversation, data }: Event): void {
   conversation.close(true);
   if (!state.has_figures) {
@@ -173,7 +173,7 @@ export function readCompactionStart({ state, conversation, record, data }: Event
   conversation.fold("the compaction");
 }
 
-/** Revises the line of its beginning. */
+/** Revises the note of the compaction's start. */
 export function readCompactionEnd({ state, agent, conversation, record, data }: Event): void {
   const before = asNumber(data.preCompactionTokens);
   const failure = asText(data.error);
@@ -200,7 +200,7 @@ export function readCompactionEnd({ state, agent, conversation, record, data }: 
   if (usage !== undefined) conversation.aside({ ...(model !== undefined && { model }), usage });
 }
 
-/** What a person is asked, as long as nothing follows. */
+/** Shows a permission request until a decision follows. */
 export function readPermissionRequest({ state, conversation, record, data }: Event): void {
   const request = asObject(data.permissionRequest) ?? {};
   const id = asText(data.requestId);
@@ -229,7 +229,7 @@ export function readPermissionAnswer({ state, agent, conversation, record, data 
   });
 }
 
-/** A hook that said something, or failed. */
+/** Reads the end of a hook that wrote output or failed. */
 export function readHookEnd({ conversation, data }: Event): void {
   const failure = asText(asObject(data.error)?.message);
   const { output } = data;
@@ -264,7 +264,7 @@ export function readError({ conversation, data }: Event): void {
   );
 }
 
-/** An image or another file that records name by its id, because it is large. */
+/** Reads an image or other large file that records refer to by id. */
 export function readAsset({ conversation, data }: Event): void {
   const mime = asString(data.mimeType) ?? "application/octet-stream";
   const bytes = asText(data.data);
@@ -276,7 +276,7 @@ export function readAsset({ conversation, data }: Event): void {
   ]);
 }
 
-/** Figures of a model call, told before or after its answer. */
+/** Reads the token counts of a model call, recorded before or after its answer. */
 export function readFigures({ state, agent, conversation, data }: Event, key: string): void {
   state.has_figures = true;
   const told_usage = asObject(data.usage) ?? data;
@@ -286,7 +286,7 @@ export function readFigures({ state, agent, conversation, data }: Event, key: st
   if (usage === undefined) return;
   const kind = asText(told_usage.interactionType) ?? "conversation-agent";
   const isStep = call !== undefined && /^conversation-(?:agent|subagent|user)$/.test(kind);
-  // What answers nobody in the conversation: a title, a summary.
+  // A model call outside the conversation: a title, a summary.
   if (!isStep) {
     conversation.aside({ ...(model !== undefined && { model }), usage });
     return;
@@ -301,7 +301,7 @@ export function readFigures({ state, agent, conversation, data }: Event, key: st
   });
 }
 
-/** Counts the model calls of an agent whose answers never came: a person stopped them. */
+/** Counts model calls of an agent without answers, because a person stopped them. */
 export function flushFigures(
   { state, conversation }: Pick<Event, "state" | "agent" | "conversation">,
   key: string,

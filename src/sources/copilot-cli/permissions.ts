@@ -1,7 +1,7 @@
 import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { CallOutcome, Permission } from "../../model/parts/outcome.ts";
 
-/** What a person, a hook or a rule said about a call. */
+/** The decision of a person, hook or rule about a call. */
 export interface Decision {
   /** For people: "allowed by the user". */
   words: string;
@@ -9,7 +9,7 @@ export interface Decision {
   permission?: Permission;
 }
 
-/** One line: what may be done, as Copilot asks it. */
+/** The requested permission on one line, in Copilot's terms. */
 export function askedFor(request: JsonObject): string {
   const subject =
     asText(request.fullCommandText) ??
@@ -25,7 +25,7 @@ export function askedFor(request: JsonObject): string {
   return subject ?? intention ?? kind;
 }
 
-/** `result` of `permission.completed`, with the source of the decision where it is told. */
+/** Reads `result` of `permission.completed`, with the source of the decision if it is recorded. */
 export function decisionOf(data: JsonObject): Decision {
   const result = asObject(data.result) ?? {};
   const kind = asString(result.kind) ?? "unknown";
@@ -83,7 +83,7 @@ function deciderOf(source: string | undefined): Permission["by"] {
     case "unattended_fallback":
       return "settings";
     default:
-      // Older versions name no source: they recorded what a person was asked.
+      // Older versions name no source: they only recorded requests to a person.
       return "person";
   }
 }

@@ -1,10 +1,10 @@
 import type { Part } from "../../model/messages/part.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 
-/** Who wrote a message under the role of a user. */
+/** The author of a message with the user's role. */
 export type Author = "person" | "agent" | "notification" | "command" | "skill";
 
-/** `data` of `user.message`. */
+/** Reads the author from `data` of `user.message`. */
 export function authorOf(data: JsonObject): Author {
   if (data.isAutopilotContinuation === true) return "notification";
   const source = asText(data.source);
@@ -15,7 +15,7 @@ export function authorOf(data: JsonObject): Author {
   return "notification";
 }
 
-/** What a person typed, without what Copilot adds to it for the model, and what they attached. */
+/** A person's text without Copilot's additions for the model, and its attachments. */
 export function promptOf(data: JsonObject): Part[] {
   const text = asString(data.content) ?? "";
   const attached = asArray(data.attachments).map(attachment);

@@ -40,8 +40,8 @@ const ID = "copilot-cli";
 const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom(ID, name));
 
 /**
- * GitHub Copilot CLI's `events.jsonl`, from 1.0 on. Its lines are written as things happen; sub-agents write theirs between
- * those of the agent that started them, with an `agentId`. What Copilot calls a turn is a step here.
+ * GitHub Copilot CLI's `events.jsonl`, since 1.0. Lines are written as events happen. Sub-agents write theirs, with an
+ * `agentId`, between those of their parent. Copilot's turn is a step in Verbatim.
  */
 export const copilotReader: RecordReader<CopilotState> = {
   initialState({ path }) {
@@ -105,7 +105,7 @@ function read(state: CopilotState, record: SessionRecord): RecordResult {
   const at = timeOf(value.timestamp);
   if (type === "session.start") nameSession(state, data);
   state.named = true;
-  // The record that begins a sub-agent names the call, and from 1.0.8x on the agent.
+  // The first record of a sub-agent names the call, and since 1.0.8x also the agent.
   const call = asText(data.toolCallId);
   const began = type.startsWith("subagent.") && call !== undefined;
   const key = agentKey(state, value, began ? { parentToolCallId: call } : data);
@@ -124,12 +124,12 @@ function nameSession(state: CopilotState, data: JsonObject): void {
   state.main.conversation.session_id = state.session_id;
 }
 
-/** Tells whose run it is, before anything of it. */
+/** Emits the facts of a run before its content. */
 function beginRun({ state, conversation }: Event): void {
   conversation.update({ agent: ID, parent: { session_id: state.session_id } });
 }
 
-/** What only keeps Copilot's own books, or copies what other records tell. */
+/** Records for Copilot's internal use, and copies of other records. */
 const BOOKKEEPING = new Set([
   "assistant.turn_start",
   "assistant.turn_end",

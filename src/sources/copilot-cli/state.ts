@@ -5,43 +5,43 @@ import { uuidFrom } from "../../model/uuid.ts";
 import { type ConversationState, freshConversation } from "../conversation/conversation.ts";
 import { type StartedRuns, startedRuns } from "../conversation/runs.ts";
 
-/** One agent of a session: the one that the person talks to, or a sub-agent, whose records stand between its parent's. */
+/** One agent of a session: the main agent, or a sub-agent, whose records are between its parent's. */
 export interface AgentState extends StartedRuns {
   conversation: ConversationState;
-  /** A sub-agent: the name that records give it, the call that started it, and when. */
+  /** For a sub-agent: its key in records, the call that started it, and the time. */
   run?: { key: string; tool_call_id?: string; at: number };
-  /** The model call whose answer is told in several records, of which the last has not come. */
+  /** The model call whose answer has several records, the last of which has not been read. */
   open_call?: string;
-  /** Beginnings of the thoughts that records of their own told, of the step to come. */
+  /** Starts of thoughts from separate records, which belong to the next step. */
   thoughts: string[];
 }
 
-/** What is kept of a Copilot CLI session between records: plain data, bounded. */
+/** State of a Copilot CLI session between records: plain data of bounded size. */
 export interface CopilotState {
   session_id: string;
   named: boolean;
   main: AgentState;
-  /** By their keys (`agentKey`). */
+  /** Agents by key (`agentKey`). */
   agents: Record<string, AgentState>;
-  /** Keys of the sub-agents that calls started, by call. */
+  /** Keys of sub-agents by the call that started them. */
   started: Record<string, string>;
-  /** Figures of model calls whose answers have not come, by call. */
+  /** Token counts of model calls without an answer yet, by call. */
   figures: Record<string, { agent: string; usage: Usage; reason?: string; model?: string }>;
-  /** Whether records told the figures of each model call: from 1.0.8x on. */
+  /** Whether records have token counts of each model call, as since 1.0.8x. */
   has_figures: boolean;
-  /** Totals that the session's last end told, by model, where nothing else tells figures. */
+  /** Totals by model from the session's last end record, if there are no other counts. */
   totals: Record<string, Usage>;
-  /** What a person was asked, by request: the record that asked, and the call that waits. */
+  /** Permission requests by id: the record, and the waiting call. */
   asked: Record<string, { key: string; title: string; tool_call_id?: string }>;
-  /** What became of that, by call. */
+  /** Decisions by call. */
   decided: Record<string, { outcome?: CallOutcome; permission?: Permission }>;
   /** Commands that the person ran, by call. */
   own_commands: Record<string, true>;
-  /** The record that told of the compaction that runs. */
+  /** The start record of the running compaction. */
   compaction?: string;
 }
 
-/** More than these are not remembered of each kind; the oldest go first. */
+/** Maximum number of remembered values of each kind. The oldest are removed first. */
 const MOST = 64;
 
 export const freshAgent = (session_id: string): AgentState => ({
@@ -50,16 +50,16 @@ export const freshAgent = (session_id: string): AgentState => ({
   thoughts: [],
 });
 
-/** Remembers a value by a name, and forgets the oldest ones. */
+/** Stores a value by name, and removes the oldest values. */
 export function remember<Value>(record: Record<string, Value>, name: string, value: Value): void {
-  // Set as a member, it would be the object's prototype.
+  // Assigning it would set the object's prototype.
   if (name === "__proto__") return;
   record[name] = value;
   const names = Object.keys(record);
   for (const old of names.slice(0, Math.max(0, names.length - MOST))) if (old !== name) delete record[old];
 }
 
-/** The value of a name, which is then forgotten. */
+/** Returns the value of a name and removes it. */
 export function take<Value>(record: Record<string, Value>, name: string | undefined): Value | undefined {
   if (name === undefined || !Object.hasOwn(record, name)) return undefined;
   const value = record[name];
@@ -70,7 +70,7 @@ export function take<Value>(record: Record<string, Value>, name: string | undefi
 const text = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
 
-/** The sub-agent that a record belongs to; "": the main agent. Old versions name the call that started it. */
+/** The key of a record's sub-agent; "": the main agent. Old versions name the call that started it. */
 export function agentKey(state: CopilotState, record: JsonObject, data: JsonObject): string {
   const id = text(record.agentId);
   if (id !== undefined) return `agent:${id}`;
@@ -79,7 +79,7 @@ export function agentKey(state: CopilotState, record: JsonObject, data: JsonObje
   return Object.hasOwn(state.started, call) ? (state.started[call] ?? "") : `call:${call}`;
 }
 
-/** The agent of a key, which begins with its first record. */
+/** The agent with a key, created at its first record. */
 export function agentOf(state: CopilotState, key: string, at: number): AgentState {
   if (key === "") return state.main;
   const known = Object.hasOwn(state.agents, key) ? state.agents[key] : undefined;

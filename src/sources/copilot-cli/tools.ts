@@ -5,11 +5,11 @@ import { resultContent } from "../conversation/content.ts";
 import { ofFailure, withExit } from "../conversation/tool-payload.ts";
 import { fileDiff, hunksOf } from "../conversation/unified-diff.ts";
 
-/** The line that Copilot puts behind a command's output. */
+/** The line that Copilot appends to a command's output. */
 const TRAILER = /\n?<shellId: [^>\n]+>\s*$/;
 const FILE_HEADER = /^diff --git a\/(.+?) b\/(.+)$/m;
 
-/** What a call answered: `data` of `tool.execution_complete`. */
+/** The output of a call: `data` of `tool.execution_complete`. */
 export interface ToolOutput {
   output_text: string;
   parts: MediaPart[];
@@ -20,7 +20,8 @@ export function outputOf(data: JsonObject): ToolOutput {
   const error = asObject(data.error);
   const content = asString(result?.content) ?? "";
   const detailed = asString(result?.detailedContent) ?? "";
-  // The model gets less of a long output than the person saw; of a file that was read or changed the detail is a difference.
+  // The model receives a shorter text of a long output than the person saw. For a file that was read or changed, the detail is
+  // a diff.
   const isWhole = detailed.length > content.length && !FILE_HEADER.test(detailed);
   const said = isWhole ? detailed : content;
   const failure = asText(error?.message);
@@ -40,7 +41,7 @@ export function outputOf(data: JsonObject): ToolOutput {
   return { output_text, parts: [...parts, ...binary.filter((part) => !told.has(JSON.stringify(part)))] };
 }
 
-/** The payload of a result, of what its call asked for and of what Copilot adds for its own screen. */
+/** The payload of a result, from the call's payload and Copilot's data for its own terminal. */
 export function payloadOfResult(
   call: UiExtra | undefined,
   data: JsonObject,
@@ -62,7 +63,7 @@ export function payloadOfResult(
   return stop === -1 || ended === undefined ? ended : { ...ended, output_stop: stop };
 }
 
-/** The first file of a difference in git's format, whose paths are absolute without their first slash. */
+/** The first file of a git diff, whose paths are absolute without their leading slash. */
 function fileDiffOf(diff: string): FileDiff | undefined {
   const path = FILE_HEADER.exec(diff)?.[2];
   const hunks = hunksOf(diff);

@@ -1,8 +1,8 @@
 import type { SessionPatch } from "../../model/session.ts";
 
 /**
- * What `workspace.yaml` beside a session's events says: its name, folder and branch. Read are single lines `key: value`, as
- * Copilot writes them; a value that is written in another way is left out.
+ * Reads `workspace.yaml` next to a session's events: its name, folder and branch. Only single lines `key: value`, as Copilot
+ * writes them, are read; other values are ignored.
  */
 export function readWorkspace(text: string): SessionPatch {
   const values = new Map<string, string>();
@@ -32,6 +32,6 @@ function scalarOf(written: string): string | undefined {
       return undefined;
     }
   }
-  // A text over several lines, a list, an alias, nothing.
+  // Multi-line text, a list, an alias, or null.
   return /^[|>[{&*!]|^(?:null|~)$/.test(written) ? undefined : written;
 }
