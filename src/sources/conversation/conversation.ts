@@ -135,8 +135,9 @@ export const freshConversation = (session_id: string): ConversationState => ({
 /**
  * Writes one session's frames for an agent whose records are messages. Opens and ends turns and steps, derives part ids from
  * records (so that a record read again revises its parts), pairs results with calls by id, and determines each record's
- * disposition. Methods may be called in any state. Create one for each record: `new Conversation(state, record, { at })`, call
- * its methods, return `result()`.
+ * disposition. Methods may be called in any state.
+ *
+ * Create one for each record: `new Conversation(state, record, { at })`, call its methods, return `result()`.
  */
 export class Conversation {
   private readonly state: ConversationState;
