@@ -8,7 +8,7 @@ import { clineReader } from "./reader.ts";
 
 const SESSION = /^(.*(?:^|\/)sessions\/[^/]+)\/[^/]+\.json$/;
 
-/** Cline CLI 3: `~/.cline/data/sessions/<id>/`, one document for each agent and one for the session. */
+/** Cline CLI 3: `~/.cline/data/sessions/<id>/`, with one document per agent and one for the session. */
 export const cline = recordLinesFormat({
   id: "cline",
   name: "Cline",
@@ -16,7 +16,7 @@ export const cline = recordLinesFormat({
   classify: () => undefined,
   detect: (head) => isOwn(firstMembers(head)),
   snapshots: {
-    /** The folder of the session: what an agent does and how the session ends stand in different files of it. */
+    /** The session's folder: an agent's activity and the session's end are in different files. */
     storeOf: (path) => SESSION.exec(path)?.[1],
     recognizes(store) {
       const first = store.list(store.path).find((name) => name.endsWith(".messages.json"));
@@ -57,11 +57,11 @@ function* sessions(store: OpenStore): Generator<SnapshotSession> {
   }
 }
 
-/** In the order in which they are read: what `<id>.json` says of the end comes last. */
+/** The records in reading order. The end from `<id>.json` comes last. */
 function* recordsOf(store: OpenStore, path: string, state: string | undefined): Generator<SnapshotRecord> {
   const document = readDocument(store, path);
   if (document === undefined) return;
-  // The time of the last change would make another head of each.
+  // Omit the time of the last change: it would create a new head revision each time.
   const { messages, system_prompt, updated_at: _, ...head } = document.value;
   yield recordOf("head", path, "", head);
   if (asText(system_prompt) !== undefined)

@@ -14,23 +14,23 @@ import { ofFailure, withExit } from "../conversation/tool-payload.ts";
 import { inside, unwrap } from "../conversation/wrappers.ts";
 import { parseObject } from "../lines/parse-object.ts";
 
-/** What is kept of a Cline session between records. */
+/** State of a Cline session between records. */
 export interface ClineState extends StartedRuns {
   conversation: ConversationState;
   named: boolean;
-  /** Messages that were read, by their number: one below it is read again, and revises its parts. */
+  /** Number of messages read. A message with a lower index is read again and revises its parts. */
   count: number;
-  /** The session whose sub-agent this is. */
+  /** The parent session of this sub-agent. */
   parent?: string;
-  /** What a sub-agent was asked. */
+  /** A sub-agent's task. */
   task?: { prompt: string; at: number };
 }
 
 export const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("cline", name));
 
 /**
- * Cline CLI 3: `<id>.messages.json`, rewritten at each message. Records: `head`, `system`, `message:<id>` and, from the file
- * beside it, `session`.
+ * Reads Cline CLI 3's `<id>.messages.json`, which is rewritten at each message. Records: `head`, `system`, `message:<id>` and,
+ * from `<id>.json`, `session`.
  */
 export const clineReader = conversationReader<ClineState>({
   initialState: ({ path }) => ({
@@ -78,12 +78,12 @@ function read(state: ClineState, record: SessionRecord): RecordResult {
   return conversation.result();
 }
 
-/** The number of a message in its document. */
+/** The index of a message in its document. */
 function numberOf(place: SessionRecord["place"]): number {
   return place.kind === "document" ? Number(/\/(\d+)$/.exec(place.pointer)?.[1] ?? 0) : 0;
 }
 
-/** What the document says of itself: whose session it is. */
+/** Reads the document's head, which names the session. */
 function readHead(state: ClineState, record: SessionRecord): RecordResult {
   const { value } = record;
   const origin = asObject(value.origin);
@@ -106,7 +106,7 @@ function readHead(state: ClineState, record: SessionRecord): RecordResult {
   return conversation.result({ kind: "folded", into: "the session" });
 }
 
-/** `<id>.json`: how the session goes, written when it begins and when it ends. */
+/** Reads `<id>.json`: the session's status, written when it starts and ends. */
 function readSession(conversation: Conversation, value: JsonObject): RecordResult {
   const title = asText(asObject(value.metadata)?.title);
   const cwd = asText(value.cwd);
@@ -203,14 +203,14 @@ function readUser(state: ClineState, conversation: Conversation, message: JsonOb
   return conversation.result({ kind: "hidden", rule: "empty message" });
 }
 
-/** One of the parts of a result: tools take several paths, commands and queries at once. */
+/** One part of a result: tools accept several paths, commands or queries. */
 interface Answer {
   query: string | undefined;
   text: string;
   failed: boolean;
 }
 
-/** A result: text, or `[{query, result, success, error?}]`, or the JSON of one of these, or of what a sub-agent answered. */
+/** Emits a result: text, `[{query, result, success, error?}]`, the JSON of one of these, or a sub-agent's answer. */
 function tellResult(conversation: Conversation, block: JsonObject): void {
   const { content } = block;
   const id = asText(block.tool_use_id);
@@ -257,7 +257,7 @@ function answerOf(item: JsonObject): Answer[] {
     : [];
 }
 
-/** A query is named where there are several. */
+/** Joins answers. If there are several, each one is labelled with its query. */
 function joined(answers: readonly Answer[]): string {
   if (answers.length === 1) return answers[0]?.text ?? "";
   return answers.map(({ query, text }) => (query === undefined ? text : `── ${query}\n${text}`)).join("\n");

@@ -5,9 +5,8 @@ import { parseObject } from "../lines/parse-object.ts";
 import { hasTable } from "../tables/tables.ts";
 
 /**
- * The chats of Cursor's command line, a database each: `chats/<folder>/<id>/store.db`. Its blobs are called after the digest of
- * what they hold; those that are JSON are messages, in the order in which they were written. The others are Cursor's own lists
- * of them.
+ * The chats of Cursor's CLI, one database each: `chats/<folder>/<id>/store.db`. Blobs are named by the digest of their content.
+ * JSON blobs are messages, in writing order. Others are Cursor's lists of them.
  */
 export const chats: Snapshots = {
   storeOf: (path) => /^(.*(?:^|\/)chats\/.+\/store\.db)(?:-wal|-shm|-journal)?$/.exec(path)?.[1],
@@ -25,7 +24,7 @@ export const chats: Snapshots = {
   },
 };
 
-/** The row `0` of `meta`: JSON in hexadecimal digits; and what `meta.json` beside the database says. */
+/** The chat's head: row `0` of `meta` (hex-encoded JSON), and `meta.json` next to the database. */
 function headOf(store: OpenStore): JsonObject {
   const [row] = [...store.rows("SELECT value FROM meta WHERE key = '0'")];
   const digits = asString(row?.value) ?? "";
@@ -35,14 +34,14 @@ function headOf(store: OpenStore): JsonObject {
   const beside = parseObject(store.readText(store.path.replace(/store\.db$/, "meta.json")) ?? "");
   const title = asText(beside?.title);
   const cwd = asText(beside?.cwd);
-  // What a key of Cursor's encrypts stays there.
+  // The encryption key is not copied.
   const { blobEncryptionKey: _, ...head } = parseObject(new TextDecoder().decode(bytes)) ?? {};
   return { ...head, ...(title !== undefined && { name: title }), ...(cwd !== undefined && { cwd }) };
 }
 
 function* recordsOf(store: OpenStore, head: JsonObject): Generator<SnapshotRecord> {
   const place = (table: string, key: string) => ({ kind: "row" as const, file: store.path, table, key });
-  // It names the last list of blobs, another one after each message.
+  // It names the last list of blobs, which changes with each message.
   const { latestRootBlobId: _, ...facts } = head;
   yield { key: "head", place: place("meta", "0"), text: JSON.stringify(facts) };
   const rows = store.rows(

@@ -4,7 +4,7 @@ import { recordLinesFormat } from "../lines/record-lines.ts";
 import { chats } from "./chats.ts";
 import { transcriptReader } from "./transcript.ts";
 
-/** Cursor's transcripts: `~/.cursor/projects/<folder>/agent-transcripts/…/<id>.jsonl`, those of sub-agents in `subagents`. */
+/** Cursor's transcripts: `~/.cursor/projects/<folder>/agent-transcripts/…/<id>.jsonl`; sub-agents are in `subagents`. */
 export const cursor = recordLinesFormat({
   id: "cursor",
   name: "Cursor",
@@ -18,7 +18,7 @@ export const cursor = recordLinesFormat({
   reader: transcriptReader,
 });
 
-/** `{role, message: {content}}` without the envelope of other agents. */
+/** Whether a record is `{role, message: {content}}` without another agent's envelope. */
 function isOwn(record: JsonObject): boolean {
   const isMessage = record.role === "user" || record.role === "assistant";
   return (

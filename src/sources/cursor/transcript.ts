@@ -12,20 +12,20 @@ import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts
 import { inside, unwrap } from "../conversation/wrappers.ts";
 import { isRecordLog } from "../record-log/log-line.ts";
 
-/** What is kept of a Cursor transcript between records. */
+/** State of a Cursor transcript between records. */
 export interface TranscriptState extends StartedRuns {
   conversation: ConversationState;
-  /** The session whose sub-agent this is. */
+  /** The parent session of this sub-agent. */
   parent?: string;
-  /** Who started it, where that is recorded. */
+  /** The call that started it, if recorded. */
   call?: string;
-  /** The id is known: by the path, or by a record. */
+  /** The id is known, from the path or a record. */
   named: boolean;
 }
 
 export const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("cursor", name));
 
-/** What Cursor puts around a person's words. */
+/** Tags that Cursor puts around a person's text. */
 export const INJECTED = [
   "user_info",
   "git_status",
@@ -40,7 +40,7 @@ export const INJECTED = [
   "timestamp",
 ] as const;
 
-/** Cursor's exported transcripts, `agent-transcripts/…/<id>.jsonl`: messages without times, models and tokens. */
+/** Reads Cursor's exported transcripts, `agent-transcripts/…/<id>.jsonl`: messages without times, models and tokens. */
 export const transcriptReader = conversationReader<TranscriptState>({
   initialState({ path }) {
     const names = namesOf(path);
@@ -107,7 +107,7 @@ function read(state: TranscriptState, record: SessionRecord): RecordResult {
   return conversation.result();
 }
 
-/** What a chat's database says of the chat: its id, name and model, and the chat that started it. */
+/** Reads a chat's head: its id, name and model, and the chat that started it. */
 function readHead(state: TranscriptState, record: SessionRecord): RecordResult {
   const { value } = record;
   const id = asText(value.agentId);
@@ -139,7 +139,7 @@ function endTurn(conversation: Conversation, status: string, error: unknown): Re
   return conversation.result({ kind: "folded", into: "the end of its turn" });
 }
 
-/** A message in a person's name: their words in `<user_query>`, what Cursor puts around them, results of calls. */
+/** Reads a message of role `user`: the person's text in `<user_query>`, Cursor's additions, results of calls. */
 export function tellUser(conversation: Conversation, content: unknown, isTask: boolean): void {
   const blocks = blocksIn(content);
   for (const block of blocks) if (block.type === "tool_result") tellResult(conversation, block);

@@ -5,7 +5,7 @@ import type { Conversation } from "../conversation/conversation.ts";
 import { kindOf, type PiState, tokensInWords } from "./state.ts";
 import { usageOf } from "./usage.ts";
 
-/** An entry that is no message. */
+/** Reads an entry that is no message. */
 export function readEntry(
   state: PiState,
   conversation: Conversation,
@@ -93,13 +93,13 @@ export function readEntry(
   }
 }
 
-/** Tokens of the model call that made a summary. */
+/** Adds the tokens of the model call that created a summary. */
 function count(conversation: Conversation, value: JsonObject, isCopy: boolean): void {
   const usage = isCopy ? undefined : usageOf(value.usage);
   if (usage !== undefined) conversation.aside({ usage });
 }
 
-/** The members that are there, by their own names. */
+/** The given members that are present; `undefined`: none. */
 function dataOf(value: JsonObject, names: readonly string[]): JsonObject | undefined {
   const members = names.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]] as const]));
   return members.length === 0 ? undefined : Object.fromEntries(members);

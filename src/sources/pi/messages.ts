@@ -12,9 +12,9 @@ import { payloadOfResult, statusOf, withPath } from "./tools.ts";
 import { usageOf } from "./usage.ts";
 
 export interface MessageOptions {
-  /** The entry was copied from another session, which counts its tokens. */
+  /** The entry was copied from another session, where its tokens are counted. */
   isCopy: boolean;
-  /** Hears of every call. */
+  /** Called for each call. */
   onCall: (call: { id: string; name: string; input: unknown }) => void;
 }
 
@@ -25,7 +25,7 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
   error: "error",
 };
 
-/** An entry of type `message`, by its role. */
+/** Reads an entry of type `message` by its role. */
 export function readMessage(
   state: PiState,
   conversation: Conversation,
@@ -89,7 +89,7 @@ export function readMessage(
   }
 }
 
-/** One model call: an entry has all that it said. */
+/** Reads one model call. An entry contains its complete output. */
 function readAssistant(
   state: PiState,
   conversation: Conversation,
@@ -120,7 +120,7 @@ function readAssistant(
       );
     });
     const stop_reason = own(STOP_REASONS, reason);
-    // The step of an answer that a person stopped has no end of its own: the interrupt ends it.
+    // An answer that a person stopped has no end of its own: the interrupt ends it.
     if (reason !== "aborted" || usage !== undefined) {
       conversation.endStep({
         ...(usage !== undefined && { usage }),
@@ -148,7 +148,7 @@ function readBlock(
       conversation.text(asString(block.text) ?? "");
       return;
     case "thinking": {
-      // Of some providers it is the name of the field in which the thought came.
+      // For some providers it is the name of the field that contained the thought.
       const told = asText(block.thinkingSignature);
       const signature = told === undefined || /^[a-z_]{1,40}$/.test(told) ? undefined : told;
       conversation.thinking(asString(block.thinking) ?? "", {
@@ -194,12 +194,12 @@ function readResult(conversation: Conversation, message: JsonObject, { isCopy }:
     ...(status === "aborted" && { outcome: { kind: "stopped" as const, by: "person" as const } }),
     payload: (call) => payloadOfResult(call, { details, status, text: output_text }),
   });
-  // A tool that asked models itself.
+  // A tool that called models itself.
   const usage = isCopy ? undefined : usageOf(message.usage);
   if (usage !== undefined) conversation.aside({ usage });
 }
 
-/** A command that a person ran in pi's prompt, `!command`, and what it printed. */
+/** Reads a command that a person ran in pi's prompt, `!command`, and its output. */
 function readShell(conversation: Conversation, message: JsonObject): void {
   const command = asString(message.command) ?? "";
   const hidden = message.excludeFromContext === true;

@@ -14,16 +14,16 @@ import type { PiState } from "./state.ts";
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 
-/** The session's id as the header names it, or as a file is called: `<time>_<id>.jsonl`. */
+/** The session's id from the header, or from a file name: `<time>_<id>.jsonl`. */
 function idOf(name: string): string {
   const id = name.match(UUID)?.at(-1) ?? name;
   return isUuid(id) ? id.toLowerCase() : uuidFrom("pi", id);
 }
 
 /**
- * pi's session files, which its forks share: a header, then entries that name the entry before them, so that branches of one
- * conversation stand in one file. The order of the file is the order of what happened; what a branch left behind is
- * withdrawn. Files of format 1 have no ids and no branches.
+ * Reads the session files of pi and its forks: a header, then entries that name their parent, so one file may contain branches
+ * of a conversation. File order is chronological. Abandoned branches are retracted. Files of format 1 have no ids and no
+ * branches.
  */
 export const piReader = conversationReader<PiState>({
   initialState: ({ path }) => ({
@@ -85,7 +85,7 @@ function readHeader(state: PiState, conversation: Conversation, value: JsonObjec
   return conversation.result({ kind: "folded", into: "the session's facts" });
 }
 
-/** Whether the entry was copied from another session; tells where the copied ones begin, and where they end. */
+/** Whether the entry was copied from another session. Marks where copied entries start and end. */
 function noteCopies(state: PiState, conversation: Conversation): boolean {
   const isCopy = state.forked_at !== undefined && state.conversation.at < state.forked_at;
   if (isCopy && state.copies === undefined) {
@@ -102,7 +102,7 @@ function noteCopies(state: PiState, conversation: Conversation): boolean {
   return isCopy;
 }
 
-/** Where the entry begins a branch: withdraws what the branch before left behind, and says so. */
+/** If the entry starts a branch, retracts the abandoned one and marks the branch. */
 function followBranch(state: PiState, conversation: Conversation, parentId: string | undefined): void {
   const branch = branchAt(state.tree, parentId);
   if (branch === undefined) return;

@@ -3,25 +3,25 @@ import type { ConversationState } from "../conversation/conversation.ts";
 import type { EntryTree } from "../conversation/entry-tree.ts";
 import type { StartedRuns } from "../conversation/runs.ts";
 
-/** What is kept of a pi session between records. */
+/** State of a pi session between records. */
 export interface PiState extends StartedRuns {
   conversation: ConversationState;
-  /** The header named the session. */
+  /** The header has named the session. */
   named: boolean;
   tree: EntryTree;
-  /** Entries older than this, in milliseconds, were copied from the session that this one was forked from. */
+  /** Entries older than this, in milliseconds, were copied from the forked session. */
   forked_at?: number;
-  /** A note told of the copied entries; then, that the session's own begin. */
+  /** Notes that were written: copied entries start; the session's own start. */
   copies?: "copied" | "own";
-  /** Key of the step that failed last, until a prompt comes: what the model says next is another attempt. */
+  /** Key of the last failed step, until a prompt follows: the model's next output is another attempt. */
   failed?: string;
 }
 
-/** A number of tokens in words, for titles. */
+/** Formats a number of tokens for titles. */
 export const tokensInWords = (value: unknown): string | undefined => {
   const tokens = asNumber(value);
   return tokens === undefined ? undefined : `${tokens.toLocaleString("en-US")} tokens`;
 };
 
-/** The name of an entry's or a message's kind, for titles. */
+/** The type of an entry or message, for titles. */
 export const kindOf = (value: unknown): string => asString(value) ?? "unknown";

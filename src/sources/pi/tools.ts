@@ -6,16 +6,16 @@ import { fileDiff, hunksOf } from "../conversation/unified-diff.ts";
 
 const EXIT = /\n\nCommand exited with code (-?\d+)\s*$/;
 const ABORTED = /(?:^|\n)(?:Command|Operation) aborted\.?\s*$/;
-/** A line of pi's own difference: a sign, the line's number, its text. */
+/** A line of pi's diff format: sign, line number, text. */
 const NUMBERED = /^([ +-])\s*(\d+) (.*)$/s;
 
-/** How a call ended: pi says of a command that a person stopped that it is an error. */
+/** How a call ended. pi records a command that a person stopped as an error. */
 export function statusOf(is_error: boolean, text: string): ToolStatus {
   if (!is_error) return "success";
   return ABORTED.test(text) ? "aborted" : "error";
 }
 
-/** The payload of a result, of what its call asked for and of the `details` that the tool adds for the terminal. */
+/** The payload of a result, from the call's payload and the `details` that the tool adds for the terminal. */
 export function payloadOfResult(
   call: UiExtra | undefined,
   { details, status, text }: { details: JsonObject | undefined; status: ToolStatus; text: string },
@@ -41,7 +41,7 @@ function diffOf(call: UiExtra | undefined, details: JsonObject | undefined): UiE
   return { type: "diff", files: [fileDiff(path, "update", hunks)] };
 }
 
-/** Hunks of pi's own difference, where `...` stands for lines that are left out. */
+/** Hunks of pi's diff format, in which `...` marks omitted lines. */
 function numberedHunks(diff: string): DiffHunk[] {
   const hunks: DiffHunk[] = [];
   let hunk: DiffHunk | undefined;
@@ -62,13 +62,13 @@ function numberedHunks(diff: string): DiffHunk[] {
   return hunks;
 }
 
-/** Adds the file that a change names to the payload of its call, for the difference that the result brings. */
+/** Adds the changed file to the payload of its call, for the diff in the result. */
 export function withPath(payload: UiExtra | undefined, input: unknown): UiExtra | undefined {
   const path = asText(asObject(input)?.path);
   if (payload?.type !== "diff" || payload.files.length > 0 || path === undefined) return payload;
   return { type: "diff", files: [fileDiff(path, "update", [])] };
 }
 
-/** Without a difference of its own the card takes the change from the arguments. */
+/** Without a diff in the result, the card derives the change from the arguments. */
 const withoutPath = (payload: UiExtra | undefined): UiExtra | undefined =>
   payload?.type === "diff" ? { type: "diff", files: [] } : payload;

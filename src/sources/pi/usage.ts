@@ -1,7 +1,7 @@
 import type { Usage } from "../../model/messages/message.ts";
 import { asNumber, asObject } from "../../model/narrow.ts";
 
-/** Tokens and cost of a model call, whose `input` holds no cached tokens; `undefined`: no figures, or zeros only. */
+/** Tokens and cost of a model call. `input` excludes cached tokens; `undefined`: no counts, or only zeros. */
 export function usageOf(value: unknown): Usage | undefined {
   const told = asObject(value);
   const input = asNumber(told?.input) ?? 0;
@@ -17,7 +17,7 @@ export function usageOf(value: unknown): Usage | undefined {
     ...(cache_read !== undefined && { cache_read }),
     ...(cache_write !== undefined && { cache_write }),
     ...(reasoning !== undefined && { reasoning }),
-    // Models that pi knows no price of cost 0.
+    // The cost is 0 for models without a known price.
     ...(cost !== undefined && cost > 0 && { cost }),
   };
 }
