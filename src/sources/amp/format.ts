@@ -5,7 +5,7 @@ import { recordLinesFormat } from "../lines/record-lines.ts";
 import { ampReader } from "./reader.ts";
 import { ampSessions } from "./stores.ts";
 
-/** Amp: `~/.local/share/amp/threads/T-<id>.json`, a copy of the thread on its server, rewritten at each change. */
+/** Amp: `~/.local/share/amp/threads/T-<id>.json`, a local copy of a thread on the server, rewritten at each change. */
 export const amp = recordLinesFormat({
   id: "amp",
   name: "Amp",

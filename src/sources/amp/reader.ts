@@ -14,27 +14,27 @@ import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts
 import { ofFailure, withExit } from "../conversation/tool-payload.ts";
 import { firstLine } from "../lines/first-line.ts";
 
-/** What is kept of a thread between records. */
+/** State of a thread between records. */
 export interface AmpState extends StartedRuns {
   conversation: ConversationState;
   named: boolean;
-  /** The session whose call began this one, and the call. */
+  /** The session and call that started this one. */
   parent?: { session_id: string; tool_call_id: string };
-  /** The number of the last message: one before it is read again. */
+  /** Index of the last message. A message with a lower index is read again. */
   last: number;
-  /** The last message is an answer that is not whole yet. */
+  /** The last message is an incomplete answer. */
   is_streaming: boolean;
 }
 
-/** A thread is called `T-<uuid>`. */
+/** The session id of a thread name `T-<uuid>`. */
 function idOf(name: string): string {
   const id = name.replace(/^T-/, "");
   return isUuid(id) ? id.toLowerCase() : uuidFrom("amp", name);
 }
 
 /**
- * A thread of Amp. Records: `head`, `relationship:<index>`, `message:<id>`, and `message:<id>/<index>` for each result, which
- * Amp keeps in messages of the role `user`.
+ * Reads Amp threads. Records: `head`, `relationship:<index>`, `message:<id>`, and `message:<id>/<index>` for each result, which
+ * Amp stores in messages of role `user`.
  */
 export const ampReader = conversationReader<AmpState>({
   initialState: ({ path }) => ({
@@ -95,7 +95,7 @@ function read(state: AmpState, record: SessionRecord): RecordResult {
   return conversation.result({ kind: "hidden", rule: "empty message" });
 }
 
-/** The number of a message in its document. */
+/** The index of a message in its document. */
 const indexOf = ({ place }: SessionRecord): number =>
   place.kind === "document" ? Number(/^\/messages\/(\d+)$/.exec(place.pointer)?.[1] ?? 0) : 0;
 
@@ -129,7 +129,7 @@ function readHead(state: AmpState, record: SessionRecord): RecordResult {
   return conversation.result({ kind: "folded", into: "the session" });
 }
 
-/** The path in a `file:` address. */
+/** The path in a `file:` URL. */
 function pathOf(uri: string | undefined): string | undefined {
   const [, path] = /^file:\/\/(\/.*)$/.exec(uri ?? "") ?? [];
   if (path === undefined) return undefined;
@@ -178,7 +178,7 @@ function readUser(state: AmpState, conversation: Conversation, value: JsonObject
 const fileText = (file: JsonObject): string =>
   [asText(file.uri), asText(file.content)].filter((part) => part !== undefined).join("\n");
 
-/** Amp calls the type of an image `mediaType` where the Anthropic API has `media_type`. */
+/** Renames Amp's `mediaType` of an image to the Anthropic API's `media_type`. */
 function withMediaType(block: JsonObject): JsonObject {
   const source = asObject(block.source);
   return source?.mediaType === undefined || source.media_type !== undefined
@@ -219,7 +219,7 @@ function readAnswer(state: AmpState, conversation: Conversation, record: Session
     conversation.error(asText(asObject(ending.error)?.message) ?? asText(ending.error) ?? "", ending.error);
 }
 
-/** `inputTokens` does not hold what a cache read and wrote; `totalInputTokens` is the sum. */
+/** Converts usage. `inputTokens` excludes cache reads and writes; `totalInputTokens` is the sum. */
 function usageOf(value: unknown): Usage | undefined {
   const usage = asObject(value);
   const input = asNumber(usage?.inputTokens);
@@ -235,7 +235,7 @@ function usageOf(value: unknown): Usage | undefined {
   };
 }
 
-/** How a tool's run ended. */
+/** Statuses and outcomes of ended tool runs. */
 const STATUSES: Readonly<Record<string, { status: ToolStatus; outcome?: CallOutcome }>> = {
   done: { status: "success" },
   error: { status: "error" },
@@ -263,7 +263,7 @@ function tellResult(conversation: Conversation, block: JsonObject): void {
   });
 }
 
-/** What a tool answered: text, blocks, `{output, exitCode}` of a command, or any value. */
+/** A tool's output: text, blocks, `{output, exitCode}` of a command, or any other value. */
 function outputOf(run: JsonObject): ReturnType<typeof resultContent> & { exit_code?: number } {
   const error = asText(asObject(run.error)?.message) ?? asText(run.error);
   if (error !== undefined) return { output_text: error, parts: [] };
@@ -277,7 +277,7 @@ function outputOf(run: JsonObject): ReturnType<typeof resultContent> & { exit_co
   return resultContent(run.result);
 }
 
-/** A command that the person ran, a summary, or a note. */
+/** Emits an info block: a command that the person ran, a summary, or a note. */
 function tellInfo(conversation: Conversation, block: JsonObject): void {
   switch (block.type) {
     case "text":

@@ -2,16 +2,16 @@ import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "
 import type { OpenStore, SnapshotRecord, SnapshotSession } from "../contract.ts";
 import { type Document, readDocument } from "../documents/document.ts";
 
-/** How a tool's run stands before it has ended. */
+/** Statuses of tool runs that have not ended. */
 const PENDING = new Set(["queued", "in-progress", "blocked-on-user"]);
 
-/** A message with its place in the document. */
+/** A message and its position in the document. */
 interface Place {
   index: number;
   message: JsonObject;
 }
 
-/** The thread, and each sub-agent's messages in it as a session of their own. */
+/** The thread's session, and one session for each sub-agent in it. */
 export function* ampSessions(store: OpenStore): Generator<SnapshotSession> {
   const document = readDocument(store, store.path);
   if (document === undefined) return;
@@ -55,7 +55,7 @@ function* recordsOf(
   }
 }
 
-/** A message, and each result in it when its tool has ended: the message stands there before. */
+/** The records of a message: the message, and each of its results once the tool has ended. */
 function* recordsOfMessage(
   document: Document,
   key: string,

@@ -4,15 +4,15 @@ import { recordLinesFormat } from "../lines/record-lines.ts";
 import { antigravityReader } from "./reader.ts";
 
 /**
- * Google Antigravity, in the terminal and the editor: `~/.gemini/antigravity-cli/brain/<id>/.system_generated/logs/transcript.jsonl`,
- * the mirror of a conversation whose own store is not readable. `transcript_full.jsonl` beside it has the same records with
- * whole texts; it is opened by name.
+ * Google Antigravity, terminal and editor: `~/.gemini/antigravity-cli/brain/<id>/.system_generated/logs/transcript.jsonl`, a
+ * mirror of the conversation, whose own store is not readable. `transcript_full.jsonl` in the same folder has the same records
+ * with complete texts; it is opened by name.
  */
 export const antigravity = recordLinesFormat({
   id: "antigravity",
   name: "Antigravity",
   root: {
-    // A name of ours: Antigravity has none.
+    // Verbatim's own variable: Antigravity has none.
     variable: "ANTIGRAVITY_HOME",
     home: ".gemini",
     folders: ["antigravity-cli/brain", "antigravity/brain", "antigravity-ide/brain"],

@@ -12,35 +12,35 @@ import { inside, unwrap } from "../conversation/wrappers.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { answered, argumentsOf, isResultType, payloadFor, resultTypeOf } from "./tools.ts";
 
-/** A call whose result has not come. */
+/** A call without a result. */
 interface WaitingCall {
   id: string;
   tool: string;
-  /** The record that told that it runs on: its end has the same number. */
+  /** Number of the record that reported it as still running. Its end has the same number. */
   step?: number;
 }
 
-/** What is kept of an Antigravity session between records. */
+/** State of an Antigravity session between records. */
 export interface AntigravityState {
   conversation: ConversationState;
   begun: boolean;
   model?: string;
-  /** Calls of the last answer that wait, in their order, and before them those that run on. */
+  /** Waiting calls: those still running, then those of the last answer in order. */
   waiting: WaitingCall[];
-  /** The last answer: its number, and what it said in short. */
+  /** The last answer: its number, and a summary of its content. */
   answer?: { step: number | undefined; said: string };
-  /** The last results, by the number of their record. */
+  /** Recent results by record number. */
   results: { step: number; type: string; call: string }[];
 }
 
-/** More calls and results than these are not remembered, nor more of a name or a number. */
+/** Maximum number of remembered calls and results with the same name or number. */
 const MAX_KEPT = 64;
 const MAX_NAME = 200;
 
-/** What stands beside a person's words. */
+/** Tags of content that is added to a person's text. */
 const INJECTED = ["ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE"] as const;
 const REQUEST = "USER_REQUEST";
-/** What is put before the model, by the type of its record. */
+/** Titles of context for the model, by record type. */
 const CONTEXT: Readonly<Record<string, string>> = {
   CONVERSATION_HISTORY: "Earlier conversations",
   EPHEMERAL_MESSAGE: "Note to the model",
@@ -48,9 +48,9 @@ const CONTEXT: Readonly<Record<string, string>> = {
 };
 
 /**
- * Antigravity's `transcript.jsonl`: a record for each step, of a type in capitals. `PLANNER_RESPONSE` is a model call with its
- * tool calls, which have no ids; each result is a record of its tool's own type behind it. The names of types and fields are
- * those of public programs that read such files, and of their tests; no real file has been met.
+ * Reads Antigravity's `transcript.jsonl`: a record for each step, with a type in capitals. `PLANNER_RESPONSE` is a model call
+ * with its tool calls, which have no ids. Each result follows as a record of its tool's own type. Type and field names come
+ * from public programs that read such files and from their tests; no real file was available.
  */
 export const antigravityReader = conversationReader<AntigravityState>({
   initialState: ({ path }) => ({
@@ -63,7 +63,7 @@ export const antigravityReader = conversationReader<AntigravityState>({
   read,
 });
 
-/** `brain/<id>/.system_generated/logs/transcript.jsonl`: all files have the same name. */
+/** The session id in `brain/<id>/.system_generated/logs/transcript.jsonl`: all files have the same name. */
 function idOf(path: string): string {
   const names = namesOf(path);
   const name = (names.at(-3) === ".system_generated" ? names.at(-4) : undefined) ?? stemOf(path);
@@ -102,7 +102,7 @@ function read(state: AntigravityState, record: SessionRecord): RecordResult {
   }
 }
 
-/** The words of a record: mostly a string. */
+/** The text of a record, usually a string. */
 function textOf({ content }: JsonObject): string {
   return asString(content) ?? asString(asObject(content)?.text) ?? "";
 }
@@ -129,7 +129,7 @@ function readPrompt(state: AntigravityState, conversation: Conversation, value: 
   return conversation.result({ kind: "hidden", rule: "empty message" });
 }
 
-/** A person's words in `<USER_REQUEST>`, and the blocks behind them. */
+/** A person's text in `<USER_REQUEST>`, and the blocks after it. */
 function promptOf(text: string): { own: string; injected: string[] } {
   const open = `<${REQUEST}>`;
   const close = `</${REQUEST}>`;
@@ -140,13 +140,13 @@ function promptOf(text: string): { own: string; injected: string[] } {
   return { own: inside(text.slice(0, end + close.length), REQUEST).trim(), injected: around };
 }
 
-/** The model's name ends with its sentence, which may have others behind it. */
+/** The model's name, which ends with its sentence. Other sentences may follow. */
 function modelOf(injected: string): string | undefined {
   const [, name] = /`Model Selection` from [^\n]{1,200}? to ([^\n]{1,100}?)\.(?:\s|$)/.exec(injected) ?? [];
   return asText(name?.trim());
 }
 
-/** News of a task or of another agent: it wakes an agent that rests. */
+/** Reads a message from a task or another agent, which wakes an idle agent. */
 function readMessage(conversation: Conversation, text: string): RecordResult {
   if (text.trim() === "") return conversation.result({ kind: "hidden", rule: "empty notice" });
   const parts = [{ type: "text" as const, text }];
@@ -167,7 +167,7 @@ function readAnswer(
   const calls = asArray(value.tool_calls).map((call) => asObject(call) ?? {});
   if (thinking.trim() === "" && text.trim() === "" && calls.length === 0)
     return conversation.result({ kind: "hidden", rule: "empty message" });
-  // A step may be written while it runs, and again at its end.
+  // A step may be written while it is running, and again at its end.
   const said = [thinking.length, text.length, calls.length, thinking.slice(-40), text.slice(-40)].join(" ");
   if (step !== undefined && state.answer?.step === step && state.answer.said === said) {
     conversation.fold("the same answer before it");
@@ -177,7 +177,7 @@ function readAnswer(
   conversation.step(record.key, state.model === undefined ? {} : { model: state.model });
   if (thinking.trim() !== "") conversation.thinking(thinking);
   conversation.text(text);
-  // What the answer before it asked for has come, or does not come any more.
+  // Calls of the previous answer have their results, or will get none.
   const runsOn = state.waiting.filter((call) => call.step !== undefined);
   const raw = new RawJson(record.text);
   const begun = calls.map((call, index) => tellCall(conversation, call, raw, index, record.key));
@@ -196,7 +196,7 @@ function tellCall(
   const tool_name = asText(call.name) ?? asText(call.tool_name) ?? "(unnamed tool)";
   const { input, isEncoded } = argumentsOf(call.args);
   const id = conversation.toolCall({
-    // The agent gives calls no ids: their place names them.
+    // Calls have no ids, so ids are derived from their position.
     id: `${key}:${index}`,
     tool_name,
     arguments_json: isEncoded ? JSON.stringify(input) : writtenArguments(call, raw, index),
@@ -210,7 +210,7 @@ function writtenArguments({ args }: JsonObject, raw: RawJson, index: number): st
   return typeof args === "string" ? args : raw.of(args, ["tool_calls", index, "args"]);
 }
 
-/** A record of a tool's own type, or of one that is not known. */
+/** Reads a record of a tool's own type or of an unknown type. */
 function readOther(
   state: AntigravityState,
   conversation: Conversation,
@@ -234,9 +234,8 @@ function readOther(
 }
 
 /**
- * The call that a record of this type answers: the one whose running, or whose result, had its number; else the oldest one
- * whose results have this type. `GENERIC` answers tools without a type of their own, and the next record of whatever type
- * the only call of the answer before it.
+ * The call of a result record: the call whose running record or result had this number, otherwise the oldest one with this
+ * result type. `GENERIC` answers tools without a result type, and any next record answers the only call of the previous answer.
  */
 function callFor(state: AntigravityState, type: string, step: number | undefined): string | undefined {
   const { waiting } = state;
@@ -254,7 +253,7 @@ function callFor(state: AntigravityState, type: string, step: number | undefined
   return isNext && open.length === 1 && !isResultType(type) ? open[0]?.id : undefined;
 }
 
-/** The tool has not ended: its call stays open. */
+/** Reads a record of a running tool: its call stays open. */
 function readRunning(
   state: AntigravityState,
   conversation: Conversation,
@@ -292,7 +291,7 @@ function tellResult(
   });
 }
 
-/** What went wrong: with a call, whose result it is, or with the turn, unless the agent goes on. */
+/** Reads an error: the result of a call, or the failure of the turn unless the agent continues. */
 function readError(state: AntigravityState, conversation: Conversation, value: JsonObject): RecordResult {
   const words = asText(value.error) ?? textOf(value);
   const open = state.waiting.filter((call) => call.step === undefined);

@@ -4,7 +4,7 @@ import { own } from "../conversation/own.ts";
 import { payloadOf } from "../conversation/tool-payload.ts";
 import { fileDiff, hunksOf } from "../conversation/unified-diff.ts";
 
-/** The type of the record that holds a tool's result, where it is not the tool's name in capitals. */
+/** Record types of tool results, if they are not the tool's name in capitals. */
 const RESULT_TYPES: Readonly<Record<string, string>> = {
   list_dir: "LIST_DIRECTORY",
   find_by_name: "FIND",
@@ -12,7 +12,7 @@ const RESULT_TYPES: Readonly<Record<string, string>> = {
   replace_file_content: "CODE_ACTION",
   multi_replace_file_content: "CODE_ACTION",
 };
-/** Types of records that hold results, as far as they are known. */
+/** Known record types of results. */
 const KNOWN_RESULTS = new Set([
   ...Object.values(RESULT_TYPES),
   "GREP_SEARCH",
@@ -22,19 +22,19 @@ const KNOWN_RESULTS = new Set([
   "VIEW_FILE",
 ]);
 
-/** Some versions write the name of a tool behind that of its set. */
+/** Removes the tool set that some versions write before a tool's name. */
 const bareName = (tool_name: string): string => tool_name.replace(/^default_api:/, "");
 
-/** The type of the record that a tool's result comes in. */
+/** The record type of a tool's result. */
 export function resultTypeOf(tool_name: string): string {
   const name = bareName(tool_name);
   return own(RESULT_TYPES, name) ?? name.toUpperCase();
 }
 
-/** Whether records of this type hold a tool's result, whether or not a call waits for it. */
+/** Whether records of this type are tool results, even if no call waits for one. */
 export const isResultType = (type: string): boolean => KNOWN_RESULTS.has(type);
 
-/** The arguments of a call. Strings among them are written as JSON of their own; `isEncoded`: some were, and are decoded. */
+/** The arguments of a call. Strings may be JSON-encoded; `isEncoded`: some were, and are decoded. */
 export function argumentsOf(args: unknown): { input: JsonObject; isEncoded: boolean } {
   const given = asObject(args) ?? {};
   let isEncoded = false;
@@ -42,7 +42,7 @@ export function argumentsOf(args: unknown): { input: JsonObject; isEncoded: bool
   for (const [name, value] of Object.entries(given)) {
     const text = typeof value === "string" && /^".*"$/s.test(value) ? decoded(value) : undefined;
     isEncoded ||= text !== undefined;
-    // Not by assignment: `__proto__` is a name like any other.
+    // Not by assignment, because a name may be `__proto__`.
     Object.defineProperty(input, name, {
       value: text ?? value,
       enumerable: true,
@@ -61,14 +61,14 @@ function decoded(json: string): string | undefined {
   }
 }
 
-/** Names that the shared cards of tools know, by Antigravity's own. */
+/** Names of the shared tool cards by Antigravity's tool names. */
 const CARDS: Readonly<Record<string, string>> = {
   replace_file_content: "edit",
   multi_replace_file_content: "edit",
   read_url_content: "web_fetch",
 };
 
-/** What the arguments of a call say of it, typed: chooses the card of its result. */
+/** The typed payload of a call from its arguments, which determines the card of its result. */
 export function payloadFor(tool_name: string, input: JsonObject): UiExtra | undefined {
   const name = bareName(tool_name);
   switch (name) {
@@ -91,7 +91,7 @@ export function payloadFor(tool_name: string, input: JsonObject): UiExtra | unde
   }
 }
 
-/** Arguments also under the names that the shared cards read. */
+/** Adds arguments under the names that the shared cards read. */
 function withSharedNames(input: JsonObject): JsonObject {
   const shared: JsonObject = { ...input };
   for (const [name, theirs] of SHARED) if (input[theirs] !== undefined) shared[name] = input[theirs];
@@ -107,7 +107,7 @@ const SHARED = [
   ["url", "Url"],
 ] as const;
 
-/** The hunks of the differences in a result's text. */
+/** The hunks of the diffs in a result's text. */
 function shownHunks(output: string): DiffHunk[] {
   const [, ...begun] = output.split("[diff_block_start]\n");
   return begun.flatMap((text) => {
@@ -116,7 +116,7 @@ function shownHunks(output: string): DiffHunk[] {
   });
 }
 
-/** What a result's text says of its call beyond its payload: the lines that changed, the sub-agent that was started. */
+/** Adds facts from a result's text to the payload: changed lines, or the started sub-agent. */
 export function answered(payload: UiExtra | undefined, output: string): UiExtra | undefined {
   switch (payload?.type) {
     case "diff": {

@@ -5,7 +5,7 @@ import { type Document, readDocument } from "../documents/document.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
 import { atifReader, nameOf } from "./reader.ts";
 
-/** Trajectories that Harbor and others write; there is no folder that they are kept in. */
+/** Trajectories by Harbor and others, which have no usual folder. */
 export const atif = recordLinesFormat({
   id: "atif",
   name: "ATIF trajectory",
@@ -29,7 +29,7 @@ function* sessions(store: OpenStore): Generator<SnapshotSession> {
   yield* sessionsOf(store, document, [], document.value, undefined);
 }
 
-/** A trajectory and those that are embedded in it, at whatever depth. */
+/** The sessions of a trajectory and of those embedded in it, at any depth. */
 function* sessionsOf(
   store: OpenStore,
   document: Document,

@@ -8,23 +8,23 @@ import { blocksIn, promptParts, resultContent, timeOf } from "../conversation/co
 import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
 
-/** What is kept of a trajectory between records. */
+/** State of a trajectory between records. */
 export interface AtifState {
   conversation: ConversationState;
   named: boolean;
-  /** The agent's model, where a step names none. */
+  /** The agent's model, for steps that name none. */
   model?: string;
-  /** Of an embedded trajectory: its own id, and the session of the one that holds it. */
+  /** For an embedded trajectory: its id, and the session of the enclosing one. */
   run?: { agent_key: string; parent_session_id: string };
-  /** Calls whose results name a trajectory. */
+  /** Calls whose results refer to a trajectory. */
   calls: SessionLinkFacts["calls"];
 }
 
 export const idOf = (name: string): string => uuidFrom("atif", name);
 
 /**
- * A trajectory in Harbor's Agent Trajectory Interchange Format, 1.0 to 1.7. Records: `head`, `step:<index>`, `end`. Embedded
- * trajectories (1.7) are sessions of their own, linked by the reference in the result of the call that started them.
+ * Reads trajectories in Harbor's Agent Trajectory Interchange Format, 1.0 to 1.7. Records: `head`, `step:<index>`, `end`.
+ * Embedded trajectories (1.7) are separate sessions, linked by the reference in the result of the call that started them.
  */
 export const atifReader = conversationReader<AtifState>({
   initialState: ({ path }) => ({ conversation: freshConversation(idOf(path)), named: false, calls: [] }),
@@ -45,7 +45,7 @@ export const atifReader = conversationReader<AtifState>({
   }),
 });
 
-/** Which trajectory this is: its own id, else the session's. */
+/** The trajectory's own id, otherwise the session's. */
 export function nameOf(trajectory: JsonObject): string | undefined {
   return asText(trajectory.trajectory_id) ?? asText(trajectory.session_id);
 }
@@ -85,7 +85,7 @@ function readHead(state: AtifState, record: SessionRecord): RecordResult {
   return conversation.result({ kind: "folded", into: "the session" });
 }
 
-/** `prompt_tokens` holds `cached_tokens`. */
+/** Converts usage. `prompt_tokens` includes `cached_tokens`. */
 function usageOf(value: unknown): Usage | undefined {
   const metrics = asObject(value);
   const prompt = asNumber(metrics?.prompt_tokens);
@@ -149,7 +149,7 @@ function tellStep(state: AtifState, conversation: Conversation, record: SessionR
       json: raw.of(call.arguments ?? {}, ["tool_calls", index, "arguments"]),
     });
   });
-  // What was copied was counted in the trajectory that it was copied from.
+  // Copied content is counted in its original trajectory.
   const usage = value.is_copied_context === true ? undefined : usageOf(value.metrics);
   conversation.endStep(usage === undefined ? {} : { usage });
 }
@@ -178,7 +178,7 @@ function tellObservation(state: AtifState, conversation: Conversation, observati
   }
 }
 
-/** `final_metrics` and what else stands behind the steps. A trajectory is written when its run is over. */
+/** Reads `final_metrics` and other members after the steps. A trajectory is written when its run is over. */
 function readEnd(state: AtifState, record: SessionRecord): RecordResult {
   const conversation = new Conversation(state.conversation, record);
   const next = asText(record.value.continued_trajectory_ref);

@@ -8,7 +8,7 @@ import { pointerOf } from "../documents/document.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
 import { isMessage, tellMessage, titleOf } from "./reader.ts";
 
-/** What is kept of a list of messages between records. */
+/** State of a message list between records. */
 interface ChatState {
   conversation: ConversationState;
   path: string;
@@ -16,8 +16,8 @@ interface ChatState {
 }
 
 /**
- * A list of chat messages: a document that is such a list, or holds one as `messages` or `conversations`, or several of them
- * (records `head`, `message:<index>`, `end`); lines that are messages; lines that hold a conversation each.
+ * Reads lists of chat messages: a document that is such a list, or contains one as `messages` or `conversations`, or several of
+ * them (records `head`, `message:<index>`, `end`); lines that are messages; or lines that each contain a conversation.
  */
 const reader = conversationReader<ChatState>({
   initialState: ({ path }) => ({
@@ -48,7 +48,7 @@ function read(state: ChatState, record: SessionRecord): RecordResult {
   return conversation.result({ kind: "hidden", rule: "empty message" });
 }
 
-/** A line that is a whole conversation: a session of its own. */
+/** Reads a line that is a complete conversation: a separate session. */
 function readLine(state: ChatState, record: SessionRecord, messages: readonly unknown[]): RecordResult {
   const session = freshConversation(uuidFrom("chat-messages", `${state.path} ${record.key}`));
   const title = titleOf(messages);
@@ -69,7 +69,7 @@ function readLine(state: ChatState, record: SessionRecord, messages: readonly un
   return { disposition: { kind: "shown" }, frames };
 }
 
-/** The list of messages that a value holds. */
+/** The list of messages in a value. */
 function messagesOf(value: unknown): unknown[] | undefined {
   const object = asObject(value);
   const list = Array.isArray(value)
@@ -78,7 +78,7 @@ function messagesOf(value: unknown): unknown[] | undefined {
   return Array.isArray(list) && isMessage(list[0]) ? list : undefined;
 }
 
-/** Every conversation of a document, with the steps that lead to its list. */
+/** All conversations of a document, with the paths of their lists. */
 function conversationsOf(value: unknown): { path: (string | number)[]; messages: unknown[] }[] {
   const own = pathOf(value);
   if (own !== undefined) return [own];
@@ -128,14 +128,14 @@ function* recordsOf(
   yield record("end", [], {});
 }
 
-/** Lists of chat messages, as data sets keep them: what is left when no agent's own format fits. */
+/** Lists of chat messages in data sets: the fallback if no agent's format matches. */
 export const chatMessages = recordLinesFormat({
   id: "chat-messages",
   name: "Chat messages",
   classify: () => undefined,
   detect,
   snapshots: {
-    // No path says so: documents of every other kind are asked for first.
+    // No path identifies this format, so all other kinds of documents are tried first.
     storeOf: () => undefined,
     recognizes(store) {
       const text = store.readText(store.path);
@@ -146,7 +146,7 @@ export const chatMessages = recordLinesFormat({
   reader,
 });
 
-/** The beginning of such a document, or of lines of it. */
+/** The start of such a document or of such lines. */
 const DOCUMENT =
   /^(?:\[\s*)?(?:\{[^[\]]*"(?:messages|conversations?)"\s*:\s*\[\s*|\[\s*)?\{\s*(?:"[^"]*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|null|\d+)\s*,\s*)*"(?:role|from)"\s*:\s*"(?:system|developer|user|human|assistant|gpt)"/;
 

@@ -6,7 +6,7 @@ import type { Conversation } from "../conversation/conversation.ts";
 import { own } from "../conversation/own.ts";
 import { unwrap } from "../conversation/wrappers.ts";
 
-/** Who says a message, by the names that data sets use. */
+/** Roles by the names that data sets use. */
 const ROLES: Readonly<Record<string, "system" | "user" | "assistant" | "call" | "tool">> = {
   system: "system",
   developer: "system",
@@ -24,7 +24,7 @@ const ROLES: Readonly<Record<string, "system" | "user" | "assistant" | "call" | 
   tool_response: "tool",
 };
 
-/** Whether this is a message of a list: `{role, content}` or ShareGPT's `{from, value}`. */
+/** Whether a value is a message: `{role, content}` or ShareGPT's `{from, value}`. */
 export function isMessage(value: unknown): boolean {
   const message = asObject(value);
   const role = asText(message?.role) ?? asText(message?.from);
@@ -33,8 +33,8 @@ export function isMessage(value: unknown): boolean {
 }
 
 /**
- * One message of a chat completion: what Chat Completions and its relatives take and give. `key` names the step that an answer
- * is; `text` is the message's JSON as it was written.
+ * Emits one message of the Chat Completions API or a similar one. `key` names the step of an answer; `text` is the message's
+ * JSON as written.
  */
 export function tellMessage(
   conversation: Conversation,
@@ -146,7 +146,7 @@ function tellAnswer(
   conversation.endStep(input === undefined || output === undefined ? {} : { usage: { input, output } });
 }
 
-/** The first words of a conversation, for those that have no other name. */
+/** A title from the start of a conversation, if it has no other name. */
 export function titleOf(messages: readonly unknown[]): string | undefined {
   for (const item of messages) {
     const message = asObject(item);

@@ -7,7 +7,7 @@ import { ofFailure } from "../conversation/tool-payload.ts";
 type Call = Pick<ToolCall, "tool_name" | "arguments_json" | "payload">;
 type Result = Pick<ToolResult, "status" | "output_text" | "parts" | "payload">;
 
-/** What the model asked for with an item; `undefined`: the item is no call that is known. */
+/** The call of an item; `undefined`: it is no known call. */
 export function callOf(item: JsonObject): Call | undefined {
   switch (item.type) {
     case "command_execution": {
@@ -92,7 +92,7 @@ function outputOf(
   }
 }
 
-/** The stream names the files that changed, and not what changed in them. */
+/** The stream names changed files without their changes. */
 function filesOf(item: JsonObject): FileDiff[] {
   return asArray(item.changes).flatMap((each): FileDiff[] => {
     const change = asObject(each);

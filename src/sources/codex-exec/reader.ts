@@ -8,17 +8,17 @@ import { conversationReader } from "../conversation/conversation-reader.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { callOf, resultOf } from "./items.ts";
 
-/** What is kept of a stream between records. */
+/** State of a stream between records. */
 export interface CodexExecState {
   conversation: ConversationState;
   named: boolean;
-  /** Ids of the turn's items that are calls without a result. */
+  /** Ids of the turn's calls without a result. */
   open: string[];
-  /** How many of them the model waits for: a list of tasks stays open while it works. */
+  /** Number of calls that the model waits for. A to-do list stays open while it works. */
   waiting: number;
-  /** A call of the open step has its result: what the model says next is another step. */
+  /** A call of the open step has a result, so the model's next output belongs to another step. */
   answered: boolean;
-  /** The thread's tokens so far, which each turn's end repeats with its own added. */
+  /** The thread's total tokens so far, including each ended turn. */
   total: Usage;
 }
 
@@ -26,9 +26,9 @@ const idOf = (name: string): string => uuidFrom("codex-exec", name);
 const NONE: Usage = { input: 0, output: 0 };
 
 /**
- * The events of `codex exec --json`: items of a turn, each whole when it is completed. The stream holds neither the prompt nor
- * times nor the model's name, and no borders between model calls: a step ends where a call has its result and the model
- * goes on. Source: `codex-rs/exec/src/exec_events.rs` of Codex 0.169.
+ * Reads the events of `codex exec --json`: items of a turn, each complete when it is finished. The stream contains no prompt,
+ * times or model name, and no boundaries between model calls: a step ends when a call has its result and the model continues.
+ * Source: `codex-rs/exec/src/exec_events.rs` of Codex 0.169.
  */
 export const codexExecReader = conversationReader<CodexExecState>({
   initialState: ({ path }) => ({
@@ -93,7 +93,7 @@ function readItem(
   switch (item.type) {
     case "agent_message":
     case "reasoning": {
-      // Items of these kinds are whole when they come.
+      // Items of these kinds are only read when complete.
       if (!isDone) return;
       beginStep(state, conversation, record);
       const text = asString(item.text) ?? "";
@@ -133,7 +133,7 @@ function beginStep(state: CodexExecState, conversation: Conversation, record: Se
   conversation.step(record.key);
 }
 
-/** The tokens of the turn that ends. Codex reports the total of the thread: the turn's are what it has grown by. */
+/** The tokens of the ending turn. Codex reports the thread's total, so the turn's usage is the increase. */
 function usageOf(state: CodexExecState, value: JsonObject | undefined): Usage | undefined {
   const total = readUsage(value);
   if (total === undefined) return undefined;

@@ -2,24 +2,24 @@ import { asObject, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import type { OpenStore, SnapshotRecord } from "../contract.ts";
 
-/** A JSON document that its agent rewrites whole, as it was at one look. */
+/** A snapshot of a JSON document that its agent rewrites. */
 export interface Document {
   readonly path: string;
   readonly value: JsonObject;
-  /** A record of the value at `path`: the names and indexes that lead to it, none for the whole document. */
+  /** Creates a record of the value at `path` (names and indexes; empty for the whole document). */
   record(key: string, path: readonly (string | number)[], value: unknown): SnapshotRecord;
 }
 
-/** A JSON document that holds a list. */
+/** A JSON document that contains a list. */
 export interface ListDocument {
   readonly items: readonly unknown[];
-  /** The JSON Pointer of an item. */
+  /** JSON Pointer of an item. */
   pointerOf(index: number): string;
 }
 
 /**
- * Reads a document that is a list, or an object with a list as the member `messages`; `undefined`: there is none. Throws
- * where it is neither: it may be half written, and the daemon looks again.
+ * Reads a document that is a list, or an object with a list as `messages`; `undefined`: it does not exist. Throws otherwise: it
+ * may be incomplete, and the daemon reads it again.
  */
 export function readList(store: OpenStore, path: string): ListDocument | undefined {
   const text = store.readText(path);
@@ -33,15 +33,15 @@ export function readList(store: OpenStore, path: string): ListDocument | undefin
 }
 
 /**
- * Reads a document; `undefined`: there is none. Throws where it is no JSON object: it may be half written, and the daemon
- * looks again.
+ * Reads a document; `undefined`: it does not exist. Throws if it is no JSON object: it may be incomplete, and the daemon reads
+ * it again.
  */
 export function readDocument(store: OpenStore, path: string): Document | undefined {
   const text = store.readText(path);
   if (text === undefined) return undefined;
   const value = asObject(JSON.parse(text));
   if (value === undefined) throw new Error(`${path} holds JSON, but no object`);
-  // Parsed numbers of 16 digits or more are not always what was written.
+  // Parsing may change numbers of 16 digits or more.
   const raw = /\d{16}/.test(text) ? new RawJson(text) : undefined;
   return {
     path,
@@ -54,7 +54,7 @@ export function readDocument(store: OpenStore, path: string): Document | undefin
   };
 }
 
-/** A JSON Pointer (RFC 6901). */
+/** Formats a JSON Pointer (RFC 6901). */
 export function pointerOf(path: readonly (string | number)[]): string {
   return path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }

@@ -3,7 +3,7 @@ import { firstRecords } from "../conversation/head.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
 import { droidReader } from "./reader.ts";
 
-/** Factory's Droid: `~/.factory/sessions/<folder>/<id>.jsonl`, with `<id>.settings.json` beside it. */
+/** Factory's Droid: `~/.factory/sessions/<folder>/<id>.jsonl`, with `<id>.settings.json` in the same folder. */
 export const droid = recordLinesFormat({
   id: "droid",
   name: "Droid",
@@ -16,7 +16,7 @@ export const droid = recordLinesFormat({
   reader: droidReader,
 });
 
-/** The first line says whose session it is; in a file whose beginning is cut off, lines of kinds that only Droid writes. */
+/** Whether a record is Droid's: the first line, or in a file without its start, types that only Droid writes. */
 function isOwn(record: JsonObject): boolean {
   switch (record.type) {
     case "session_start":

@@ -12,10 +12,10 @@ import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts
 import { unwrap } from "../conversation/wrappers.ts";
 import { parseObject } from "../lines/parse-object.ts";
 
-/** What is kept of a Droid session between records. */
+/** State of a Droid session between records. */
 export interface DroidState extends StartedRuns {
   conversation: ConversationState;
-  /** The session that started this one, by its id, and the call. */
+  /** The session and call that started this one. */
   parent?: { session_id: string; tool_call_id?: string };
   started: boolean;
 }
@@ -24,7 +24,7 @@ const INJECTED = ["system-reminder", "system-notification"] as const;
 
 const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("droid", name));
 
-/** Factory's Droid, 0.22 to 0.229: `session_start`, then a line for each message in Anthropic blocks. */
+/** Reads sessions of Factory's Droid, 0.22 to 0.229: `session_start`, then one message in Anthropic blocks per line. */
 export const droidReader = conversationReader<DroidState>({
   initialState: ({ path }) => ({
     conversation: freshConversation(idOf(stemOf(path))),
@@ -33,7 +33,7 @@ export const droidReader = conversationReader<DroidState>({
   }),
   sessionId: ({ started, conversation }) => (started ? conversation.session_id : undefined),
   read,
-  /** `<id>.settings.json`: the model, and the tokens of the whole session, which belong to no step. */
+  /** Reads `<id>.settings.json`: the model, and the tokens of the whole session, which belong to no step. */
   readSide(state, text) {
     const settings = parseObject(text);
     const model = asText(settings?.model);
@@ -107,7 +107,7 @@ function start(state: DroidState, record: SessionRecord): RecordResult {
   conversation.update({
     ...(title !== undefined && { title }),
     ...(cwd !== undefined && { cwd }),
-    // Of old sessions it is the program's version, of new ones the file format's.
+    // In old sessions this is the program's version, in new ones the file format's.
     ...(typeof value.version === "string" && { agent_version: value.version }),
     ...(fork !== undefined && { forked_from: { session_id: idOf(fork) } }),
   });
@@ -165,7 +165,7 @@ function readAssistant(
   return conversation.result({ kind: "hidden", rule: "blank text" });
 }
 
-/** A person's words, results of calls, or what the program says to the model in a person's name. */
+/** Reads a person's text, results of calls, or the program's text for the model under the user's role. */
 function readUser(state: DroidState, conversation: Conversation, message: JsonObject): RecordResult {
   const hook = asText(message.hookEventName);
   if (hook !== undefined) {

@@ -4,7 +4,7 @@ import { recordLinesFormat } from "../lines/record-lines.ts";
 import { gooseReader } from "./reader.ts";
 import { gooseSnapshots } from "./stores.ts";
 
-/** goose: a SQLite database that changes in place, and a JSONL file for each session before it (until 1.10). */
+/** goose: a SQLite database that changes in place, or (until 1.10) one JSONL file per session. */
 export const goose = recordLinesFormat({
   id: "goose",
   name: "goose",

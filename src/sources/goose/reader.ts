@@ -8,20 +8,20 @@ import { stemOf } from "../conversation/paths.ts";
 import { inputOf, ofFailure, payloadOf } from "../conversation/tool-payload.ts";
 import { timeOf } from "./stores.ts";
 
-/** What is kept of a session between records. */
+/** State of a session between records. */
 export interface GooseState {
   conversation: ConversationState;
   named: boolean;
-  /** Messages that were read: one before the last of them is read again because it has changed. */
+  /** Number of messages read. An earlier message is read again because it has changed. */
   count: number;
 }
 
 const idOf = (name: string): string => uuidFrom("goose", name);
 
 /**
- * A session's row, or the first line of an older file, then messages: `{role, created, content[]}` with content of the types of
- * `crates/goose/src/conversation/message.rs`. Results come in messages of the role `user`. No record says how a turn ended, and tokens
- * are only summed up for the session.
+ * Reads a session's row or the first line of an older file, then messages: `{role, created, content[]}` with content types from
+ * `crates/goose/src/conversation/message.rs`. Results are in messages of role `user`. No record says how a turn ended, and
+ * tokens are only totalled for the session.
  */
 export const gooseReader = conversationReader<GooseState>({
   initialState: ({ path }) => ({
@@ -76,7 +76,7 @@ function readHeader(state: GooseState, conversation: Conversation, value: JsonOb
   return conversation.result({ kind: "folded", into: "the session" });
 }
 
-/** Results of the step before, a prompt, or both. */
+/** Reads results of the previous step, a prompt, or both. */
 function readUser(conversation: Conversation, value: JsonObject): void {
   const blocks = asArray(value.content);
   const others = blocks.filter((block) => asObject(block)?.type !== "toolResponse");
@@ -108,7 +108,7 @@ function readResult(conversation: Conversation, block: JsonObject): void {
 
 function readAnswer(conversation: Conversation, record: SessionRecord): void {
   const { value } = record;
-  // goose writes an answer in several messages of one id, as it comes.
+  // goose writes a streamed answer as several messages with the same id.
   conversation.step(asText(value.id) ?? record.key);
   for (const each of asArray(value.content)) {
     const block = asObject(each);
@@ -152,7 +152,7 @@ function readBlock(conversation: Conversation, block: JsonObject): void {
   }
 }
 
-/** `developer__shell` is the tool `shell` of the extension `developer`. */
+/** Reads a call. `developer__shell` is the tool `shell` of the extension `developer`. */
 function readCall(conversation: Conversation, block: JsonObject): void {
   const call = asObject(block.toolCall);
   const value = asObject(call?.value);

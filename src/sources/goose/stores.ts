@@ -3,9 +3,9 @@ import type { OpenStore, Row, SnapshotRecord, SnapshotSession, Snapshots } from 
 import { columnsOf, hasTable, rowText } from "../tables/tables.ts";
 
 /**
- * Where goose keeps sessions: `sessions/sessions.db` (SQLite, since 1.10), with the tables `sessions` and `messages`. A session's
- * records are its row and its messages, in the order in which they were inserted. Compaction deletes all messages and inserts them anew.
- * Source: `crates/goose/src/session/session_manager.rs` of goose.
+ * goose's session store: `sessions/sessions.db` (SQLite, since 1.10), with the tables `sessions` and `messages`. A session's
+ * records are its row and its messages, in insertion order. Compaction deletes all messages and inserts them again. Source:
+ * `crates/goose/src/session/session_manager.rs` of goose.
  */
 export const gooseSnapshots: Snapshots = {
   storeOf(path) {
@@ -56,7 +56,7 @@ function* recordsOf(
      FROM messages WHERE session_id = ? ORDER BY id`,
     name,
   );
-  // By position: compaction inserts the same messages again under other ids.
+  // Keyed by position, because compaction inserts the same messages again with other ids.
   let position = 0;
   for (const row of messages) {
     yield { key: `message:${position}`, place: place("messages", String(row.id)), text: messageText(row) };
@@ -64,7 +64,7 @@ function* recordsOf(
   }
 }
 
-/** A row as the line of the older files: `{id?, role, created, content, metadata?}`. What is no JSON stays text. */
+/** Formats a row like a line of the older files: `{id?, role, created, content, metadata?}`. Invalid JSON remains text. */
 function messageText(row: Row): string {
   const content = asString(row.content_json) ?? "[]";
   const metadata = asString(row.metadata);
@@ -85,7 +85,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** SQLite's `2026-11-09 10:11:12` in UTC, or RFC 3339, in milliseconds since 1970. */
+/** Converts SQLite's `2026-11-09 10:11:12` in UTC, or RFC 3339, to milliseconds since 1970. */
 export function timeOf(value: unknown): number | undefined {
   const text = asText(value);
   if (text === undefined) return undefined;

@@ -3,7 +3,7 @@ import { firstRecords } from "../conversation/head.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
 import { grokReader } from "./reader.ts";
 
-/** xAI's Grok CLI: `~/.grok/sessions/<folder>/<id>/chat_history.jsonl`, with `summary.json` beside it. */
+/** xAI's Grok CLI: `~/.grok/sessions/<folder>/<id>/chat_history.jsonl`, with `summary.json` in the same folder. */
 export const grok = recordLinesFormat({
   id: "grok",
   name: "Grok",

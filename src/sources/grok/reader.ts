@@ -11,7 +11,7 @@ import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts
 import { inside, unwrap } from "../conversation/wrappers.ts";
 import { parseObject } from "../lines/parse-object.ts";
 
-/** What is kept of a Grok session between records. */
+/** State of a Grok session between records. */
 export interface GrokState extends StartedRuns {
   conversation: ConversationState;
   begun: boolean;
@@ -21,7 +21,7 @@ const INJECTED = ["user_info", "git_status", "system-reminder", "agent_skills", 
 
 const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("grok", name));
 
-/** Grok's `chat_history.jsonl`: what the model was told and said, without times, statuses and tokens. */
+/** Reads Grok's `chat_history.jsonl`: the model's input and output, without times, statuses and tokens. */
 export const grokReader = conversationReader<GrokState>({
   initialState({ path }) {
     const names = namesOf(path);
@@ -37,7 +37,7 @@ export const grokReader = conversationReader<GrokState>({
   }),
 });
 
-/** `summary.json`: title, folder, model, branch, the session that this one was forked from. */
+/** Reads `summary.json`: title, folder, model, branch, and the session that this one was forked from. */
 function readSide(
   state: GrokState,
   text: string,
@@ -52,7 +52,7 @@ function readSide(
   const fork = asText(summary.parent_session_id);
   const created = timeOf(summary.created_at);
   const conversation = new Conversation(state.conversation, undefined, {
-    // Its records have no times: that of its beginning is the only one known.
+    // Records have no times. Only the session's start time is known.
     at: state.conversation.at === 0 ? created : undefined,
   });
   conversation.update({
@@ -99,7 +99,7 @@ function read(state: GrokState, record: SessionRecord): RecordResult {
   }
 }
 
-/** A step goes from its first thought to its answer: several lines. */
+/** Starts a step, which spans several lines, from its first thought to its answer. */
 function beginStep(conversation: Conversation, record: SessionRecord, model?: string): void {
   if (!conversation.hasOpenStep) conversation.step(record.key, model === undefined ? {} : { model });
   else if (model !== undefined) conversation.nameModel(model);
@@ -143,7 +143,7 @@ function tellReasoning(conversation: Conversation, value: JsonObject): void {
   });
 }
 
-/** A tool that xAI ran, inside the step; its line is call and result. */
+/** Emits a server-side tool of xAI, within the step. Its line is both call and result. */
 function tellBackendCall(conversation: Conversation, value: JsonObject): void {
   const kind = asObject(value.kind) ?? {};
   const action = asObject(kind.action);
@@ -190,7 +190,7 @@ function readAssistant(state: GrokState, conversation: Conversation, record: Ses
   return conversation.result({ kind: "hidden", rule: "empty message" });
 }
 
-/** A result has no status here: that it failed is told in `updates.jsonl` alone. */
+/** Reads a result. It has no status: failures are only recorded in `updates.jsonl`. */
 function readResult(conversation: Conversation, value: JsonObject): RecordResult {
   const id = asText(value.tool_call_id);
   const { output_text, parts } = resultContent(value.content);

@@ -3,7 +3,7 @@ import { firstRecords } from "../conversation/head.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
 import { iflowReader } from "./reader.ts";
 
-/** iFlow CLI: `~/.iflow/projects/<folder>/session-<id>.jsonl`. Its lines look like Claude Code's, so it is asked first. */
+/** iFlow CLI: `~/.iflow/projects/<folder>/session-<id>.jsonl`. Its lines look like Claude Code's, so it is tried first. */
 export const iflow = recordLinesFormat({
   id: "iflow",
   name: "iFlow",

@@ -15,14 +15,14 @@ import { ofFailure } from "../conversation/tool-payload.ts";
 import { displayedDiff } from "../conversation/unified-diff.ts";
 import { unwrap } from "../conversation/wrappers.ts";
 
-/** What is kept of an iFlow session between records. */
+/** State of an iFlow session between records. */
 export interface IflowState extends StartedRuns {
   conversation: ConversationState;
-  /** The first record was read: the session has its id, from that record or else from the file's name. */
+  /** The first record was read. The session has its id from it, or from the file's name. */
   named: boolean;
-  /** Calls of the last answers, by id, with the length of their arguments: later records repeat them. */
+  /** Calls of recent answers by id, with the length of their arguments: later records repeat them. */
   emitted_calls: Record<string, number>;
-  /** The texts of the open step, by their beginning. */
+  /** Starts of the texts of the open step. */
   emitted_texts: string[];
 }
 
@@ -34,9 +34,9 @@ const idOf = (name: string): string => {
 };
 
 /**
- * iFlow CLI's lines, which look like Claude Code's: while a model answers, a record for each call that it makes, which repeats
- * the call before it; results in the shape of the Gemini API. All records of a turn name its prompt as their parent, so that
- * the order of the file is the only one.
+ * Reads iFlow CLI's lines, which look like Claude Code's. While a model answers, each call has a record that repeats the
+ * previous call. Results have the shape of the Gemini API. All records of a turn have its prompt as parent, so only the file
+ * order is meaningful.
  */
 export const iflowReader = conversationReader<IflowState>({
   initialState: ({ path }) => ({
@@ -57,7 +57,7 @@ function read(state: IflowState, record: SessionRecord): RecordResult {
   const name = asText(value.sessionId);
   if (!state.named) {
     state.named = true;
-    // A later record cannot rename the session: the frames before it carry its id.
+    // A later record cannot rename the session, because earlier frames contain its id.
     if (name !== undefined) state.conversation.session_id = idOf(name);
   }
   const conversation = new Conversation(state.conversation, record, { at: timeOf(value.timestamp) });
@@ -90,7 +90,7 @@ function readAssistant(
 ): RecordResult {
   const raw = new RawJson(record.text);
   const all = blocksIn(message.content);
-  /** Each block with its place in the record: what was emitted before is left out. */
+  /** New blocks with their position in the record. */
   const news = all
     .map((block, index) => ({ block, index }))
     .filter(({ block }) => isNews(state, conversation, block));
@@ -129,7 +129,7 @@ function readAssistant(
   return conversation.result({ kind: "hidden", rule: "blank text" });
 }
 
-/** Whether no earlier record of the answer had this block. Remembers the block. */
+/** Whether no earlier record of the answer contained this block. Remembers the block. */
 function isNews(state: IflowState, conversation: Conversation, block: JsonObject): boolean {
   if (block.type === "tool_use") {
     const id = asText(block.id);

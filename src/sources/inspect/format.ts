@@ -9,8 +9,8 @@ import { sampleRecords } from "./records.ts";
 import { chunkedSample, readWhole, type Sample, wholeSample } from "./samples.ts";
 
 /**
- * Inspect's evaluation logs: each sample is a session. A `.json` holds all samples; a `.eval` is a ZIP archive with a document, or a
- * folder of documents, for each.
+ * Inspect's evaluation logs. Each sample is a session. A `.json` contains all samples. A `.eval` is a ZIP archive with one
+ * document or one folder of documents per sample.
  */
 export const inspect = recordLinesFormat({
   id: "inspect",
@@ -19,7 +19,7 @@ export const inspect = recordLinesFormat({
   detect: (head) => isLog(firstMembers(head)),
   snapshots: {
     storeOf: (path) => (/\.(?:eval|json)$/.test(path) ? path : undefined),
-    // An archive is taken at its name: why it cannot be read is said when it is read.
+    // An archive is recognized by its name. Errors are reported when it is read.
     recognizes: (store) => isArchive(store) || headerOf(store) !== undefined,
     sessions,
   },
@@ -34,7 +34,7 @@ function isLog(document: JsonObject | undefined): boolean {
 const isArchive = (store: OpenStore): boolean => store.path.endsWith(".eval");
 const inArchive = (store: OpenStore, name: string): string => `${store.path}!/${name}`;
 
-/** What the log says of the evaluation; in an archive that is not finished it stands in the journal. */
+/** The header of the evaluation. In an unfinished archive it is in the journal. */
 function headerOf(store: OpenStore): JsonObject | undefined {
   if (!isArchive(store)) {
     const document = readDocument(store, store.path)?.value;
@@ -84,7 +84,10 @@ interface Entry {
   open(): Sample;
 }
 
-/** A sample is one document, or, large, a folder with `sample.json`. A slash in its id makes folders around it. */
+/**
+ * The samples in a folder. A sample is one document or, if large, a folder with `sample.json`. A slash in its id creates nested
+ * folders.
+ */
 function* samplesIn(store: OpenStore, folder: string): Generator<Entry> {
   for (const inside of store.list(inArchive(store, folder))) {
     const name = `${folder}/${inside}`;
@@ -101,7 +104,9 @@ function* samplesIn(store: OpenStore, folder: string): Generator<Entry> {
   }
 }
 
-/** A sample that cannot be read is told as damaged, behind what of it could: the others are shown all the same. */
+/**
+ * The records of a sample. An unreadable sample is reported as damaged, after its readable records. The others are still shown.
+ */
 function* recordsOf(file: string, header: JsonObject, open: () => Sample): Generator<SnapshotRecord> {
   const name = `${file}#`;
   let began = false;

@@ -9,7 +9,7 @@ import { conversationReader } from "../conversation/conversation-reader.ts";
 import { own } from "../conversation/own.ts";
 import { ofFailure } from "../conversation/tool-payload.ts";
 
-/** What is kept of a sample between records. */
+/** State of a sample between records. */
 export interface InspectState {
   conversation: ConversationState;
   named: boolean;
@@ -18,8 +18,8 @@ export interface InspectState {
 export const idOf = (name: string): string => uuidFrom("inspect", name);
 
 /**
- * A sample of an Inspect evaluation log. Records: `head` (the evaluation, the sample's id, target and scores), `message:<id>` for
- * each message where it first was sent or came back, `event:<index>` for what else happened, `end`.
+ * Reads samples of Inspect evaluation logs. Records: `head` (the evaluation, the sample's id, target and scores),
+ * `message:<id>` for each message where it was first sent or returned, `event:<index>` for other events, `end`.
  */
 export const inspectReader = conversationReader<InspectState>({
   initialState: ({ path }) => ({ conversation: freshConversation(idOf(path)), named: false }),
@@ -66,7 +66,7 @@ const REASONS: Readonly<Record<string, StopReason>> = {
   content_filter: "error",
 };
 
-/** `input_tokens` does not hold what a cache had. */
+/** Converts usage. `input_tokens` excludes cached tokens. */
 function usageOf(value: unknown): Usage | undefined {
   const usage = asObject(value);
   const input = asNumber(usage?.input_tokens);
@@ -86,7 +86,7 @@ function usageOf(value: unknown): Usage | undefined {
   };
 }
 
-/** `facts`: facts of the model's event that the message lacks. */
+/** Emits a message. `facts`: facts from the model event that the message lacks. */
 function emitMessage(conversation: Conversation, key: string, message: JsonObject, facts: JsonObject): void {
   const { content } = message;
   switch (message.role) {
@@ -95,7 +95,7 @@ function emitMessage(conversation: Conversation, key: string, message: JsonObjec
       return;
     case "user": {
       const parts = promptParts(content);
-      // What the solver says to a model that works is no person's.
+      // Text from the solver to a working model is not a person's.
       if (parts.length > 0)
         conversation.prompt(parts, message.source === "generate" ? { origin: "agent" } : {});
       return;
@@ -239,7 +239,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** How the sample ended: its scores, its error. */
+/** Reads the end of the sample: its scores or error. */
 function readEnd(conversation: Conversation, value: JsonObject): RecordResult {
   for (const [name, item] of Object.entries(asObject(value.scores) ?? {})) {
     const score = asObject(item) ?? {};

@@ -2,7 +2,7 @@ import { asArray, asObject, asText, type JsonObject } from "../../model/narrow.t
 import type { SnapshotRecord } from "../contract.ts";
 import type { Placed, Sample } from "./samples.ts";
 
-/** What only the log's own books are kept with. */
+/** Events for the log's internal use only. */
 const BOOKKEEPING = new Set([
   "sample_init",
   "state",
@@ -19,7 +19,7 @@ const BOOKKEEPING = new Set([
   "branch",
 ]);
 
-/** Every message once, where it was first sent or came back, and what else happened, in the order of the events. */
+/** The records of a sample: each message once, where it was first sent or returned, and other events, in event order. */
 export function* sampleRecords(name: string, header: JsonObject, sample: Sample): Generator<SnapshotRecord> {
   const { facts } = sample;
   const record = (
@@ -44,7 +44,7 @@ export function* sampleRecords(name: string, header: JsonObject, sample: Sample)
   });
   const attached = (value: unknown): unknown => withAttachments(value, sample);
   const seen = new Set<string>();
-  /** `same`: how often a message without an id stood before it in its list with the same words. */
+  /** `same`: how often an identical message without an id occurred before it in its list. */
   function* message(item: Placed, told: JsonObject, same: Map<string, number>): Generator<SnapshotRecord> {
     const value = asObject(item.value);
     if (value === undefined) return;
@@ -83,13 +83,13 @@ export function* sampleRecords(name: string, header: JsonObject, sample: Sample)
       yield record(`event:${index}`, item, { timestamp: event.timestamp, event: attached(event) });
     index += 1;
   }
-  // Where the log has no events, or what was said last was not sent any more.
+  // For logs without events, and for final messages that were never sent.
   const same = new Map<string, number>();
   for (const item of sample.messages()) yield* message(item, {}, same);
   yield record("end", sample, { scores: facts.scores, error: facts.error, error_told });
 }
 
-/** Long texts and images stand once, and are named `attachment://<name>` where they belong. */
+/** Resolves attachments: long texts and images are stored once and referenced as `attachment://<name>`. */
 function withAttachments(value: unknown, sample: Sample): unknown {
   if (typeof value === "string") {
     if (!value.includes("attachment://")) return value;

@@ -2,36 +2,36 @@ import { asArray, asNumber, asObject, type JsonObject } from "../../model/narrow
 import type { OpenStore } from "../contract.ts";
 import { parseObject } from "../lines/parse-object.ts";
 
-/** A value with its place: the document and the JSON Pointer in it. */
+/** A value and its position: document and JSON Pointer. */
 export interface Placed {
   file: string;
   pointer: string;
   value: unknown;
 }
 
-/** A sample, however its log stores it. Its lists may be larger than memory: they are read from front to back. */
+/** A sample, independent of how its log stores it. Its lists may be larger than memory and are read sequentially. */
 export interface Sample {
   file: string;
   pointer: string;
-  /** All of it but its lists. */
+  /** All of it except its lists. */
   facts: JsonObject;
   events(): Iterable<Placed>;
-  /** What a model was sent; messages that an event of before was sent too may be left out. */
+  /** The input of a model call. Messages that an earlier event already contained may be omitted. */
   inputOf(event: Placed): Iterable<Placed>;
   /** The conversation at its end. */
   messages(): Iterable<Placed>;
-  /** Text or an image that stands apart, by its name in `attachment://<name>`. */
+  /** A text or image by its name in `attachment://<name>`. */
   attachment(name: string): string | undefined;
 }
 
-/** The document of a sample; throws where it is none. */
+/** Reads the document of a sample. Throws if it is none. */
 export function readWhole(store: OpenStore, file: string): JsonObject {
   const sample = parseObject(store.readText(file) ?? "");
   if (sample === undefined) throw new Error(`${file} is no JSON object`);
   return sample;
 }
 
-/** A sample in one document. `pointer`: where it stands in `file`. */
+/** A sample in one document. `pointer`: its position in `file`. */
 export function wholeSample(file: string, sample: JsonObject, pointer = ""): Sample {
   const { events, messages, attachments, message_pool, events_data, ...facts } = sample;
   const texts = asObject(attachments) ?? {};
@@ -59,7 +59,7 @@ function* placed(file: string, pointer: string, values: readonly unknown[]): Gen
   for (const [index, value] of values.entries()) yield { file, pointer: `${pointer}/${index}`, value };
 }
 
-/** Messages in the event itself, or ranges `[start, end)` of the pool: each of these once for the sample. */
+/** The messages in the event itself, or in ranges `[start, end)` of the pool, each once per sample. */
 function* inputOf(
   event: Placed,
   sent: Set<number>,
@@ -82,7 +82,7 @@ function* indexesIn(ranges: unknown): Generator<number> {
   }
 }
 
-/** A sample in a folder: `sample.json` and lists that are cut into documents, each called after the number of its first item. */
+/** A sample in a folder: `sample.json`, and lists that are split into documents, each named by the index of its first item. */
 export function chunkedSample(store: OpenStore, folder: string): Sample {
   const file = `${folder}/sample.json`;
   const facts = readWhole(store, file);
@@ -108,7 +108,7 @@ export function chunkedSample(store: OpenStore, folder: string): Sample {
   };
 }
 
-/** A list in several documents. */
+/** A list that is split into several documents. */
 interface Sequence {
   at(index: number): Placed | undefined;
   all(): Iterable<Placed>;
@@ -119,7 +119,7 @@ function sequence(store: OpenStore, folder: string): Sequence {
     .list(folder)
     .flatMap((name) => (/^\d+\.json$/.test(name) ? [Number.parseInt(name, 10)] : []))
     .sort((one, other) => one - other);
-  /** Only one document is in memory. */
+  /** Only one document is in memory at a time. */
   let open: { start: number; values: readonly unknown[] } | undefined;
   const read = (start: number): readonly unknown[] => {
     if (open?.start !== start) {
