@@ -1,7 +1,7 @@
-/** Calls of one answer that the model gave one id, oldest first: which of them a record belongs to, however many they are. */
+/** Calls of one answer with the same id, oldest first. Finds the call of a record in amortized constant time. */
 export class CallsWithSameId<Call> {
   private readonly calls: Call[];
-  /** By what is waited for: none before this one waits, or ever will again. */
+  /** Index by awaited record: no earlier call waits for it, or ever will again. */
   private readonly first = new Map<string, number>();
 
   constructor(oldest: Call) {
@@ -16,7 +16,7 @@ export class CallsWithSameId<Call> {
     return this.calls.at(-1);
   }
 
-  /** The oldest call that waits for its result, or for another record that comes once per call. */
+  /** The oldest call that waits for its result, or for another record that occurs once per call. */
   oldest(isWaiting: (call: Call) => boolean, awaited = "result"): Call | undefined {
     let at = this.first.get(awaited) ?? 0;
     let call = this.calls[at];

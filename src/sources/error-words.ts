@@ -2,8 +2,8 @@ import { asObject, asText } from "../model/narrow.ts";
 import { parseObject } from "./lines/parse-object.ts";
 
 /**
- * What an error says to a person, where its text ends with the JSON that a provider answered with. `answer`: that JSON;
- * absent: the text says it all.
+ * Splits an error text into its readable message and the provider's JSON response at its end. `answer`: that JSON; absent:
+ * there is none.
  */
 export function errorWords(text: string): { message: string; answer?: unknown } {
   const at = text.indexOf("{");

@@ -27,8 +27,8 @@ import { sweAgent } from "./swe-agent/format.ts";
 import { verbatim } from "./verbatim/format.ts";
 
 /**
- * Every agent whose session files are read. To add one, write its folder and name it here. A file whose place tells nothing
- * belongs to the first that recognises its content: those whose lines look like another agent's come before that.
+ * All supported agents. To add one, create its folder and list it here. A file whose path identifies no agent belongs to the
+ * first format that recognizes its content, so formats with lines similar to another agent's precede that agent.
  */
 export const formats: readonly Format[] = [
   iflow,

@@ -1,12 +1,12 @@
 import type { SessionLinkFacts } from "./contract.ts";
 
-/** What is known of a session to link it, by the id that it goes by here. */
+/** Link facts of a session, under its id in Verbatim. */
 export interface KnownFacts extends SessionLinkFacts {
-  /** The id that its file gives it, where another source has a session of that id: so its agent, its runs and its calls name it. */
+  /** The id in its file, if another source has a session with that id. Its agent, runs and calls use this id. */
   own_id?: string;
 }
 
-/** Where a run belongs. Without `tool_call_id` the call that started it is not known: it is listed, never dropped. */
+/** The parent of a run. Without `tool_call_id` the call that started it is unknown. It is still listed. */
 interface RunToParent {
   session_id: string;
   parent_session_id: string;
@@ -20,19 +20,19 @@ interface CallSite {
   at: number;
 }
 
-/** A clock may be re-stamped a little; a run that began earlier than this before a call, in milliseconds, is not its. */
+/** Clock tolerance in milliseconds. A call did not start a run that began earlier than this before it. */
 const CLOCK_SLACK = 2_000;
 
 /**
- * Joins runs to the calls that started them, for any format, the first that hits: the call's own id, the name that the
- * agent gave the run, the same prompt (the earliest free call before the run). A run that no call fits stays with its
- * parent where that is known, else with the top session of its group.
+ * Joins runs to the calls that started them, for any format. The first match wins: the call's id, the agent's key of the run,
+ * the same prompt (the earliest unmatched call before the run). A run without a matching call belongs to its parent if known,
+ * otherwise to the top session of its group.
  */
 export function linkRuns(facts: readonly SessionLinkFacts[]): RunToParent[] {
   const byCall = new Map<string, CallSite>();
   const byKey = new Map<string, CallSite>();
   const byPrompt = new Map<string, CallSite[]>();
-  /** Names that carry their own scope (a teammate, whose session is no member of the group) and stand only once. */
+  /** Globally unique keys (teammates, whose sessions are not in the group), or "several" if one occurs repeatedly. */
   const anywhere = new Map<string, CallSite | "several">();
   for (const { session_id, group, calls } of facts) {
     for (const { tool_call_id, agent_key, prompt, at } of calls) {
@@ -100,7 +100,7 @@ export function linkRuns(facts: readonly SessionLinkFacts[]): RunToParent[] {
   });
 }
 
-/** Forged names could make two runs each other's parent. */
+/** Whether following parents leads from one run to the other. Forged keys could create cycles. */
 function leadsTo(parents: ReadonlyMap<string, string>, from: string, to: string): boolean {
   for (let at: string | undefined = from; at !== undefined; at = parents.get(at)) {
     if (at === to) return true;

@@ -33,7 +33,7 @@ export interface AntigravityState {
   results: { step: number; type: string; call: string }[];
 }
 
-/** Maximum number of remembered calls and results with the same name or number. */
+/** Maximum number of remembered calls and results, and maximum length of their names. */
 const MAX_KEPT = 64;
 const MAX_NAME = 200;
 

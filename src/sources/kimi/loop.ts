@@ -11,7 +11,7 @@ import { nameRun, noteCall } from "../conversation/runs.ts";
 import { ofFailure } from "../conversation/tool-payload.ts";
 import { type KimiState, REFUSED, usageOf } from "./state.ts";
 
-/** `context.append_loop_event`: a step's beginning, parts, calls, results and end. */
+/** Reads `context.append_loop_event`: a step's start, parts, calls, results and end. */
 export function readLoopEvent(
   state: KimiState,
   conversation: Conversation,
@@ -101,7 +101,7 @@ function readResult(state: KimiState, conversation: Conversation, event: JsonObj
   });
 }
 
-/** The head of an agent's result: `agent_id`, `actual_subagent_type`, `status`. */
+/** Adds the facts from the header of a sub-agent's result to the payload: `agent_id`, `actual_subagent_type`, `status`. */
 function withAgent(
   payload: UiExtra | undefined,
   agent: string | undefined,

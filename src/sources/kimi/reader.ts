@@ -18,7 +18,7 @@ const idOf = (name: string): string => {
 };
 
 /**
- * Kimi Code's `wire.jsonl`, an event log of one agent of a session: `<session>/agents/<agent>/wire.jsonl`, where the agent that
+ * Reads Kimi Code's `wire.jsonl`, an event log of one agent of a session: `<session>/agents/<agent>/wire.jsonl`. The agent that
  * a person talks to is `main`.
  */
 export const kimiReader = conversationReader<KimiState>({
@@ -49,7 +49,7 @@ export const kimiReader = conversationReader<KimiState>({
   },
 });
 
-/** Records that only keep the agent's own books. */
+/** Records for the agent's internal use. */
 const BOOKKEEPING = new Set([
   "llm.tools_snapshot",
   "mcp.tools_discovered",
@@ -63,7 +63,7 @@ const BOOKKEEPING = new Set([
   "turn.step.started",
 ]);
 
-/** Records that change how the agent works, and what they say. */
+/** Records that change the agent's modes, and their texts. */
 const MODES: Readonly<Record<string, (value: JsonObject) => string>> = {
   "plan_mode.enter": () => "Plan mode entered",
   "plan_mode.exit": () => "Plan mode left",
@@ -176,7 +176,7 @@ function readConfig(state: KimiState, conversation: Conversation, value: JsonObj
   return { kind: "folded", into: "the session" };
 }
 
-/** `turn.prompt` and `turn.steer`: what the context repeats in a record of its own. */
+/** Reads `turn.prompt` and `turn.steer`, which a context record repeats. */
 function readPrompt(
   state: KimiState,
   conversation: Conversation,
@@ -199,7 +199,7 @@ function readEnd(conversation: Conversation, value: JsonObject): Disposition {
   return { kind: "folded", into: "the end of its turn" };
 }
 
-/** One for each attempt: the first names the step's model, the others say that it was sent again. */
+/** Reads a request, one per attempt. The first names the step's model; the others are retries. */
 function readRequest(state: KimiState, conversation: Conversation, value: JsonObject): Disposition {
   const model = asText(value.model);
   if (value.kind === "loop" && model !== undefined) {
@@ -212,7 +212,7 @@ function readRequest(state: KimiState, conversation: Conversation, value: JsonOb
   return { kind: "folded", into: value.kind === "compaction" ? "the compaction" : "its step" };
 }
 
-/** Those of a turn repeat what the step's end says; those of the session are of requests beside the steps. */
+/** Reads a usage record. Those of a turn repeat the step's end; those of the session belong to requests outside of steps. */
 function readUsage(state: KimiState, conversation: Conversation, value: JsonObject): Disposition {
   const usage = usageOf(value.usage);
   if (value.usageScope !== "session" || usage === undefined)

@@ -4,27 +4,27 @@ import { asNumber, asObject } from "../../model/narrow.ts";
 import type { Conversation, ConversationState } from "../conversation/conversation.ts";
 import type { StartedRuns } from "../conversation/runs.ts";
 
-/** What is kept of a Kimi Code session between records. */
+/** State of a Kimi Code session between records. */
 export interface KimiState extends StartedRuns {
   conversation: ConversationState;
-  /** The session whose sub-agent this is, and the agent's name in it (`agent-0`). */
+  /** The parent session of this sub-agent, and the agent's name in it (`agent-0`). */
   parent?: { session_id: string; agent: string };
   begun: boolean;
-  /** The model of the next step, as the last request or the settings name it. */
+  /** The model of the next step, from the last request or the settings. */
   model?: string;
-  /** A prompt that was told, and that the context will repeat: its beginning. */
+  /** The start of an emitted prompt that the context will repeat. */
   asked?: string;
-  /** Turns that `context.undo` may take back, oldest first. */
+  /** Turns that `context.undo` may retract, oldest first. */
   turns: string[];
-  /** Who allowed the calls that are told next, by call; `refused`: a person did not. */
+  /** Who allowed the following calls, by call; `refused`: a person did not. */
   allowed: Record<string, string>;
 }
 
 const MAX_TURNS = 200;
-/** What `allowed` says of a call that was refused. */
+/** Value of `allowed` for a refused call. */
 export const REFUSED = "refused";
 
-/** A prompt by its origin's kind. */
+/** Emits a prompt according to the kind of its origin. */
 export function tellPrompt(
   state: KimiState,
   conversation: Conversation,
@@ -49,7 +49,7 @@ export function tellPrompt(
   }
 }
 
-/** Tokens as Kimi counts them: `inputOther` is what no cache had. */
+/** Converts Kimi's token counts. `inputOther` is the uncached input. */
 export function usageOf(value: unknown): Usage | undefined {
   const usage = asObject(value);
   const input = asNumber(usage?.inputOther);

@@ -8,7 +8,7 @@ import { own } from "../conversation/own.ts";
 import { promptKey } from "../conversation/runs.ts";
 import { type KimiState, tellPrompt } from "./state.ts";
 
-/** Kinds of origins of messages that are context, and how they are called. */
+/** Titles of context messages by the kind of their origin. */
 const CONTEXT: Readonly<Record<string, string>> = {
   injection: "Context from Kimi",
   compaction_summary: "Summary that the conversation goes on with",
@@ -16,7 +16,7 @@ const CONTEXT: Readonly<Record<string, string>> = {
   retry: "Retry",
 };
 
-/** `context.append_message`: a message of the context, which for most prompts repeats the record before it. */
+/** Reads `context.append_message`, a message of the context, which usually repeats the preceding prompt record. */
 export function readUserMessage(
   state: KimiState,
   conversation: Conversation,

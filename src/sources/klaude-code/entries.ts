@@ -5,7 +5,7 @@ import { promptKey } from "../conversation/runs.ts";
 import { errorWords } from "../error-words.ts";
 import type { KlaudeState } from "./state.ts";
 
-/** A record of the history that is no message. */
+/** Reads a history record that is no message. */
 export function readEntry(
   state: KlaudeState,
   conversation: Conversation,
@@ -19,7 +19,7 @@ export function readEntry(
       return conversation.result();
     }
     case "InterruptEntry":
-      // Without a notice it was told by the message or the result that was stopped.
+      // Without a notice, the interrupted message or result already recorded it.
       if (data.show_notice === false && conversation.wasStopped)
         return conversation.result({ kind: "folded", into: "the interrupt before it" });
       conversation.interrupt("Interrupted by the user");
@@ -53,7 +53,7 @@ export function readEntry(
       const { made } = state.items;
       const at = made.findLastIndex(({ prompt }) => prompt !== undefined);
       const prompt = made[at];
-      // It withdraws the prompt before it, where that is what it says.
+      // It retracts the preceding prompt if the text matches.
       if (prompt === undefined || text === undefined || prompt.prompt !== promptKey(text)) {
         conversation.marker("note", "A prompt was taken back", text);
         return conversation.result();
@@ -104,7 +104,7 @@ export function readEntry(
   }
 }
 
-/** The call that starts the sub-agent of this description: the oldest that has none yet. */
+/** The call that starts the sub-agent with this description: the oldest without a sub-agent. */
 function startOf(
   state: KlaudeState,
   description: string | undefined,
@@ -113,7 +113,7 @@ function startOf(
   return free.find(({ tool_call_id }) => state.descriptions[tool_call_id] === description) ?? free[0];
 }
 
-/** Withdraws what was told from this item of the history on. */
+/** Retracts everything from this history item on. */
 function retractFrom(state: KlaudeState, conversation: Conversation, index: number): number {
   const { from, made } = state.items;
   const items = made.slice(Math.max(0, index - from));

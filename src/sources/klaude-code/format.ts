@@ -3,7 +3,7 @@ import { firstRecords } from "../conversation/head.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
 import { klaudeReader } from "./reader.ts";
 
-/** klaude-code: `~/.klaude/projects/<folder>/sessions/<id>/events.jsonl`, with `meta.json` beside it. */
+/** klaude-code: `~/.klaude/projects/<folder>/sessions/<id>/events.jsonl`, with `meta.json` in the same folder. */
 export const klaudeCode = recordLinesFormat({
   id: "klaude-code",
   name: "klaude-code",
@@ -16,7 +16,7 @@ export const klaudeCode = recordLinesFormat({
   reader: klaudeReader,
 });
 
-/** Two members: the name of a class, and its data. */
+/** Whether a record has two members: a class name and its data. */
 function isItem(record: JsonObject): boolean {
   const type = asString(record.type) ?? "";
   return asObject(record.data) !== undefined && /^[A-Z][A-Za-z]+(?:Message|Entry|Item)$/.test(type);

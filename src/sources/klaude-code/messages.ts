@@ -14,7 +14,7 @@ const partsIn = (data: JsonObject): JsonObject[] =>
     .map(asObject)
     .filter((part) => part !== undefined);
 
-/** A part that is shown as it stands; `undefined`: its message tells it in another way. */
+/** A part that is shown unchanged; `undefined`: its message shows it in another way. */
 function shownPart(part: JsonObject): Part | undefined {
   switch (part.type) {
     case "text": {
@@ -48,7 +48,7 @@ function mediaOf(part: JsonObject): MediaPart {
 
 const shownParts = (data: JsonObject): Part[] => partsIn(data).flatMap((part) => shownPart(part) ?? []);
 
-/** What a person typed, or ran in the prompt (`bash_mode`). Returns its text. */
+/** Reads a person's prompt or command (`bash_mode`). Returns its text. */
 export function readUser(conversation: Conversation, data: JsonObject): string {
   const parts = shownParts(data);
   const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
@@ -60,7 +60,7 @@ export function readUser(conversation: Conversation, data: JsonObject): string {
   return text;
 }
 
-/** What klaude-code put before the model: reminders, memory files, a skill. */
+/** Reads content that klaude-code adds for the model: reminders, memory files, a skill. */
 export function readDeveloper(conversation: Conversation, data: JsonObject): void {
   const parts = shownParts(data);
   const extra = asArray(asObject(data.ui_extra)?.items).map((item) => asText(asObject(item)?.type));
@@ -86,7 +86,7 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
   error: "error",
 };
 
-/** One model call: a message has all that it said, in order. */
+/** Reads one model call. A message contains its complete output in order. */
 export function readAssistant(
   state: KlaudeState,
   conversation: Conversation,
@@ -112,7 +112,7 @@ export function readAssistant(
       readPart(state, conversation, { part, next: parts[index + 1], before: parts[index - 1], phase });
     });
     const stop_reason = own(STOP_REASONS, reason);
-    // The step of an answer that a person stopped has no end of its own: the interrupt ends it.
+    // An answer that a person stopped has no end of its own: the interrupt ends it.
     if (reason !== "aborted" || usage !== undefined) {
       conversation.endStep({
         ...(usage !== undefined && { usage }),
@@ -144,7 +144,7 @@ function readPart(
       conversation.text(asString(part.text) ?? "", phase === undefined ? {} : { phase });
       return;
     case "thinking_text": {
-      // A signature belongs to the thought before it.
+      // A signature belongs to the preceding thought.
       const signature = next?.type === "thinking_signature" ? asText(next.signature) : undefined;
       conversation.thinking(asString(part.text) ?? "", signature === undefined ? {} : { signature });
       return;
@@ -203,7 +203,9 @@ export function readResult(state: KlaudeState, conversation: Conversation, data:
   if (run !== undefined && id !== undefined) nameRun(state, id, run);
 }
 
-/** Of klaude-code's input those tokens that a cache had or took are a part. Costs are in US dollars, where it does not say otherwise. */
+/**
+ * Converts klaude-code's usage, whose input includes cache reads and writes. Costs are in US dollars unless stated otherwise.
+ */
 export function usageOf(value: JsonObject | undefined): Usage | undefined {
   const given = asNumber(value?.input_tokens) ?? 0;
   const output = asNumber(value?.output_tokens) ?? 0;

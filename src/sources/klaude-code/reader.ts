@@ -14,7 +14,7 @@ import { type KlaudeState, MAX_ITEMS } from "./state.ts";
 
 const ID = "klaude-code";
 
-/** klaude-code writes its UUIDs without hyphens. */
+/** Restores the hyphens in klaude-code's UUIDs. */
 function idOf(name: string): string {
   const [, ...groups] = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/.exec(name) ?? [];
   const id = (groups.length === 5 ? groups.join("-") : name).toLowerCase();
@@ -22,8 +22,8 @@ function idOf(name: string): string {
 }
 
 /**
- * klaude-code's `events.jsonl`: its history, an item a line, in the model of messages and parts that Verbatim's own records
- * have too. Nothing is ever deleted; what was taken back is named by a later item. `meta.json` beside it names the session.
+ * Reads klaude-code's `events.jsonl`: its history, one item per line, in the model of messages and parts that Verbatim's own
+ * records use. Nothing is deleted; later items name what was taken back. `meta.json` in the same folder names the session.
  */
 export const klaudeReader = conversationReader<KlaudeState>({
   initialState({ path }) {
@@ -109,14 +109,14 @@ function read(state: KlaudeState, record: SessionRecord): RecordResult {
   return result ?? conversation.result({ kind: "hidden", rule: "empty message" });
 }
 
-/** `created_at` has no zone and is local time: it is taken for UTC, so that times within a session are right to each other. */
+/** Parses `created_at`, a local time without a zone. It is read as UTC, so that times within a session are consistent. */
 function localTime(value: unknown): number | undefined {
   const text = asText(value);
   if (text === undefined) return undefined;
   return timeOf(/(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text.replace(" ", "T")}Z`);
 }
 
-/** What calls that start sub-agents say of them, by call: an item that follows names the session by it. */
+/** Stores the descriptions in calls that start sub-agents. A following item names the session by its description. */
 function noteDescriptions(state: KlaudeState, data: JsonObject): void {
   for (const { tool_call_id } of state.runs) {
     if (Object.hasOwn(state.descriptions, tool_call_id)) continue;

@@ -1,17 +1,17 @@
 import type { ConversationState } from "../conversation/conversation.ts";
 import type { StartedRuns } from "../conversation/runs.ts";
 
-/** What is kept of a klaude-code session between records: plain data, bounded. */
+/** State of a klaude-code session between records: plain data of bounded size. */
 export interface KlaudeState extends StartedRuns {
   conversation: ConversationState;
   named: boolean;
-  /** The newest items of the history, with the place of the first of them: a rewind counts items, a retraction looks back. */
+  /** The newest history items, and the index of the first one. A rewind counts items; a retraction searches them. */
   items: { from: number; made: { key: string; made: "turn" | "step" | "parts"; prompt?: string }[] };
-  /** What calls that start sub-agents say of them, by call. */
+  /** Descriptions in calls that start sub-agents, by call. */
   descriptions: Record<string, string>;
-  /** What the file beside the events says of the run that this session is. */
+  /** Facts from `meta.json` about the run that this session is. */
   run?: { parent?: string; name?: string; prompt?: string; at: number };
 }
 
-/** More items than these are not remembered. */
+/** Maximum number of remembered items. */
 export const MAX_ITEMS = 1_024;

@@ -4,8 +4,8 @@ import { own } from "../conversation/own.ts";
 import { fileDiff } from "../conversation/unified-diff.ts";
 
 /**
- * klaude-code's `ui_extra` of a tool result as a payload, `call` being what the call's arguments say. Of a `multi` the first item
- * that has a payload counts.
+ * Converts klaude-code's `ui_extra` of a tool result to a payload. `call`: the payload from the call's arguments. For a
+ * `multi`, the first item with a payload is used.
  */
 export function payloadOfExtra(
   extra: JsonObject | undefined,
@@ -55,7 +55,7 @@ export function payloadOfExtra(
   }
 }
 
-/** Files that a `ui_extra` names beside the result's own parts. */
+/** Files in a `ui_extra`, in addition to the result's own parts. */
 export function imagesOf(extra: JsonObject | undefined): string[] {
   if (extra?.type === "multi") return asArray(extra.items).flatMap((item) => imagesOf(asObject(item)));
   const path = extra?.type === "image" ? asText(extra.file_path) : undefined;
@@ -64,7 +64,7 @@ export function imagesOf(extra: JsonObject | undefined): string[] {
 
 const SIGNS: Readonly<Record<string, string>> = { ctx: " ", add: "+", remove: "-" };
 
-/** A file's difference, in lines of spans, with gaps between its hunks. */
+/** The diff of a file, from lines of spans with gaps between hunks. */
 function diffOf(file: JsonObject | undefined): FileDiff | undefined {
   const path = asText(file?.file_path);
   if (path === undefined) return undefined;

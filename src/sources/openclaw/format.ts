@@ -5,11 +5,11 @@ import { recordLinesFormat } from "../lines/record-lines.ts";
 import { piReader } from "../pi/reader.ts";
 import type { PiState } from "../pi/state.ts";
 
-/** OpenClaw writes pi's format: only whose sessions these are is told otherwise. */
+/** Reads OpenClaw's sessions, which have pi's format. Only the agent's name differs. */
 export const openclawReader: RecordReader<PiState> = {
   ...piReader,
   read(state, record) {
-    // Its entries name parents that are no entries (the session, a call): they tell no branches, and the file's order holds.
+    // Parents may be other things than entries (the session, a call), so they define no branches, and file order applies.
     const { parentId: _, ...value } = record.value;
     if (value.type !== "session") delete value.id;
     const { disposition, frames } = piReader.read(state, { ...record, value });
@@ -23,8 +23,8 @@ export const openclawReader: RecordReader<PiState> = {
 };
 
 /**
- * OpenClaw: `~/.openclaw/agents/<agent>/sessions/<id>.jsonl`; what was reset or deleted keeps its file under another ending. Its
- * lines are pi's, so it is asked first.
+ * OpenClaw: `~/.openclaw/agents/<agent>/sessions/<id>.jsonl`. Files of reset or deleted sessions remain under another
+ * extension. Its lines are pi's, so it is tried first.
  */
 export const openclaw = recordLinesFormat({
   id: "openclaw",
@@ -38,7 +38,7 @@ export const openclaw = recordLinesFormat({
   reader: openclawReader,
 });
 
-/** What only OpenClaw writes among pi's entries. */
+/** Whether a record is one that OpenClaw writes and pi does not. */
 function isOwn(record: JsonObject): boolean {
   if (asText(record.customType)?.startsWith("openclaw") === true) return true;
   const provider = asText(record.provider) ?? asText(asObject(record.message)?.provider);

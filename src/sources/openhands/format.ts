@@ -2,7 +2,7 @@ import { recordLinesFormat } from "../lines/record-lines.ts";
 import { openHandsReader } from "./reader.ts";
 import { openHandsSnapshots } from "./stores.ts";
 
-/** OpenHands (software agent SDK and its command line): a folder for each conversation, a file for each event. */
+/** OpenHands (software agent SDK and its CLI): one folder per conversation, one file per event. */
 export const openHands = recordLinesFormat({
   id: "openhands",
   name: "OpenHands",

@@ -6,22 +6,23 @@ import { Conversation, type ConversationState, freshConversation } from "../conv
 import { conversationReader } from "../conversation/conversation-reader.ts";
 import { inputOf, ofFailure, payloadOf, withExit } from "../conversation/tool-payload.ts";
 
-/** What is kept of a conversation between events. */
+/** State of a conversation between events. */
 export interface OpenHandsState {
   conversation: ConversationState;
   named: boolean;
 }
 
 /**
- * Events of a conversation: messages, actions (tool calls; parallel ones share `llm_response_id`), their observations, and what the
- * program did. Source: `openhands/sdk/event` of the software agent SDK. No event says how a turn ended.
+ * Reads the events of a conversation: messages, actions (tool calls; parallel ones share `llm_response_id`), their
+ * observations, and the program's activity. Source: `openhands/sdk/event` of the software agent SDK. No event says how a turn
+ * ended.
  */
 export const openHandsReader = conversationReader<OpenHandsState>({
   initialState: () => ({ conversation: freshConversation(uuidFrom("openhands", "")), named: false }),
   read,
 });
 
-/** Events that only say what the program's own state is. */
+/** Events about the program's internal state. */
 const STATE_EVENTS = new Set(["ConversationStateUpdateEvent", "TokenEvent", "LLMCompletionLogEvent"]);
 
 function read(state: OpenHandsState, record: SessionRecord): RecordResult {
@@ -114,7 +115,7 @@ function readMessage(conversation: Conversation, value: JsonObject, step: string
   conversation.text(textIn(message?.content));
 }
 
-/** Thinking is written twice where a provider signs it: as blocks, and as their text. */
+/** Emits thoughts. Signed thoughts are written twice: as blocks and as text. */
 function readThoughts(conversation: Conversation, value: JsonObject): void {
   const blocks = asArray(value.thinking_blocks).map((each) => asObject(each) ?? {});
   for (const block of blocks) {
@@ -127,7 +128,7 @@ function readThoughts(conversation: Conversation, value: JsonObject): void {
   if (blocks.length === 0) conversation.thinking(asString(value.reasoning_content) ?? "");
 }
 
-/** `tool_call` is flat, or as OpenAI's chat API nests it. */
+/** Emits an action. `tool_call` is flat, or nested as in OpenAI's chat API. */
 function readAction(conversation: Conversation, value: JsonObject): void {
   const call = asObject(value.tool_call);
   const written = call?.arguments ?? asObject(call?.function)?.arguments;
@@ -143,7 +144,7 @@ function readAction(conversation: Conversation, value: JsonObject): void {
   });
 }
 
-/** Tools by the names that other agents give them, for their cards. */
+/** Common tool names by OpenHands' names, to choose their cards. */
 const NAMES = new Map([
   ["terminal", "bash"],
   ["execute_bash", "bash"],

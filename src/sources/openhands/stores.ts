@@ -5,8 +5,8 @@ import { parseObject } from "../lines/parse-object.ts";
 const EVENT = /^event-(\d+)-[\w-]+\.json$/;
 
 /**
- * Where OpenHands keeps a conversation: `base_state.json` and `events/event-00001-<id>.json`, numbered in the order in which they were
- * appended and never rewritten. Source: `openhands/sdk/conversation/event_store.py` of the software agent SDK.
+ * OpenHands' conversation store: `base_state.json` and `events/event-00001-<id>.json`, numbered in order of appending and never
+ * rewritten. Source: `openhands/sdk/conversation/event_store.py` of the software agent SDK.
  */
 export const openHandsSnapshots: Snapshots = {
   storeOf: (path) =>
@@ -47,12 +47,12 @@ function* recordsOf(store: OpenStore, state: string, events: readonly string[]):
   }
 }
 
-/** The conversation's id, which names its folder. */
+/** The conversation's id, which is its folder's name. */
 const nameOf = ({ path }: OpenStore): string => path.slice(path.lastIndexOf("/") + 1);
 
 const numberOf = (name: string): number => Number(EVENT.exec(name)?.[1] ?? 0);
 
-/** What is shown of the state. Of the rest, settings and secrets of the model among them, nothing is kept. */
+/** The facts of the state that are shown. Nothing else is kept, such as settings and secrets of the model. */
 function factsOf(text: string): object {
   const state = parseObject(text);
   const model = asText(asObject(asObject(state?.agent)?.llm)?.model);

@@ -3,7 +3,10 @@ import { firstRecords } from "../conversation/head.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
 import { qwenReader } from "./reader.ts";
 
-/** Qwen Code: `~/.qwen/projects/<folder>/chats/<id>.jsonl`, sub-agents in `subagents/<id>/` beside. Its lines look like Claude Code's, so it is asked first. */
+/**
+ * Qwen Code: `~/.qwen/projects/<folder>/chats/<id>.jsonl`, sub-agents in a sibling folder `subagents/<id>/`. Its lines look
+ * like Claude Code's, so it is tried first.
+ */
 export const qwenCode = recordLinesFormat({
   id: "qwen-code",
   name: "Qwen Code",
@@ -16,7 +19,7 @@ export const qwenCode = recordLinesFormat({
   reader: qwenReader,
 });
 
-/** Claude's envelope around the Gemini API's `parts`, or a system record with a payload. */
+/** Whether a record has Claude's envelope with the Gemini API's `parts`, or is a system record with a payload. */
 function isOwn(record: JsonObject): boolean {
   if (asText(record.sessionId) === undefined || !("parentUuid" in record)) return false;
   const parts = asObject(record.message)?.parts;

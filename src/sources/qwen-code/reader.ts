@@ -19,8 +19,8 @@ import { usageOf } from "./usage.ts";
 const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("qwen-code", name));
 
 /**
- * Qwen Code's chats: messages in the shapes of the Gemini API, each naming the record before it, with the telemetry between
- * them. A rewound session goes on from an earlier record in the same file.
+ * Reads Qwen Code's chats: messages in the shapes of the Gemini API, each with a parent, and telemetry records between them. A
+ * rewound session continues from an earlier record in the same file.
  */
 export const qwenReader: RecordReader<QwenState> = {
   initialState: ({ path }) => ({
@@ -99,14 +99,14 @@ function read(state: QwenState, record: SessionRecord): RecordResult {
   return result;
 }
 
-/** The session of a chat, or of a sub-agent, whose file names the session that started it. */
+/** Names the session of a chat or of a sub-agent, whose file names its parent session. */
 function nameSession(state: QwenState, session_id: string, value: JsonObject): void {
   const key = asText(value.agentId);
   state.conversation.session_id = session_id;
   if (value.isSidechain !== true || key === undefined) return;
   state.conversation.session_id = uuidFrom(session_id, `agent:${key}`);
   const name = asText(value.agentName);
-  // Such an agent is called by its kind and the call that started it.
+  // Such an agent is named after its kind and the call that started it.
   const call = name !== undefined && key.startsWith(`${name}-`) ? key.slice(name.length + 1) : undefined;
   state.run = {
     key,
@@ -185,7 +185,7 @@ function readUser(conversation: Conversation, value: JsonObject, byAgent: boolea
   }
 }
 
-/** One model call: a record has all that it said. */
+/** Reads one model call. A record contains its complete output. */
 function readAssistant(state: QwenState, conversation: Conversation, record: SessionRecord): void {
   const { value } = record;
   const parts = partsIn(value);
@@ -219,7 +219,7 @@ function readAssistant(state: QwenState, conversation: Conversation, record: Ses
     return;
   }
   conversation.endStep(usage === undefined ? {} : { usage });
-  // Qwen Code writes the answer that a person stopped like any other, but for its tokens.
+  // Qwen Code writes an answer that a person stopped like any other, but without tokens.
   if (usage === undefined && state.has_figures && !conversation.waits()) {
     conversation.marker("note", "This answer has no recorded end: it was stopped, or its stream broke off");
     if (state.conversation.turn !== undefined) state.conversation.turn.open = true;

@@ -7,7 +7,7 @@ import { resultContent } from "../conversation/content.ts";
 import { ofFailure, payloadOf, withExit } from "../conversation/tool-payload.ts";
 import { displayedDiff } from "../conversation/unified-diff.ts";
 
-/** What a call answered. */
+/** The output of a call. */
 export interface Answer {
   id: string | undefined;
   tool_name: string | undefined;
@@ -18,11 +18,11 @@ export interface Answer {
   payload: (call: UiExtra | undefined) => UiExtra | undefined;
 }
 
-/** A shell's output, within what Qwen Code sends to the model. */
+/** The shell output in Qwen Code's text for the model. */
 const SHELL = /^Command: [\s\S]*?\nDirectory: [^\n]*\nOutput: /;
 const SHELL_END = /\nError: [^\n]*\nExit Code: (-?\d+|\(none\))\n/;
 
-/** A `functionResponse` with what the record says about its call. */
+/** Reads a `functionResponse`, with the record's facts about its call. */
 export function answerOf(
   response: JsonObject,
   call_record: JsonObject | undefined,
@@ -40,7 +40,7 @@ export function answerOf(
       : call_record?.status === "error" || (call_record === undefined && error !== undefined)
         ? "error"
         : "success";
-  // What a stopped command had printed stands only in what the terminal showed, and at times that of others too.
+  // The output of a stopped command is only in the terminal display, as is some output of other commands.
   const isMore = shown !== undefined && shown !== "" && !content.output_text.includes(shown);
   const output_text = isMore ? `${shown}\n${content.output_text}` : content.output_text;
   return {
@@ -76,7 +76,7 @@ function payloadOfResult(
     status: ToolStatus;
     output_text: string;
     display: JsonObject | undefined;
-    /** How much of the text, from its beginning, is what the terminal showed. */
+    /** Length of the leading part of the text that the terminal showed. */
     shown?: number;
   },
 ): UiExtra | undefined {
@@ -120,7 +120,7 @@ function runOf(call: UiExtra | undefined, display: JsonObject): UiExtra {
   };
 }
 
-/** The text of a terminal's cells, a line each, without the blanks that fill them. */
+/** The text of a terminal's cells, one line per row, without padding. */
 function terminalText(display: unknown): string | undefined {
   const rows = asArray(asObject(display)?.ansiOutput);
   if (rows.length === 0) return undefined;

@@ -5,7 +5,7 @@ import type { Conversation } from "../conversation/conversation.ts";
 import type { QwenState } from "./state.ts";
 import { readTelemetry } from "./telemetry.ts";
 
-/** What only keeps Qwen Code's own books. */
+/** Records for Qwen Code's internal use. */
 const BOOKKEEPING = new Set([
   "attribution_snapshot",
   "branch_checkpoint",
@@ -19,7 +19,7 @@ const BOOKKEEPING = new Set([
   "user_text_elements",
 ]);
 
-/** A record of type `system`, by its subtype. */
+/** Reads a record of type `system` by its subtype. */
 export function readSystem(
   state: QwenState,
   conversation: Conversation,
@@ -59,7 +59,7 @@ export function readSystem(
       return conversation.result();
     }
     case "rewind":
-      // What it withdraws is told where the branch begins.
+      // The retraction happens where the branch starts.
       conversation.marker("rewind", "Rewound to an earlier prompt", undefined, payload);
       return conversation.result();
     case "at_command": {
@@ -98,7 +98,7 @@ export function readSystem(
   }
 }
 
-/** A command of the terminal, `/compress`, and what it answered. */
+/** Reads a slash command such as `/compress`, and its output. */
 function readCommand(conversation: Conversation, payload: JsonObject): void {
   const command = asText(payload.rawCommand) ?? "/";
   if (payload.phase !== "result") {

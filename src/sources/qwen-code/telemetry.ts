@@ -13,7 +13,7 @@ import { usageOf } from "./usage.ts";
 const MOST = 64;
 const LONGEST = 200;
 
-/** A call in a few characters, to find it again: its tool and the beginning of its arguments. */
+/** A short key of a call: its tool and the start of its arguments. */
 export const callKey = (name: unknown, input: unknown): string =>
   `${asString(name) ?? ""}:${JSON.stringify(input ?? {})}`.slice(0, LONGEST);
 
@@ -23,15 +23,15 @@ const DECISIONS: Readonly<Record<string, Decider>> = {
   auto_accept: "mode",
 };
 
-/** The sub-agent that an event tells of: `<session>#<agent>#<round>`. */
+/** The sub-agent of an event: `<session>#<agent>#<round>`. */
 function agentOf(event: JsonObject): string | undefined {
   const [, agent] = /#([^#]+)#\d+$/.exec(asText(event.prompt_id) ?? "") ?? [];
   return agent;
 }
 
 /**
- * An event of the telemetry, which is written between the records of the conversation. It alone tells of failed requests, of
- * who allowed a call, and of what sub-agents do.
+ * Reads a telemetry event, which is written between the records of the conversation. Only telemetry records failed requests,
+ * who allowed a call, and the activity of sub-agents.
  */
 export function readTelemetry(
   state: QwenState,
@@ -41,7 +41,7 @@ export function readTelemetry(
 ): RecordResult {
   const name = asText(event["event.name"])?.replace(/^qwen-code\./, "") ?? "unknown";
   const agent = agentOf(event);
-  // From 0.2x on a sub-agent has a file of its own, and is called by its call.
+  // Since 0.2x a sub-agent has a separate file and is named after its call.
   if (agent !== undefined && state.runs.some(({ tool_call_id }) => agent.endsWith(`-${tool_call_id}`)))
     return conversation.result({ kind: "hidden", rule: "telemetry: what a sub-agent's own file tells" });
   if (agent !== undefined && /^(?:api_|tool_call)/.test(name)) {
@@ -57,7 +57,7 @@ export function readTelemetry(
       return conversation.result();
     }
     case "api_response": {
-      // Not asked by the conversation itself: the record of an answer tells the figures of those.
+      // A request outside the conversation. Counts of the conversation's requests are in its answers' records.
       const usage = /^compress-/.test(asText(event.prompt_id) ?? "") ? usageOf(event) : undefined;
       const model = asText(event.model);
       if (usage !== undefined) conversation.aside({ ...(model !== undefined && { model }), usage });
@@ -165,7 +165,7 @@ function endStep(run: RunState, conversation: Conversation): void {
 }
 
 /**
- * The run that a call started ended. Nothing names it: it is the one whose rounds, tokens and last words the result tells.
+ * Ends the run that a call started. No id names it, so it is found by the rounds, tokens and last text in the result.
  * `display`: the `resultDisplay` of the result.
  */
 export function endRun(

@@ -1,7 +1,10 @@
 import type { Usage } from "../../model/messages/message.ts";
 import { asNumber, type JsonObject } from "../../model/narrow.ts";
 
-/** Tokens in the words of the Gemini API, or of the telemetry: the input holds what a cache had. `undefined`: none, or zeros only. */
+/**
+ * Converts token counts of the Gemini API or the telemetry, whose input includes cached tokens. `undefined`: none, or only
+ * zeros.
+ */
 export function usageOf(value: JsonObject | undefined): Usage | undefined {
   const given = asNumber(value?.promptTokenCount) ?? asNumber(value?.input_token_count) ?? 0;
   const said = asNumber(value?.candidatesTokenCount) ?? asNumber(value?.output_token_count) ?? 0;
@@ -9,7 +12,7 @@ export function usageOf(value: JsonObject | undefined): Usage | undefined {
   const reasoning = asNumber(value?.thoughtsTokenCount) ?? asNumber(value?.thoughts_token_count);
   const total = asNumber(value?.totalTokenCount) ?? asNumber(value?.total_token_count);
   if (given + said === 0) return undefined;
-  // Gemini counts thoughts beside what was said, OpenAI as a part of it: the total shows which.
+  // Gemini counts thoughts separately from the output, OpenAI as part of it. The total shows which.
   const isBeside = reasoning !== undefined && total === given + said + reasoning;
   return {
     input: Math.max(0, given - (cache_read ?? 0)),

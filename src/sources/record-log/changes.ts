@@ -1,12 +1,11 @@
 import type { SnapshotSession } from "../contract.ts";
 import type { LogEntry } from "./log-line.ts";
 
-/** What a log says of each record now: its last revision, by key; deleted ones are not in it. */
+/** The last revision of each record in a log, by key, without deleted ones. */
 export type Cursor = Map<string, { revision: string; place: LogEntry["place"] }>;
 
 /**
- * What became of a session since `cursor`, which it brings up to date: new and changed records in the agent's order, then those
- * that are gone.
+ * The changes of a session since `cursor`, which is updated: new and changed records in the agent's order, then deleted ones.
  */
 export function* changesOf(
   session: SnapshotSession,

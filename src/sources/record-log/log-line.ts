@@ -5,15 +5,15 @@ import type { SessionRecord } from "../contract.ts";
 import type { LineRecord } from "../lines/lines.ts";
 import { parseObject } from "../lines/parse-object.ts";
 
-// A record log: JSON lines that Verbatim appends to, one file per session of an agent that changes its records in place. The
-// first line is a header; each other line is one revision of one record, in the order in which they were seen.
+// A record log is a JSONL file that Verbatim appends to, one per session of an agent that changes its records in place. The
+// first line is a header. Each other line is one revision of a record, in the order in which they were read.
 
-/** Marks the header; the number is the version of the log's form. */
+/** Marks the header. The number is the log's format version. */
 const HEADER = "record_log";
 const VERSION = 1;
 const SUFFIX = ".records.jsonl";
 
-/** What the first line says. */
+/** The content of the first line. */
 export interface LogHeader {
   /** The agent's id. */
   agent: string;
@@ -34,7 +34,7 @@ export interface LogEntry {
 
 export const isRecordLog = (path: string): boolean => path.endsWith(SUFFIX);
 
-/** The file name of a session's log: unusual characters are escaped as `%xx`, so that two names never share a file. */
+/** The file name of a session's log. Special characters are escaped as `%xx`, so that no two names share a file. */
 export function logName(session: string): string {
   const safe = session.replace(/[^A-Za-z0-9_-]/gu, (character) =>
     [...new TextEncoder().encode(character)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join(""),
@@ -42,12 +42,12 @@ export function logName(session: string): string {
   return `${safe}${SUFFIX}`;
 }
 
-/** The header's line, with its newline. */
+/** The header line with its newline. */
 export function headerLine(header: LogHeader): string {
   return `${JSON.stringify({ [HEADER]: VERSION, ...header })}\n`;
 }
 
-/** The header in a log's first bytes; `undefined`: these are none of a record log. */
+/** The header in a file's first bytes; `undefined`: it is no record log. */
 export function headerIn(head: Uint8Array): LogHeader | undefined {
   const text = new TextDecoder().decode(head.subarray(0, 64 * 1024)).split("\n", 1)[0] ?? "";
   const value = text.startsWith(`{"${HEADER}":`) ? parseObject(text) : undefined;
@@ -61,22 +61,22 @@ function headerOf(value: JsonObject): LogHeader | undefined {
     : { agent, session, file };
 }
 
-/** An entry's line, with its newline. Text that is no JSON object is kept as a string, and shown as unreadable. */
+/** An entry's line with its newline. Text that is no JSON object is stored as a string and shown as unreadable. */
 export function entryLine({ key, revision, place, text }: LogEntry): string {
   const head = JSON.stringify({ key, revision, place }).slice(0, -1);
   if (text === undefined) return `${head},"deleted":true}\n`;
-  // Valid JSON has newlines only between its values.
+  // Valid JSON has newlines only between tokens.
   if (parseObject(text) !== undefined) return `${head},"value":${text.replaceAll(/[\r\n]/g, " ")}}\n`;
   return `${head},"damaged":${JSON.stringify(text)}}\n`;
 }
 
-/** What a line of a log says. */
+/** The content of a log line. */
 export type LogLine =
   | { kind: "header"; header: LogHeader }
   | { kind: "record"; record: SessionRecord }
   | { kind: "damaged"; place: SessionRecord["place"]; text: string; error: string };
 
-/** Reads one line; `undefined`: it is none of a record log. */
+/** Parses one line; `undefined`: it is no line of a record log. */
 export function parseLogLine({
   value,
   text,

@@ -5,7 +5,7 @@ import { recordLinesFormat } from "../lines/record-lines.ts";
 import { taskReader } from "./reader.ts";
 import { hasTask, storeOf, taskSessions } from "./stores.ts";
 
-/** Folders in which editors that run VS Code extensions keep what these write, below the home folder. */
+/** Folders below the home folder in which editors store data of VS Code extensions. */
 const EDITORS = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"].flatMap((editor) =>
   [".config", "Library/Application Support", "AppData/Roaming"].map(
     (base) => `${base}/${editor}/User/globalStorage`,
@@ -18,11 +18,13 @@ interface Extension {
   name: string;
   variable: string;
   extension: string;
-  /** Folders of tasks elsewhere. */
+  /** Other folders with tasks. */
   others?: string[];
 }
 
-/** An extension that keeps each task in a folder of rewritten documents; the format began with Cline. */
+/**
+ * Creates the format of an extension that stores each task in a folder of rewritten documents. The format originated in Cline.
+ */
 function taskFormat({ id, name, variable, extension, others = [] }: Extension): Format {
   return recordLinesFormat({
     id,
@@ -38,7 +40,7 @@ function taskFormat({ id, name, variable, extension, others = [] }: Extension): 
       storeOf,
       recognizes: (store) => hasTask(store) && isOf(store.path, extension),
       sessions: (store) => taskSessions(store),
-      // A copy of the repository for each task.
+      // Each task has a copy of the repository.
       skips: ["checkpoints"],
     },
     reader: taskReader(id),
@@ -48,11 +50,11 @@ function taskFormat({ id, name, variable, extension, others = [] }: Extension): 
 const ROO = "roo-code";
 const CLINE_EXTENSION = "saoudrizwan.claude-dev";
 
-/** A copied folder names no extension: it is taken for Roo Code's, which writes the same as Cline did. */
+/** A copied folder names no extension. It is treated as Roo Code's, which uses Cline's format. */
 const isOf = (path: string, extension: string): boolean =>
   extension === CLINE_EXTENSION ? path.includes(extension) : !path.includes(CLINE_EXTENSION);
 
-/** The first bytes of `ui_messages.json`. */
+/** Whether a head is the start of `ui_messages.json`. */
 function isTask(head: Uint8Array): boolean {
   const [, first] = /^\[\s*(\{[^{}]*\})/.exec(textOfHead(head)) ?? [];
   if (first === undefined) return false;

@@ -12,7 +12,9 @@ import { parseObject } from "../lines/parse-object.ts";
 import type { TaskState } from "./state.ts";
 import { spokenIn } from "./xml-calls.ts";
 
-/** A message of the conversation with the model: blocks of the Anthropic API, or of the AI SDK since Roo Code's version 2. */
+/**
+ * Reads a message of the conversation with the model: blocks of the Anthropic API, or of the AI SDK since Roo Code's version 2.
+ */
 export function readMessage(state: TaskState, conversation: Conversation, record: SessionRecord): void {
   const { value } = record;
   if (value.isSummary === true) {
@@ -26,7 +28,7 @@ export function readMessage(state: TaskState, conversation: Conversation, record
   if (value.role === "user" || value.role === "tool") readUser(state, conversation, value);
   else if (value.role === "assistant") readAnswer(state, conversation, record);
   else if (value.type === "reasoning") {
-    // A thought that only the provider can read stands before the answer that it belongs to.
+    // An encrypted thought precedes its answer.
     const signature = asText(value.encrypted_content);
     conversation.step(record.key, state.model === undefined ? {} : { model: state.model });
     conversation.thinking(textIn(value.summary), {
@@ -36,7 +38,7 @@ export function readMessage(state: TaskState, conversation: Conversation, record
   } else conversation.unknown(value, `Message of role ${asString(value.role) ?? "unknown"}`);
 }
 
-/** Calls written as text that wait for their results. */
+/** Maximum number of waiting calls that were written as text. */
 const MAX_WRITTEN = 64;
 const CUT = /\s*\[Response interrupted by ([^\]]+)\]\s*$/;
 
@@ -82,7 +84,7 @@ function readAnswer(state: TaskState, conversation: Conversation, record: Sessio
   endAnswer(state, conversation, { step, cut, is_done });
 }
 
-/** Ends the step with the tokens of its request, and the turn where the task was finished or cut off. */
+/** Ends the step with the tokens of its request. Ends the turn if the task was finished or cut off. */
 function endAnswer(
   state: TaskState,
   conversation: Conversation,
@@ -98,13 +100,13 @@ function endAnswer(
   else if (is_done) conversation.endTurn("completed");
 }
 
-/** `new_task` calls its prompt `message`, or, Cline's, `context`. */
+/** Renames `context`, the prompt of Cline's `new_task`. Roo Code's name, `message`, needs no change. */
 function taskCall(call: { id: string; name: string; input: unknown }): typeof call {
   const context = asText(asObject(call.input)?.context);
   return call.name !== "new_task" || context === undefined ? call : { ...call, input: { prompt: context } };
 }
 
-/** Results, what the extension adds, and a person's words, in one message. */
+/** Reads a message with results, the extension's additions and a person's text. */
 function readUser(state: TaskState, conversation: Conversation, message: JsonObject): void {
   const words: JsonObject[] = [];
   const context: string[] = [];
@@ -133,7 +135,7 @@ function readUser(state: TaskState, conversation: Conversation, message: JsonObj
     } else if (written !== undefined && spokenTo(text ?? "") === undefined) written.texts.push(block);
     else if (text === undefined) words.push(block);
     else if (spokenTo(text) !== undefined) words.push({ type: "text", text: spokenTo(text) });
-    // Between brackets the extension speaks to the model: that it used no tool, that the task goes on.
+    // Text in brackets is the extension's message to the model: that it used no tool, or that the task continues.
     else if (/^\s*\[[A-Z]/.test(text)) {
       context.push(text);
       words.push(...innerWords(text));
@@ -160,19 +162,19 @@ function readUser(state: TaskState, conversation: Conversation, message: JsonObj
 
 const WORDS = /<(task|feedback|answer|user_message)>\n?([\s\S]*?)\n?<\/\1>/;
 
-/** A person's words, where the text is these in a tag and nothing else. */
+/** A person's text, if the text consists of it in a tag and nothing else. */
 function spokenTo(text: string): string | undefined {
   const [whole, , words] = WORDS.exec(text) ?? [];
   return whole !== undefined && whole === text.trim() ? words : undefined;
 }
 
-/** A person's words in what the extension says around them. */
+/** The person's texts inside the extension's text. */
 function innerWords(text: string): JsonObject[] {
   const [, , words] = WORDS.exec(text) ?? [];
   return words === undefined || words.trim() === "" ? [] : [{ type: "text", text: words }];
 }
 
-/** Folder and model stand in what the extension tells the model of its surroundings. */
+/** Reads folder and model from the extension's description of the environment. */
 function learn(state: TaskState, conversation: Conversation, text: string): void {
   const [, cwd] = /^# Current (?:Workspace|Working) Directory \((.+?)\) Files/m.exec(text) ?? [];
   if (cwd !== undefined && !state.has_cwd) {
@@ -195,7 +197,7 @@ function tellResult(conversation: Conversation, block: JsonObject, words: JsonOb
   words.push(...wordsAfterTheEnd(conversation, told.output_text));
 }
 
-/** The result of a call that was written as text: in the texts behind `[tool for …] Result:`. */
+/** Emits results of calls that were written as text, from the texts after `[tool for …] Result:`. */
 function tellWritten(
   state: TaskState,
   conversation: Conversation,
@@ -209,7 +211,7 @@ function tellWritten(
   words.push(...wordsAfterTheEnd(conversation, told.output_text));
 }
 
-/** The answer to a finished task begins another turn. */
+/** A reply to a finished task starts another turn. */
 function wordsAfterTheEnd(conversation: Conversation, text: string): JsonObject[] {
   return conversation.hasRunningTurn ? [] : innerWords(text);
 }
@@ -236,7 +238,7 @@ function endCall(conversation: Conversation, ending: Ending): void {
   });
 }
 
-/** How a call ended, by the words or the JSON that the extension answers the model with. */
+/** How a call ended, from the extension's text or JSON for the model. */
 function outcomeOf({ output_text, is_error }: Ending): { status: ToolStatus; outcome?: CallOutcome } {
   const report = output_text.startsWith("{") ? parseObject(output_text) : undefined;
   if (report?.status === "denied" || /^The user denied this operation/.test(output_text)) {

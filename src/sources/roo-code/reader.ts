@@ -10,8 +10,8 @@ import { endAlone, readSaid } from "./said.ts";
 import type { TaskState } from "./state.ts";
 
 /**
- * Tasks of Roo Code and of the Cline extension. Records: `head`, `message:<time>` of the conversation with the model and
- * `ui:<time>` of what the person saw, which is read for what the other does not say.
+ * Creates a reader for tasks of Roo Code and the Cline extension. Records: `head`, `message:<time>` of the conversation with
+ * the model, and `ui:<time>` of the messages shown to the person, which add what the conversation lacks.
  */
 export function taskReader(agent: string): RecordReader<TaskState> {
   const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom(agent, name));

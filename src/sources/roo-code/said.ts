@@ -7,7 +7,7 @@ import { firstLine } from "../lines/first-line.ts";
 import { parseObject } from "../lines/parse-object.ts";
 import { noteRequest, type TaskState } from "./state.ts";
 
-/** What the conversation with the model holds as well. */
+/** Messages that the conversation with the model also contains. */
 const SHOWN = new Set(
   (
     "text image reasoning completion_result user_feedback user_feedback_diff user_edit_todos command command_output tool " +
@@ -16,7 +16,7 @@ const SHOWN = new Set(
     "use_subagents subagent task_progress generate_explanation"
   ).split(" "),
 );
-/** What says nothing of its own. */
+/** Messages without content of their own, with the rule that hides them. */
 const SILENT = new Map([
   ["resume_task", "question whether to go on"],
   ["resume_completed_task", "question whether to go on"],
@@ -30,7 +30,7 @@ const SILENT = new Map([
   ["load_mcp_documentation", "loading of documentation"],
 ]);
 
-/** A message that the person saw, `{ts, type: "say" | "ask", say | ask, text}`. */
+/** Reads a message shown to the person, `{ts, type: "say" | "ask", say | ask, text}`. */
 export function readSaid(
   state: TaskState,
   conversation: Conversation,
@@ -58,7 +58,7 @@ export function readSaid(
   return conversation.result({ kind: "hidden", rule: "empty message" });
 }
 
-/** What neither the model nor the person said. Whether it was understood. */
+/** Emits a message by neither the model nor the person. Returns whether it is known. */
 function tellEvent(conversation: Conversation, kind: string, value: JsonObject, text: string): boolean {
   switch (kind) {
     case "api_req_failed":
@@ -96,7 +96,7 @@ function tellEvent(conversation: Conversation, kind: string, value: JsonObject, 
   }
 }
 
-/** A request to the model: told when it begins, and again with its tokens. */
+/** Reads a model request, which is recorded when it starts and again with its tokens. */
 function readRequest(
   state: TaskState,
   conversation: Conversation,
@@ -115,7 +115,7 @@ function readRequest(
   const known = state.requests.find((request) => request.key === key);
   if (revises) {
     if (known?.step === undefined || usage === undefined) return;
-    // The open step ends with what is known of its request by then.
+    // The open step ends with the facts about its request so far.
     if (state.alone && state.conversation.step?.over === false) return;
     conversation.step(known.step);
     conversation.endStep({ usage });
@@ -126,13 +126,13 @@ function readRequest(
   }
 }
 
-/** Ends the step of a task of which only this list is left. */
+/** Ends the step of a task of which only this list exists. */
 export function endAlone(state: TaskState, conversation: Conversation): void {
   const usage = state.requests.find(({ step }) => step === state.conversation.step?.key)?.usage;
   if (conversation.hasOpenStep) conversation.endStep(usage === undefined ? {} : { usage });
 }
 
-/** Since then `tokensIn` of Roo Code (3.29.5) holds what a cache read and wrote, whatever the provider. */
+/** Since this time (3.29.5), `tokensIn` of Roo Code includes cache reads and writes for all providers. */
 const WHOLE_SINCE = Date.UTC(2025, 10, 1);
 
 function usageOf(facts: JsonObject, { agent, conversation }: TaskState): Usage | undefined {
@@ -157,7 +157,7 @@ function usageOf(facts: JsonObject, { agent, conversation }: TaskState): Usage |
   };
 }
 
-/** A task of which only this list is left: prompts, texts, and calls as far as they were shown. */
+/** Emits a message of a task of which only this list exists: prompts, texts, and calls as far as they were shown. */
 function emitAlone(state: TaskState, conversation: Conversation, { value }: SessionRecord): void {
   const kind = asString(value.type === "ask" ? value.ask : value.say) ?? "";
   const text = asString(value.text) ?? "";

@@ -2,27 +2,27 @@ import type { Usage } from "../../model/messages/message.ts";
 import type { ConversationState } from "../conversation/conversation.ts";
 import type { StartedRuns } from "../conversation/runs.ts";
 
-/** What is kept of a task between records. */
+/** State of a task between records. */
 export interface TaskState extends StartedRuns {
   agent: string;
   conversation: ConversationState;
   named: boolean;
-  /** Only what the person saw is there. */
+  /** Only the messages shown to the person exist. */
   alone: boolean;
   has_cwd: boolean;
-  /** The model of the steps, where their messages do not name it. */
+  /** The model of steps whose messages do not name it. */
   model?: string;
   parent?: string;
-  /** The task at the top, whose runs all others are. */
+  /** The root task, of which all others are runs. */
   root?: string;
   task?: { prompt: string; at: number };
-  /** By list, the time or number of the last message that was read: one before it is read again. */
+  /** Time or index of the last message of each list. An earlier message is read again. */
   last: { message: Last; ui: Last };
-  /** The last requests to the model, by their key, and the step that answered each. */
+  /** Recent model requests by key, and the steps of their answers. */
   requests: { key: string; step?: string; usage?: Usage; failure?: string }[];
-  /** A thought that stands before its answer: the key of its step. */
+  /** Step key of a thought that precedes its answer. */
   thought?: string;
-  /** Calls that were written as text and have no result yet: results follow in their order. */
+  /** Calls that were written as text and have no result yet. Results follow in the same order. */
   written: { id: string; name: string }[];
 }
 
@@ -31,10 +31,10 @@ interface Last {
   key: string;
 }
 
-/** Requests that are remembered, to know a step whose tokens are told later. */
+/** Number of remembered requests, to find the step of later token counts. */
 const MAX_REQUESTS = 64;
 
-/** Remembers a request to the model; one that is told again has more to say. */
+/** Remembers a model request. A repeated one has more facts. */
 export function noteRequest(state: TaskState, request: TaskState["requests"][number]): void {
   const known = state.requests.find(({ key }) => key === request.key);
   if (known === undefined) state.requests = [...state.requests, request].slice(-MAX_REQUESTS);

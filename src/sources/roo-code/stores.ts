@@ -4,22 +4,22 @@ import { namesOf } from "../conversation/paths.ts";
 import { type ListDocument, readList } from "../documents/document.ts";
 import { parseObject } from "../lines/parse-object.ts";
 
-// A task's folder. `api_conversation_history.json` is the conversation with the model, `ui_messages.json` what the person saw:
-// mostly the same, and tokens, errors and compactions, which stand nowhere else. `history_item.json` and
-// `task_metadata.json` hold facts about the task. All are rewritten at each change.
+// A task's folder. `api_conversation_history.json` is the conversation with the model. `ui_messages.json` has the messages
+// shown to the person: mostly the same, and also tokens, errors and compactions. `history_item.json` and `task_metadata.json`
+// contain facts about the task. All are rewritten at each change.
 
 const UI = "ui_messages.json";
 const FILE = new RegExp(
   `^(.+)/(?:api_conversation_history|claude_messages|${UI.slice(0, -5)}|history_item|task_metadata)\\.json$`,
 );
 
-/** The folder of a task, by a path of one of its files. */
+/** The folder of a task, from the path of one of its files. */
 export const storeOf = (path: string): string | undefined => FILE.exec(path)?.[1];
 
-/** A person may name one of the files. */
+/** The store's folder. A person may also open one of its files by name. */
 const folderOf = (store: OpenStore): string => storeOf(store.path) ?? store.path;
 
-/** Whether the folder holds a task: a list of what was said or asked, by its first item. */
+/** Whether the folder contains a task, by the first item of a message list. */
 export function hasTask(store: OpenStore): boolean {
   const folder = folderOf(store);
   const first = asObject(readList(store, `${folder}/${UI}`)?.items[0]);
@@ -46,7 +46,7 @@ export function* taskSessions(store: OpenStore): Generator<SnapshotSession> {
   const item = parseObject(store.readText(`${folder}/history_item.json`) ?? "") ?? {};
   const conversation = conversationOf(store, folder);
   const ui = readList(store, `${folder}/${UI}`);
-  // Both lists are written within the first moments of a task: what the person sees stands alone only where the other one is lost.
+  // Both lists are written right at the start of a task. The shown messages exist alone only if the other list is lost.
   if (conversation === undefined && !asArray(ui?.items).some(isAnswered)) return;
   yield {
     name,
@@ -62,7 +62,7 @@ export function* taskSessions(store: OpenStore): Generator<SnapshotSession> {
   };
 }
 
-/** A request to the model with its tokens: it was answered. */
+/** Whether a message is a model request with tokens, and so was answered. */
 function isAnswered(message: unknown): boolean {
   const value = asObject(message);
   return value?.say === "api_req_started" && parseObject(asString(value.text) ?? "")?.tokensOut !== undefined;
@@ -76,7 +76,7 @@ function headOf(
 ): SnapshotRecord {
   const metadata = parseObject(store.readText(`${folder}/task_metadata.json`) ?? "");
   const usage = asObject(asArray(metadata?.model_usage).at(-1));
-  // What counts on with every request would make another head of each.
+  // Omit running totals: they would create a new head revision at each request.
   const head = {
     name,
     alone,
@@ -97,11 +97,11 @@ interface Message {
   value: JsonObject;
 }
 
-/** The messages of a list, by their time: a task that is taken back to a checkpoint goes on with others in their places. */
+/** The messages of a list by time: after a restored checkpoint, a task continues with other messages at the same indexes. */
 function messagesOf(kind: string, file: string, list: ListDocument | undefined): Message[] {
   const keys = new Map<string, number>();
   return asArray(list?.items).map((item, index) => {
-    // Roo Code marks messages when a summary takes their place: they stay as they are.
+    // Roo Code marks messages that a summary replaces. The marks are removed, so that the messages do not change.
     const { condenseParent: _, truncationParent: __, ...value } = asObject(item) ?? { raw: item };
     const ts = asNumber(value.ts);
     const key = `${kind}:${ts ?? index}`;
@@ -121,8 +121,8 @@ function messagesOf(kind: string, file: string, list: ListDocument | undefined):
 }
 
 /**
- * Both lists in the order of their times. Messages of older versions have none: each answer then follows the request that it
- * answers, and what was said next stands behind it.
+ * Both lists merged by time. Messages of older versions have no times: each answer then follows its request and precedes the
+ * next shown message.
  */
 function* merged(messages: readonly Message[], said: readonly Message[]): Generator<SnapshotRecord> {
   let next = 0;

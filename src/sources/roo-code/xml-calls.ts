@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../model/narrow.ts";
 
-/** What a model wrote, where it wrote its calls as tags in its text. */
+/** A piece of model output with calls written as tags in its text. */
 export type Spoken =
   | { kind: "text"; text: string }
   | { kind: "thinking"; text: string }
@@ -14,7 +14,7 @@ const TOOLS =
 const TAGS = new RegExp(`^[ \\t]*<(thinking|${TOOLS.replaceAll(" ", "|")})>([\\s\\S]*?)</\\1>`, "gm");
 const PARAMETER = /<([a-z_]+)>\n?([\s\S]*?)\n?<\/\1>/g;
 
-/** Takes calls and thoughts out of a text. A tag that is never closed stays in it. */
+/** Extracts calls and thoughts from a text. Unclosed tags remain text. */
 export function spokenIn(text: string): Spoken[] {
   const found: Spoken[] = [];
   const say = (words: string) => {
@@ -27,7 +27,7 @@ export function spokenIn(text: string): Spoken[] {
     if (name === "thinking") found.push({ kind: "thinking", text: body.trim() });
     else found.push({ kind: "call", name, input: inputOf(body) });
   }
-  // What has no such tag stays as it is written.
+  // A text without such tags is unchanged.
   if (at === 0) return text.trim() === "" ? [] : [{ kind: "text", text }];
   say(text.slice(at));
   return found;

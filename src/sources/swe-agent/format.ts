@@ -11,7 +11,7 @@ import { stemOf } from "../conversation/paths.ts";
 import { type Document, readDocument } from "../documents/document.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
 
-/** What is kept of a trajectory between records. */
+/** State of a trajectory between records. */
 interface SweState {
   conversation: ConversationState;
   named: boolean;
@@ -19,8 +19,8 @@ interface SweState {
 }
 
 /**
- * SWE-agent's `.traj` and mini-SWE-agent's `.traj.json`. Records: `head`; `message:<index>` for what stands before the first
- * step, or for all messages where there are no steps; `step:<index>`, an action with its thought and observation; `end`.
+ * Reads SWE-agent's `.traj` and mini-SWE-agent's `.traj.json`. Records: `head`; `message:<index>` for messages before the first
+ * step, or for all messages if there are no steps; `step:<index>`, an action with its thought and observation; `end`.
  */
 const reader = conversationReader<SweState>({
   initialState: ({ path }) => ({
@@ -58,7 +58,7 @@ function readHead(state: SweState, record: SessionRecord): RecordResult {
   return conversation.result({ kind: "folded", into: "the session" });
 }
 
-/** What stands before the task as an example is nothing that the agent did. */
+/** Emits a demonstration before the task as context: the agent did not do it. */
 function tellDemonstration(conversation: Conversation, message: JsonObject): void {
   const { output_text } = resultContent(message.content);
   conversation.context(`Demonstration (${asText(message.role) ?? "message"})`, [
@@ -66,7 +66,7 @@ function tellDemonstration(conversation: Conversation, message: JsonObject): voi
   ]);
 }
 
-/** One entry of `trajectory`: what the model said, what was run, what came back. */
+/** Reads one entry of `trajectory`: the model's output, the action and its result. */
 function tellStep(state: SweState, conversation: Conversation, record: SessionRecord): void {
   const { value } = record;
   const action = asText(value.action);
@@ -105,7 +105,7 @@ function tellStep(state: SweState, conversation: Conversation, record: SessionRe
   });
 }
 
-/** `info`: how the run ended, what it cost and what was handed in. */
+/** Reads `info`: the run's end, cost and submission. */
 function readEnd(conversation: Conversation, info: JsonObject): RecordResult {
   const stats = asObject(info.model_stats) ?? {};
   const status = asText(info.exit_status);
@@ -175,7 +175,7 @@ function* recordsOf(document: Document): Generator<SnapshotRecord> {
     if (isMessage(message)) yield document.record(`message:${index}`, [listName, index], message);
   }
   for (const [index, step] of steps.entries()) {
-    // The calls stand in the history: one answer for each step, where it is whole.
+    // The history contains the calls: one answer per step if it is complete.
     const tool_calls = answers.length === steps.length ? asObject(answers[index])?.tool_calls : undefined;
     const { query: _, messages: __, ...own } = asObject(step) ?? {};
     const value = Array.isArray(tool_calls) ? { ...own, tool_calls } : own;
@@ -185,7 +185,7 @@ function* recordsOf(document: Document): Generator<SnapshotRecord> {
   yield { key: "end", place: document.record("end", ["info"], {}).place, text: JSON.stringify(end) };
 }
 
-/** SWE-agent's trajectories; there is no folder that they are kept in. */
+/** SWE-agent's trajectories, which have no usual folder. */
 export const sweAgent = recordLinesFormat({
   id: "swe-agent",
   name: "SWE-agent trajectory",
@@ -199,7 +199,7 @@ export const sweAgent = recordLinesFormat({
   reader,
 });
 
-/** The first entry of `trajectory`, or the name of the format, in a head that may be cut. */
+/** Whether a possibly truncated head contains the first entry of `trajectory`, or the format's name. */
 function isOwnHead(head: Uint8Array): boolean {
   const members = firstMembers(head);
   if (members === undefined) return false;

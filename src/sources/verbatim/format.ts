@@ -6,7 +6,7 @@ import { uuidFrom } from "../../model/uuid.ts";
 import type { Format, Reader, ReaderOptions, ReadRecord, RecordPlace } from "../contract.ts";
 import { createLineReader, type LineRecord } from "../lines/lines.ts";
 
-/** Verbatim's own history files: what `export --format jsonl` writes. */
+/** Verbatim's own history files, written by `export --format jsonl`. */
 export const verbatim: Format = {
   id: "verbatim",
   name: "Verbatim export",
@@ -18,13 +18,13 @@ export const verbatim: Format = {
   createReader,
 };
 
-/** A session of the file that is being read. */
+/** A session of the file being read. */
 interface OpenSession {
   header: Pick<HistoryHeader, "session_id">;
   replay: Replay;
 }
 
-/** Replays the events of a history file. A header begins a session; events before the first header get an id of their own. */
+/** Replays the events of a history file. A header starts a session. Events before the first header get an id of their own. */
 function createReader({ path, start }: ReaderOptions): Reader {
   const lines = createLineReader(start);
   let open: OpenSession | undefined;
@@ -35,7 +35,7 @@ function createReader({ path, start }: ReaderOptions): Reader {
     open = { header, replay: createReplay(header.session_id) };
     return open;
   };
-  /** Frames with their place. Replayed frames have none: history does not say where an agent's file had them. */
+  /** Adds positions to frames. Replayed frames have none: the history does not record positions in the agent's file. */
   const placed = (frames: readonly Frame[], place: RecordPlace): Frame[] => {
     for (const frame of frames) at = frame.at || at;
     return frames.map((frame) => ({ ...frame, source: { file: path, ...place } }));
