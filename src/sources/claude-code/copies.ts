@@ -73,8 +73,8 @@ export function createCopies(isOwn: (name: string) => boolean): Copies {
   }
 
   /**
-   * Whether a line may be older than the prompt without being a copy. Hooks run before the prompt is written; answers and
-   * stored prompts do not.
+   * Whether a line that is older than the first prompt is a copy. Hooks may run before the prompt is written; answers and
+   * stored prompts cannot be older.
    */
   function mayBeOlder(line: Line): boolean {
     return line.value.type === "assistant" || line.value.type === "user";

@@ -31,7 +31,7 @@ export interface PromptQueue {
   takeUntil(at: number): QueuedPrompt[];
 }
 
-/** Maximum number of waiting prompts that may be sent together, oldest first. */
+/** Number of the oldest prompts that are searched: at most this many may be sent together. */
 const MAX_TOGETHER = 256;
 
 const NOTIFICATION = /^\s*(?:\[SYSTEM NOTIFICATION - NOT USER INPUT\][^<]*)?<(?:task|agent)-notification>/;

@@ -202,7 +202,8 @@ export class Conversation {
   }
 
   /**
-   * Opens the turn of a following prompt, whose preamble the agent has written. `anew`: even if the last turn got no prompt.
+   * Opens the turn of a following prompt, for content that the agent put before it. `anew`: even if the open turn has no prompt
+   * yet.
    */
   beginTurn({ anew = false }: { anew?: boolean } = {}): void {
     if (this.state.turn?.preamble === true && !anew) return;
