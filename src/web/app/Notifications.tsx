@@ -7,10 +7,10 @@ import { Notifier } from "./notifier.ts";
 import { navigate } from "./router.ts";
 import { useClient, useSetting } from "./store.ts";
 
-/** Between looks at the list while its rows change, in milliseconds. */
-const LOOK_MS = 1_000;
+/** Shortest time between two checks of the list while its rows change, in milliseconds. */
+const CHECK_MS = 1_000;
 
-/** Shows notifications of the desktop for what begins to need attention, if the reader wants them. */
+/** Shows desktop notifications for sessions that begin to need attention, if the user switched them on. */
 export function Notifications({ session_id }: { session_id: string | undefined }): null {
   const { rows } = useClient();
   const [of] = useSetting("notify");
@@ -19,28 +19,34 @@ export function Notifications({ session_id }: { session_id: string | undefined }
     here.current = session_id;
   }, [session_id]);
   useEffect(() => {
-    if (of === "off" || !canNotify()) return;
+    if (of === "off") return;
     const notifier = new Notifier();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let looked_at = 0;
+    let checked_at = 0;
     const isSeen = ({ row }: AttentionItem): boolean =>
       row.id === here.current && document.visibilityState === "visible" && document.hasFocus();
-    const look = (): void => {
+    const check = (): void => {
       clearTimeout(timer);
       timer = undefined;
-      looked_at = Date.now();
+      checked_at = Date.now();
       if (!rows.getState().loaded) return;
-      const { show, next } = notifier.take(attentionItems(rows.getState(), looked_at), of, looked_at, isSeen);
-      for (const item of show) notify(item);
-      if (next !== undefined) timer = setTimeout(look, Math.max(LOOK_MS, next - Date.now()));
+      const { show, next } = notifier.take(
+        attentionItems(rows.getState(), checked_at),
+        of,
+        checked_at,
+        isSeen,
+      );
+      // The user may grant the permission after this effect started.
+      if (canNotify()) for (const item of show) notify(item);
+      if (next !== undefined) timer = setTimeout(check, Math.max(CHECK_MS, next - Date.now()));
     };
-    const lookSoon = (): void => {
-      const wait = looked_at + LOOK_MS - Date.now();
-      if (wait <= 0) look();
-      else timer ??= setTimeout(look, wait);
+    const checkSoon = (): void => {
+      const wait = checked_at + CHECK_MS - Date.now();
+      if (wait <= 0) check();
+      else timer ??= setTimeout(check, wait);
     };
-    look();
-    const end = rows.subscribe(lookSoon);
+    check();
+    const end = rows.subscribe(checkSoon);
     return () => {
       end();
       clearTimeout(timer);
@@ -49,11 +55,11 @@ export function Notifications({ session_id }: { session_id: string | undefined }
   return null;
 }
 
-/** Whether this browser shows notifications of this page. */
-export const canNotify = (): boolean => "Notification" in globalThis && Notification.permission === "granted";
+/** Whether the browser lets this page show notifications. */
+const canNotify = (): boolean => "Notification" in globalThis && Notification.permission === "granted";
 
 function notify({ key, kind, row, reason, href }: AttentionItem): void {
-  // Of several tabs that say the same, the desktop shows one.
+  // With the same tag, the desktop shows one notification for several tabs.
   const notification = new Notification(
     `${t.attention.kinds[kind]}: ${visibleText(sessionTitle(row), "name")}`,
     {

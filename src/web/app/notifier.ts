@@ -1,9 +1,9 @@
 import type { AttentionItem, AttentionKind } from "../screens/sessions/attention.ts";
 import type { NotifyOf } from "./settings.ts";
 
-/** How long something must need attention before a notification is shown, in milliseconds: a person may be answering already. */
+/** How long an item must need attention before a notification is shown, in milliseconds: a person may already be answering. */
 export const DWELL_MS = 5_000;
-/** After a notification that a session ended, so long none says that it ended again, in milliseconds. */
+/** Shortest time between two notifications that the same session ended, in milliseconds. */
 export const REPEAT_MS = 60_000;
 
 const KINDS: Readonly<Record<NotifyOf, ReadonlySet<AttentionKind>>> = {
@@ -13,18 +13,18 @@ const KINDS: Readonly<Record<NotifyOf, ReadonlySet<AttentionKind>>> = {
 };
 
 /**
- * Decides what a notification is shown of: what begins to need attention while the page is open, still does after a dwell, and is
- * not on screen by then. Each is shown once.
+ * Decides which notifications to show: one for each item that begins to need attention while the page is open, still needs it
+ * after `DWELL_MS`, and is not on screen by then.
  */
 export class Notifier {
-  /** What has been seen, and when it is due; `undefined`: it was there when the page opened, or is done with. */
+  /** When each known item is due. `undefined`: it was there when the page opened, or has already been handled. */
   private known = new Map<string, number | undefined>();
   private readonly shown_at = new Map<string, number>();
   private isFirst = true;
 
   /**
-   * Takes the attention list as it is now. Returns what is to be shown, and when to look again. `isSeen`: whether the item's
-   * session is what the reader looks at.
+   * Takes the current attention list. Returns the items to show, and when to call again. `isSeen`: whether the item's session is
+   * on screen.
    */
   take(
     items: readonly AttentionItem[],
@@ -46,13 +46,13 @@ export class Notifier {
       }
     }
     this.known = known;
-    // A reader who switches notifications on is not told of what was there before.
+    // Switching notifications on shows none for items that were already there.
     this.isFirst = of === "off";
     const dues = [...known.values()].filter((due) => due !== undefined);
     return { show, next: dues.length === 0 ? undefined : Math.min(...dues) };
   }
 
-  /** A question is always shown; that a session ended, not twice in a short time. */
+  /** A question is always shown. That a session ended is shown at most once in `REPEAT_MS`. */
   private isTooSoon({ kind, row }: AttentionItem, now: number): boolean {
     return kind !== "waiting" && now - (this.shown_at.get(row.id) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS;
   }
