@@ -288,21 +288,24 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
 
   // --- Beginning --------------------------------------------------------------------------------------------------
 
-  /** One look at a time: an older one that ends last would bring back what was. */
-  let look: { again: boolean; done: Promise<void> } | undefined;
+  /** One refresh at a time: an older one that finishes last would restore an outdated state. */
+  let refresh: { again: boolean; done: Promise<void> } | undefined;
   function refreshProcesses(): Promise<void> {
-    if (look) {
-      look.again = true;
-      return look.done;
+    if (refresh) {
+      refresh.again = true;
+      return refresh.done;
     }
     const current = { again: true, done: Promise.resolve() };
-    look = current;
+    refresh = current;
     current.done = (async () => {
-      while (current.again && !closed) {
-        current.again = false;
-        for (const id of await status.refreshProcesses()) list.mark(id);
+      try {
+        while (current.again && !closed) {
+          current.again = false;
+          for (const id of await status.refreshProcesses()) list.mark(id);
+        }
+      } finally {
+        refresh = undefined;
       }
-      look = undefined;
     })();
     return current.done;
   }
@@ -421,7 +424,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
   const registry_hints =
     options.hints === false ? undefined : watchRegistries(options.roots, () => void refreshProcesses());
   every(timing.registry, async () => {
-    registry_hints?.look();
+    registry_hints?.watchNew();
     await refreshProcesses();
   });
   every(timing.tick, async () => {

@@ -157,7 +157,7 @@ export function createReading({ path, format, folding, idFor, isViewed, window }
           summarizeAll(before.get(builder) ?? emptySummary(builder.id, format.id, 0), frames),
         );
       for (const [builder, frames] of taken) {
-        if (frames.some(({ type }) => type === "turn.start" || type === "turn.end")) {
+        if (builder.summary.end_inferred && frames.some(isTurnBoundary)) {
           const { end_inferred: _, ...summary } = builder.summary;
           builder.summary = summary;
         }
@@ -227,6 +227,8 @@ export function createReading({ path, format, folding, idFor, isViewed, window }
 
   return reading;
 }
+
+const isTurnBoundary = ({ type }: Frame): boolean => type === "turn.start" || type === "turn.end";
 
 /**
  * A small compressed file may contain any amount of text, and cannot be shown in segments because it is only readable from its

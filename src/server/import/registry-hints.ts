@@ -2,19 +2,19 @@ import { type FSWatcher, watch } from "node:fs";
 import { join } from "node:path";
 import type { Format } from "../../sources/contract.ts";
 
-/** Agents write an entry in more than one step: a look waits so long after the first, in milliseconds. */
+/** Agents write an entry in several steps. Time to wait after the first before the registry is read, in milliseconds. */
 const SETTLE_MS = 10;
 
 /**
- * Asks for a look at the agents' registers as soon as the system says that one changed. Only a hint: looks at intervals find all
- * changes either way.
+ * Calls `onChange` soon after an agent's process registry changed. Only a hint: the registries are also read at intervals, which
+ * finds all changes.
  */
 export function watchRegistries(
   roots: readonly { format: Format; path: string }[],
   onChange: () => void,
 ): {
-  /** Starts to watch folders that were not there before. */
-  look(): void;
+  /** Starts to watch folders that did not exist before. */
+  watchNew(): void;
   close(): void;
 } {
   const watchers = new Map<string, FSWatcher>();
@@ -25,7 +25,7 @@ export function watchRegistries(
       onChange();
     }, SETTLE_MS);
   };
-  function look(): void {
+  function watchNew(): void {
     for (const { format, path } of roots) {
       const folder = format.registry && join(path, format.registry.folder);
       if (folder === undefined || watchers.has(folder)) continue;
@@ -38,13 +38,13 @@ export function watchRegistries(
         watcher.on("error", end);
         watchers.set(folder, watcher);
       } catch {
-        // It does not exist yet, or the system has no more watchers to give.
+        // The folder does not exist yet, or the system has no free watchers.
       }
     }
   }
-  look();
+  watchNew();
   return {
-    look,
+    watchNew,
     close() {
       clearTimeout(timer);
       for (const watcher of watchers.values()) watcher.close();
