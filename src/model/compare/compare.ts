@@ -1,6 +1,7 @@
-import { kindOf, statusOf, toolOf } from "../parts/part-facets.ts";
+import { kindOf, statusOf } from "../parts/part-kinds.ts";
 import { preview } from "../parts/preview.ts";
 import { searchText } from "../parts/search-text.ts";
+import { toolOf } from "../parts/tool-of.ts";
 import type { PartKindName, PartStatusName } from "../search/query.ts";
 import type { TranscriptPart } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
@@ -80,28 +81,14 @@ function comparedParts(transcript: Transcript): Compared[] {
   return compared;
 }
 
+/** Kinds and markers that say how the record was written rather than what happened. */
 function isCompared(part: TranscriptPart): boolean {
-  switch (part.type) {
-    case "thinking":
-      return part.thinking.trim() !== "";
-    case "prompt":
-    case "text":
-    case "tool_call":
-    case "tool_result":
-    case "image":
-    case "file":
-    case "legacy":
-    case "request":
-      return true;
-    case "marker":
-      return part.kind === "compaction" || part.kind === "interrupt" || part.kind === "error";
-    case "step_start":
-    case "step_finish":
-    case "unknown":
-      return false;
-  }
-  return part satisfies never;
+  if (part.type === "thinking") return part.thinking.trim() !== "";
+  if (part.type === "marker") return COMPARED_MARKERS.has(part.kind);
+  return !NOT_COMPARED.has(part.type);
 }
+const NOT_COMPARED: ReadonlySet<TranscriptPart["type"]> = new Set(["step_start", "step_finish", "unknown"]);
+const COMPARED_MARKERS: ReadonlySet<string> = new Set(["compaction", "interrupt", "error"]);
 
 const sideOf = (parts: readonly Compared[], from: number, transcript: Transcript): ComparedSide => ({
   parts: parts.length,

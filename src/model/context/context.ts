@@ -1,4 +1,5 @@
 import type { JsonObject } from "../narrow.ts";
+import { authorOf } from "../parts/part-kinds.ts";
 import { searchText } from "../parts/search-text.ts";
 import type { TranscriptPart } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
@@ -156,6 +157,12 @@ function rebuiltCall(
   };
 }
 
+/** A kind that has no form of its own here. The agent's own notes are not sent. */
+function otherBlock(part: TranscriptPart): { role: RebuiltMessage["role"]; content: JsonObject } | undefined {
+  const role = authorOf(part);
+  return role === "system" ? undefined : { role, content: { type: "text", text: searchText(part) } };
+}
+
 /** A part as a block of a message; `undefined`: it is not sent to the model. */
 function blockOf(part: TranscriptPart): { role: RebuiltMessage["role"]; content: JsonObject } | undefined {
   switch (part.type) {
@@ -179,14 +186,12 @@ function blockOf(part: TranscriptPart): { role: RebuiltMessage["role"]; content:
     case "marker":
       if (part.kind !== "compaction" && part.kind !== "context") return undefined;
       return { role: "user", content: { type: "text", text: part.text ?? part.title } };
-    case "legacy":
-      return { role: part.role, content: { type: "text", text: searchText(part) } };
     case "step_start":
     case "step_finish":
     case "request":
     case "unknown":
       return undefined;
     default:
-      return part satisfies never;
+      return otherBlock(part);
   }
 }

@@ -1,4 +1,4 @@
-import { statusOf } from "../parts/part-facets.ts";
+import { statusOf } from "../parts/part-kinds.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 import { type Activity, type ActivityKind, activitiesOf } from "./activities.ts";
 

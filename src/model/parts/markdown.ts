@@ -3,6 +3,7 @@ import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/trans
 import type { Transcript } from "../transcript/transcript-state.ts";
 import { textOf } from "./content.ts";
 import { ownOutput } from "./kept-output.ts";
+import { labelOf } from "./part-kinds.ts";
 import { callBadge, TURN_BADGES } from "./plain-text.ts";
 import { searchText } from "./search-text.ts";
 
@@ -73,9 +74,13 @@ function blockOf(part: TranscriptPart, transcript: Transcript): string | undefin
     case "legacy":
       return `${part.thinking ? `${details("Thinking", part.thinking)}\n\n` : ""}${part.content}`;
     default:
-      return part satisfies never;
+      return otherBlock(part);
   }
 }
+
+/** A kind that has no form of its own here. */
+const otherBlock = (part: TranscriptPart): string =>
+  `*${oneLine(labelOf(part))}*\n\n${details("More", fence(searchText(part)))}`;
 
 function callBlock(
   call: TranscriptPartOf<"tool_call">,

@@ -3,9 +3,9 @@ import { optional, record } from "../record.ts";
 import { PART_KINDS, PART_STATUSES } from "../search/query.ts";
 import type { TranscriptPart } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
-import { kindOf, statusOf, toolOf } from "./part-facets.ts";
-import { isRow } from "./part-kinds.ts";
+import { isRow, kindOf, statusOf } from "./part-kinds.ts";
 import type { RowSettings } from "./quiet.ts";
+import { toolOf } from "./tool-of.ts";
 
 /** A filter for the rows of a session. Several values of one field match either; an absent field matches all. */
 export const partFilter = record({

@@ -2,6 +2,7 @@ import { RawJson } from "../raw-json.ts";
 import type { Request } from "../request.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/transcript.ts";
 import { type CallOutcome, outcomeWords } from "./outcome.ts";
+import { labelOf } from "./part-kinds.ts";
 import { searchText } from "./search-text.ts";
 
 /**
@@ -74,9 +75,13 @@ function textOfKind(
     case "legacy":
       return [part.thinking && indent(part.thinking, "thinking │ "), part.content].filter(Boolean).join("\n");
     default:
-      return part satisfies never;
+      return otherText(part, form);
   }
 }
+
+/** A kind that has no form of its own here. */
+const otherText = (part: TranscriptPart, form: PlainForm): string =>
+  `── ${labelOf(part)}: ${form.fit(searchText(part))}`;
 
 /** A call with its result. */
 export function callText(

@@ -5,6 +5,7 @@ import { Readable } from "node:stream";
 import { createZstdDecompress } from "node:zlib";
 import type { Frame } from "../../model/frames/frame.ts";
 import { messageOf } from "../../model/narrow.ts";
+import { authorOf } from "../../model/parts/part-kinds.ts";
 import { turnHead } from "../../model/parts/plain-text.ts";
 import { accumulate } from "../../model/transcript/accumulate.ts";
 import type { Source, TranscriptPart, Turn } from "../../model/transcript/transcript.ts";
@@ -349,34 +350,6 @@ function accountFor(
   return accounting;
 }
 
-type Role = "user" | "assistant" | "tool" | "system";
-
-/** The author of a part. */
-function roleOf(part: TranscriptPart): Role {
-  switch (part.type) {
-    case "prompt":
-      return "user";
-    case "thinking":
-    case "text":
-    case "tool_call":
-    case "image":
-    case "file":
-    case "step_start":
-    case "step_finish":
-      return "assistant";
-    case "tool_result":
-      return "tool";
-    case "marker":
-    case "request":
-    case "unknown":
-      return "system";
-    case "legacy":
-      return part.role;
-    default:
-      return part satisfies never;
-  }
-}
-
 /** All parts with their turns, in order. */
 function* partsOf(
   transcript: Transcript,
@@ -398,7 +371,7 @@ async function writeJson(transcript: Transcript, write: ShowOptions["write"]): P
     const place = source && placeOf(source);
     // Parts of a retracted turn are marked, because a reader of the output has no other information about turns.
     const withdrawn = turn?.retracted === undefined ? {} : { retracted: turn.retracted };
-    const head = { session_id, turn: turn?.index ?? 0, index, role: roleOf(part) };
+    const head = { session_id, turn: turn?.index ?? 0, index, role: authorOf(part) };
     const line = { ...head, ...withdrawn, ...fields, source: place };
     await write(`${safe(JSON.stringify(line))}\n`);
   }

@@ -40,17 +40,8 @@ export function wholePart(part: TranscriptPart): TranscriptPart {
       if (state.status !== "completed" || !state.attachments) return part;
       return { ...part, state: { ...state, attachments: refer(state.attachments, part.id) } };
     }
-    case "thinking":
-    case "text":
-    case "step_start":
-    case "step_finish":
-    case "marker":
-    case "request":
-    case "unknown":
-    case "legacy":
-      return part;
     default:
-      return part satisfies never;
+      return part;
   }
 }
 
@@ -65,17 +56,8 @@ export function mediaOf(part: TranscriptPart): Exclude<MediaPart, { type: "unkno
       return (part.parts as readonly Part[]).filter(isMedia);
     case "tool_call":
       return part.state.status === "completed" ? [...(part.state.attachments ?? [])] : [];
-    case "thinking":
-    case "text":
-    case "step_start":
-    case "step_finish":
-    case "marker":
-    case "request":
-    case "unknown":
-    case "legacy":
-      return [];
     default:
-      return part satisfies never;
+      return [];
   }
 }
 
@@ -232,19 +214,26 @@ export function truncatePart(part: TranscriptPart): TranscriptPart {
     }
     case "unknown":
       return truncator.apply({ ...part, raw: truncator.value("raw", part.raw, OUTPUT_LIMIT) });
-    case "legacy": {
-      const cut = { ...part, content: truncator.text("content", part.content, TEXT_LIMIT) };
-      if (part.thinking !== undefined) cut.thinking = truncator.text("thinking", part.thinking, TEXT_LIMIT);
-      return truncator.apply(cut);
-    }
     // What the user approves is never truncated.
     case "request":
     case "step_start":
     case "step_finish":
       return part;
     default:
-      return part satisfies never;
+      return truncator.apply(truncateFields(part, truncator));
   }
+}
+
+/** Truncates a part whose kind has no limits of its own: each text and each value, by name. */
+function truncateFields(part: TranscriptPart, truncator: Truncator): TranscriptPart {
+  const cut = Object.entries(part).map(([field, value]: [string, unknown]) => [
+    field,
+    typeof value === "string"
+      ? truncator.text(field, value, TEXT_LIMIT)
+      : truncator.typed(field, value, OUTPUT_LIMIT),
+  ]);
+  // Each field keeps its type: texts and lists only become shorter.
+  return Object.fromEntries(cut) as TranscriptPart;
 }
 
 const limitOf = (grows: boolean | undefined): number => (grows === true ? GROWING_LIMIT : TEXT_LIMIT);

@@ -1,5 +1,6 @@
-import { kindOf, statusOf, toolOf } from "../../model/parts/part-facets.ts";
+import { kindOf, statusOf } from "../../model/parts/part-kinds.ts";
 import { searchText } from "../../model/parts/search-text.ts";
+import { toolOf } from "../../model/parts/tool-of.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import { sourceText } from "../../model/transcript/source-text.ts";
 import type { Source, TranscriptPart } from "../../model/transcript/transcript.ts";

@@ -9,9 +9,10 @@ import { createRowHeights, evenRowHeights } from "../../virtual-list/row-heights
 
 /** Space below a turn's last row, in pixels. */
 export const TURN_GAP = 24;
-/** Until a row was on screen. */
+/** Heights in pixels of what was not measured yet. */
 const HEADING_ESTIMATE = 40;
 const UNLOADED_ESTIMATE = 44;
+const ROW_ESTIMATE = 28;
 
 /** The rows of one turn that are in view. Tops of rows are relative to the turn's, the turn's to the transcript's. */
 export interface VisibleTurn {
@@ -76,8 +77,8 @@ export interface Layout {
 
 const lines = (text: string, width: number): number => Math.ceil(text.length / width);
 
-/** How high a part probably is while nobody has seen it: its kind and the length of its text. */
-function estimate(part: TranscriptPart): number {
+/** The height of a part that was not measured yet, in pixels, from its kind and the length of its text. */
+function estimateHeight(part: TranscriptPart): number {
   switch (part.type) {
     case "text":
       return 16 + 24 * Math.min(400, lines(part.text, 76) + part.text.split("\n", 200).length / 2);
@@ -87,19 +88,11 @@ function estimate(part: TranscriptPart): number {
       return 40;
     case "image":
       return 240;
-    case "thinking":
-    case "tool_call":
-    case "tool_result":
-    case "file":
-    case "step_start":
-    case "step_finish":
-    case "marker":
-    case "unknown":
-      return 28;
     case "request":
-      return part.outcome === undefined ? 160 : 28;
+      return part.outcome === undefined ? 160 : ROW_ESTIMATE;
+    default:
+      return ROW_ESTIMATE;
   }
-  return part satisfies never;
 }
 
 export function createLayout(): Layout {
@@ -157,7 +150,7 @@ export function createLayout(): Layout {
     if (!hasRow(index, part, isHeading(index))) rows.set(index, { height: 0, shown: false, measured: false });
     else if (rows.get(index)?.measured === true) return;
     else if (part === undefined) rows.delete(index);
-    else rows.set(index, { height: estimate(part), shown: true, measured: false });
+    else rows.set(index, { height: estimateHeight(part), shown: true, measured: false });
   };
 
   const turnTop = (turn: number): number => {
