@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Browser, CDPSession, Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { sessionsReply } from "../../src/protocol.ts";
-import { truncatePart } from "../../src/server/sessions/pages.ts";
+import { truncatePart } from "../../src/server/sessions/truncate.ts";
 import { eventually } from "../eventually.ts";
 import { times } from "../long.ts";
 import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";

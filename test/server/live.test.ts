@@ -19,8 +19,8 @@ import type { Transcript } from "../../src/model/transcript/transcript-state.ts"
 import { outputChannel, type ServerMessage, serverMessage } from "../../src/protocol.ts";
 import { createSessions } from "../../src/server/import/catalog.ts";
 import { MAX_MISSED } from "../../src/server/live/channels.ts";
-import { truncatePart } from "../../src/server/sessions/pages.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
+import { truncatePart } from "../../src/server/sessions/truncate.ts";
 import { formats } from "../../src/sources/index.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { seeded } from "../seeded.ts";

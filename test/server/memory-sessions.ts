@@ -5,7 +5,7 @@ import type { SessionSummary } from "../../src/model/session.ts";
 import { accumulateAndAddress } from "../../src/model/transcript/accumulate.ts";
 import { emptyTranscript, type Transcript } from "../../src/model/transcript/transcript-state.ts";
 import type { ChannelFrame, RawReply } from "../../src/protocol.ts";
-import { mediaOf } from "../../src/server/sessions/pages.ts";
+import { mediaOf } from "../../src/server/sessions/media-references.ts";
 import type { OpenSession, SessionEvent, Sessions } from "../../src/server/sessions/sessions.ts";
 
 /** Sessions that a test writes itself: the contract of `Sessions` over nothing but the fold. */

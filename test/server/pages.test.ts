@@ -14,7 +14,9 @@ import {
   sessionPage as sessionPageSchema,
   TEXT_LIMIT,
 } from "../../src/protocol.ts";
-import { sessionPage, truncateFrame, truncatePart, truncateText } from "../../src/server/sessions/pages.ts";
+import { sessionPage } from "../../src/server/sessions/pages.ts";
+import { truncateFrame, truncatePart } from "../../src/server/sessions/truncate.ts";
+import { truncateText } from "../../src/server/sessions/truncator.ts";
 import { uuidOf } from "../uuid-of.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
 import { createWork } from "./random-frames.ts";

@@ -1,6 +1,7 @@
 import { type ChannelFrame, outputChannel, type ServerMessage, sessionsChannel } from "../../protocol.ts";
-import { sessionPage, truncateFrame } from "../sessions/pages.ts";
+import { sessionPage } from "../sessions/pages.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
+import { truncateFrame } from "../sessions/truncate.ts";
 import { createChangeLog } from "./change-log.ts";
 import type { Client } from "./client.ts";
 
