@@ -362,6 +362,30 @@ export const sourcesReply = record({ agents: z.array(agentSource) });
 export type SourcesReply = z.infer<typeof sourcesReply>;
 /** `POST /api/sources/:agent` → the agent as it is now. */
 export const sourceBody = record({ is_on: z.boolean() });
+/** `POST /api/push`: a browser's subscription (W3C Push API) and what it wants to be notified of. */
+export const pushSubscriptionBody = record({
+  endpoint: z.url({ protocol: /^https?$/ }).max(2_048),
+  /** Base64url: the browser's public key (P-256, uncompressed) and its authentication secret. */
+  keys: record({ p256dh: z.string().max(128), auth: z.string().max(64) }),
+  of: z.enum(["waiting", "all"]),
+  /** The first words of a message, in the page's language. */
+  words: record({ waiting: z.string().max(100), failed: z.string().max(100), finished: z.string().max(100) }),
+});
+export type PushSubscriptionBody = z.infer<typeof pushSubscriptionBody>;
+/** `POST /api/push/remove` */
+export const pushEndpointBody = record({ endpoint: z.string() });
+/** `GET /api/push`. `public_key`: the key with which a browser subscribes, as base64url. */
+export const pushReply = record({ public_key: z.string() });
+export type PushReply = z.infer<typeof pushReply>;
+/** What a push message contains. `public/push-worker.js` shows it. */
+export interface PushMessage {
+  kind: "waiting" | "failed" | "finished";
+  session_id: string;
+  title: string;
+  body: string;
+  /** A later message with the same tag replaces this one. */
+  tag: string;
+}
 /** Most bytes of files that are open without being stored, all together. */
 export const OPENED_LIMIT = 256 * 1024 * 1024;
 /** Most files that are opened together. */

@@ -85,7 +85,11 @@ const LAYERS: Layer[] = [
     from: [...SERVER_LIBRARIES, "store/", "sources/", "server/usage-error.ts"],
     packages: ["node:*", "hono", "diff", "jsonc-parser", "ws"],
   },
-  { layer: "server/notify/", from: SERVER_LIBRARIES, packages: [] },
+  {
+    layer: "server/notify/",
+    from: [...SERVER_LIBRARIES, "store/"],
+    packages: ["node:*", "hono", "web-push", "zod"],
+  },
   { layer: "server/posted/", from: SERVER_LIBRARIES, packages: ["node:*", "hono"] },
   { layer: "server/auth/", from: SERVER_LIBRARIES, packages: ["node:*", "hono"] },
   { layer: "server/live/", from: SERVER_LIBRARIES, packages: ["node:*", "ws"] },

@@ -27,6 +27,8 @@ import { createLive } from "../live/live.ts";
 import { configuredAgents } from "../managed/configured-agents.ts";
 import { createManagedSessions, type ManagedSessions } from "../managed/managed-sessions.ts";
 import { addManagedRoutes } from "../managed/routes.ts";
+import { addPushRoutes, openPush } from "../notify/push.ts";
+import { openPushSubscriptions, type PushSubscriptions } from "../notify/push-subscriptions.ts";
 import { openWebhook } from "../notify/webhook.ts";
 import { createPostedFiles, type PostedFiles } from "../posted/posted-files.ts";
 import { addPostedRoutes } from "../posted/routes.ts";
@@ -156,6 +158,7 @@ async function openAllSessions(
   attach: AttachedDaemon;
   sources: Sources;
   opened_files: OpenedFiles;
+  push: PushSubscriptions;
 }> {
   const roots = formats.flatMap((format) =>
     format.root === undefined ? [] : [{ format, path: agentFolder(format.root) }],
@@ -174,6 +177,7 @@ async function openAllSessions(
     ? await openSamples({ dataDir: data_dir, pace: readPace(flags), onError: report }).catch(noSamples)
     : undefined;
   const config = readConfig(data_dir);
+  const push = openPushSubscriptions(data_dir);
   const { keys, notices } = readKeys(data_dir);
   const { answer_within_minutes } = config;
   const playground = join(data_dir, "playground");
@@ -204,6 +208,7 @@ async function openAllSessions(
       ...agents.notices,
       ...read_state_notices,
       ...choices.notices,
+      ...push.notices,
       ...attach.notices,
       ...(index?.notices ?? []),
     ],
@@ -255,11 +260,19 @@ async function openAllSessions(
         onFailure: (problem) => say(`A notification could not be posted to the webhook: ${problem}.`),
       }),
     );
+  if (!managed.taken)
+    opened.push(
+      openPush({
+        sessions,
+        subscriptions: push,
+        onFailure: (problem) => say(`A push notification could not be sent: ${problem}.`),
+      }),
+    );
   opened.push(indexOtherSessions({ state, indexer, managed, found }));
   const search = createSearch({ state, sessions, now: Date.now, skipped: () => [...choices.off] });
   opened.push(search);
   const sources = createSources({ found, choices, is_writable: !managed.taken });
-  return { samples, sessions, managed, search, attach, sources, opened_files };
+  return { samples, sessions, managed, search, attach, sources, opened_files, push };
 }
 
 /** `isWatched` is set by the server. */
@@ -307,10 +320,11 @@ async function listen(
     attach: AttachedDaemon;
     sources: Sources;
     opened_files: OpenedFiles;
+    push: PushSubscriptions;
   },
   opened: Opened,
 ): Promise<{ port: number; newLink(): string }> {
-  const { program, flags, access, sessions, managed, search, posted, attach, sources, opened_files } =
+  const { program, flags, access, sessions, managed, search, posted, attach, sources, opened_files, push } =
     options;
   const { address, frontend, version } = program;
   let newLink = () => "";
@@ -333,6 +347,7 @@ async function listen(
           opened_files,
           markRead: sessions.markRead,
           addPostedRoutes: (app) => addPostedRoutes(app, posted),
+          addPushRoutes: (app) => addPushRoutes(app, push),
           addAttachRoutes: (app) => addAttachRoutes(app, attach, sessions),
           addManagedRoutes: (app) => addManagedRoutes(app, managed, process.cwd()),
           guard,

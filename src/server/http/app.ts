@@ -48,6 +48,8 @@ interface AppOptions {
   markRead?: ReadableSessions["markRead"];
   /** Adds the routes of posted session files. Absent: posting is not supported. */
   addPostedRoutes?: (app: Hono) => void;
+  /** Adds the routes of push messages. Absent: none are sent. */
+  addPushRoutes?: (app: Hono) => void;
   /** Absent: search over all sessions is not available. */
   search?: Search;
   /** Absent: the agents whose files are read cannot be listed or changed. */
@@ -264,6 +266,7 @@ export function createApp(options: AppOptions) {
   // Must be added before the managed routes: `/api/ingest/:session` would match its path.
   options.addPostedRoutes?.(app);
   options.addAttachRoutes?.(app);
+  options.addPushRoutes?.(app);
   options.addManagedRoutes?.(app);
 
   app.all("/api/*", (context) => refuse(context, 404, "route", "No such route."));

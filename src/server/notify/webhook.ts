@@ -1,146 +1,36 @@
-import { messageOf } from "../../model/narrow.ts";
-import { isWaiting, type SessionSummary } from "../../model/session.ts";
-import type { Sessions } from "../sessions/sessions.ts";
+import { type AttentionMessage, type AttentionScope, sendAttentionMessages } from "./attention-messages.ts";
+import { post } from "./post.ts";
 
 /** The `webhook` setting of config.json. */
 export interface WebhookConfig {
   url: string;
-  /** `waiting`: sessions that wait for a person; `all`: also sessions that failed or finished. */
-  of: "waiting" | "all";
+  of: AttentionScope;
 }
 
 /** The posted JSON. `text` and `content` contain the same sentence, for Slack and Discord. */
-export interface WebhookMessage {
-  kind: "waiting" | "failed" | "finished";
-  session_id: string;
-  agent: string;
-  title?: string;
-  cwd?: string;
-  /** The session's request. Absent: the session ended, or the request is known only to the agent. */
-  request?: string;
-  /** Milliseconds since 1970. */
-  since: number;
-  text: string;
-  content: string;
-}
+export type WebhookMessage = AttentionMessage & { text: string; content: string };
 
-/** Time that something must need attention before it is posted, in milliseconds: the user may be answering already. */
-const DWELL_MS = 10_000;
-/** Timeout of a request, in milliseconds. */
-const TIMEOUT_MS = 10_000;
-/** Delays before retries of a failed request, in milliseconds. */
-const RETRIES_MS = [2_000, 15_000];
+type WebhookOptions = WebhookConfig & Omit<Parameters<typeof sendAttentionMessages>[0], "deliver">;
 
-interface WebhookOptions extends WebhookConfig {
-  sessions: Pick<Sessions, "list" | "get" | "subscribe">;
-  /** Called when a message could not be delivered. */
-  onFailure(problem: string): void;
-  dwell?: number;
-  retries?: readonly number[];
-}
-
-/**
- * Posts sessions that begin to need attention to a URL: open requests and, depending on the settings, sessions that failed or
- * finished. Each is posted once, after a delay, if it still applies.
- */
-export function openWebhook(options: WebhookOptions): { close(): void } {
-  const { url, of, sessions, dwell = DWELL_MS, retries = RETRIES_MS } = options;
-  const known = new Map<string, string>();
-  const timers = new Set<ReturnType<typeof setTimeout>>();
-  const stopped = new AbortController();
-  const wait = (milliseconds: number): Promise<void> =>
-    new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        timers.delete(timer);
-        resolve();
-      }, milliseconds);
-      timers.add(timer);
-    });
-  const keyOf = (row: SessionSummary | undefined): string => (row && attentionKey(row, of)) ?? "";
-
-  for (const row of sessions.list()) known.set(row.id, keyOf(row));
-  const end = sessions.subscribe(({ changed, removed }) => {
-    for (const id of removed) known.delete(id);
-    for (const row of changed) {
-      const key = keyOf(row);
-      const before = known.get(row.id);
-      known.set(row.id, key);
-      // The initial state of a session is not a change.
-      if (key === before || key === "" || (before === undefined && !isWaiting(row))) continue;
-      void postLater(row.id, key);
-    }
-  });
-
-  async function postLater(id: string, key: string): Promise<void> {
-    await wait(dwell);
-    const row = sessions.get(id);
-    if (row === undefined || keyOf(row) !== key || stopped.signal.aborted) return;
-    const body = JSON.stringify(messageFor(row));
-    for (const pause of [...retries, undefined]) {
-      const problem = await post(body);
-      if (problem === undefined || stopped.signal.aborted) return;
-      if (pause === undefined) options.onFailure(problem);
-      else await wait(pause);
-    }
-  }
-
-  /** Returns the error, if any. */
-  async function post(body: string): Promise<string | undefined> {
-    try {
-      const response = await fetch(url, {
-        method: "POST",
+/** Posts sessions that begin to need attention to a URL. */
+export function openWebhook({ url, ...options }: WebhookOptions): { close(): void } {
+  return sendAttentionMessages({
+    ...options,
+    async deliver(message, signal) {
+      const text = sentenceOf(message);
+      const posted: WebhookMessage = { ...message, text, content: text };
+      const status = await post(url, {
         headers: { "content-type": "application/json" },
-        body,
-        // Session data must only be sent to the configured host.
-        redirect: "error",
-        signal: AbortSignal.any([stopped.signal, AbortSignal.timeout(TIMEOUT_MS)]),
+        body: JSON.stringify(posted),
+        signal,
       });
-      await response.body?.cancel();
-      return response.ok ? undefined : `it answered ${response.status}`;
-    } catch (error) {
-      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-      return messageOf(cause);
-    }
-  }
-
-  return {
-    close() {
-      end();
-      stopped.abort();
-      for (const timer of timers) clearTimeout(timer);
+      if (typeof status === "string") return status;
+      return status >= 200 && status < 300 ? undefined : `it answered ${status}`;
     },
-  };
+  });
 }
 
-/** Identifies why a session needs attention, different for each request or turn; `undefined`: it does not. */
-function attentionKey(row: SessionSummary, of: WebhookConfig["of"]): string | undefined {
-  if (row.sample === true) return undefined;
-  if (isWaiting(row)) {
-    const { requests = [], waiting } = row;
-    return `waiting ${requests.map(({ request_id }) => request_id)} ${waiting?.since ?? ""}`;
-  }
-  // The end of a sub-agent is handled by its parent.
-  if (of === "waiting" || row.parent !== undefined) return undefined;
-  if (row.status !== "failed" && row.status !== "completed") return undefined;
-  return `${row.status} ${row.turns}`;
-}
+const VERBS = { waiting: "Waiting for you", failed: "Failed", finished: "Finished" } as const;
 
-function messageFor(row: SessionSummary): WebhookMessage {
-  const kind = isWaiting(row) ? "waiting" : row.status === "failed" ? "failed" : "finished";
-  const title = row.title ?? row.first_prompt;
-  const [first] = row.requests ?? [];
-  const request = kind === "waiting" ? (first?.title ?? row.waiting?.for) : undefined;
-  const what = { waiting: "Waiting for you", failed: "Failed", finished: "Finished" }[kind];
-  const sentence = `${what}: ${title ?? row.agent_name ?? row.agent}${request === undefined ? "" : ` – ${request}`}`;
-  return {
-    kind,
-    session_id: row.id,
-    agent: row.agent,
-    ...(title !== undefined && { title }),
-    ...(row.cwd !== undefined && { cwd: row.cwd }),
-    ...(request !== undefined && { request }),
-    since: first?.asked_at ?? row.waiting?.since ?? row.last_activity_at,
-    text: sentence,
-    content: sentence,
-  };
-}
+const sentenceOf = ({ kind, title, agent, request }: AttentionMessage): string =>
+  `${VERBS[kind]}: ${title ?? agent}${request === undefined ? "" : ` – ${request}`}`;

@@ -19,6 +19,8 @@ import type {
   OpenRequestsReply,
   PartsReply,
   PromptBody,
+  PushReply,
+  PushSubscriptionBody,
   RawReply,
   SearchAllReply,
   SearchReply,
@@ -130,6 +132,9 @@ interface SessionApi {
   /** The agents whose session files are read. */
   sources(signal?: AbortSignal): Promise<ApiResult<SourcesReply>>;
   changeSource(agent: string, is_on: boolean): Promise<ApiResult<AgentSource>>;
+  pushKey(): Promise<ApiResult<PushReply>>;
+  subscribePush(subscription: PushSubscriptionBody): Promise<ApiResult<unknown>>;
+  unsubscribePush(endpoint: string): Promise<ApiResult<unknown>>;
   changeAttachment(agent: string, change: "install" | "remove"): Promise<ApiResult<Attachment>>;
 }
 
@@ -197,6 +202,9 @@ function createApi({ get, post, bytes }: Requests): Api {
     openedTogether: (id, signal) => get(`/api/opened-files/${encodeURIComponent(id)}`, signal),
     sources: (signal) => get("/api/sources", signal),
     changeSource: (agent, is_on) => post(`/api/sources/${encodeURIComponent(agent)}`, { is_on }),
+    pushKey: () => get("/api/push"),
+    subscribePush: (subscription) => post("/api/push", subscription),
+    unsubscribePush: (endpoint) => post("/api/push/remove", { endpoint }),
     changeAttachment: (agent, change) => post(`/api/attach/${encodeURIComponent(agent)}/${change}`, {}),
   };
 }

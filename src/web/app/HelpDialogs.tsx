@@ -3,6 +3,7 @@ import { t } from "../text/text.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { AttachSettings } from "./AttachSettings.tsx";
 import { type KeyBinding, keyLabel } from "./keys.ts";
+import { PushChoice } from "./PushChoice.tsx";
 import { SourceSettings } from "./SourceSettings.tsx";
 import type { Settings } from "./settings.ts";
 import { useSetting } from "./store.ts";
@@ -184,6 +185,7 @@ function NotifyChoice(): ReactNode {
       <p className="dialog-problem" role="status">
         {problem}
       </p>
+      <PushChoice />
     </>
   );
 }

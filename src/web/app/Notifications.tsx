@@ -12,14 +12,33 @@ const CHECK_MS = 1_000;
 
 /** Shows desktop notifications for sessions that begin to need attention, if the user switched them on. */
 export function Notifications({ session_id }: { session_id: string | undefined }): null {
-  const { rows } = useClient();
+  const client = useClient();
+  const { rows } = client;
+  const [push] = useSetting("push");
   const [of] = useSetting("notify");
   const here = useRef(session_id);
   useEffect(() => {
     here.current = session_id;
   }, [session_id]);
   useEffect(() => {
-    if (of === "off") return;
+    if (!push) return;
+    let end: (() => void) | undefined;
+    let ended = false;
+    void import("./push.ts").then(async ({ subscribePush, unsubscribePush, openClickedSessions }) => {
+      if (ended) return;
+      end = openClickedSessions();
+      // Repeated with each load of the page: browser and daemon may have lost the subscription. The settings show problems.
+      if (of === "off") await unsubscribePush(client);
+      else await subscribePush(client, of);
+    });
+    return () => {
+      ended = true;
+      end?.();
+    };
+  }, [client, of, push]);
+  useEffect(() => {
+    // With push messages, the service worker shows the notifications.
+    if (of === "off" || push) return;
     const notifier = new Notifier();
     let timer: ReturnType<typeof setTimeout> | undefined;
     let checked_at = 0;
@@ -51,7 +70,7 @@ export function Notifications({ session_id }: { session_id: string | undefined }
       end();
       clearTimeout(timer);
     };
-  }, [rows, of]);
+  }, [rows, of, push]);
   return null;
 }
 

@@ -18,6 +18,8 @@ export interface Settings {
   /** Whether the list of what needs attention is open. */
   readonly attention: boolean;
   readonly notify: NotifyOf;
+  /** Whether this browser also receives notifications when no page is open. */
+  readonly push: boolean;
   /** Whether the timeline is above the transcript. */
   readonly lanes: boolean;
 }
@@ -36,6 +38,7 @@ const choices: { [Name in keyof Settings]: readonly Settings[Name][] } = {
   outline: [true, false],
   attention: [true, false],
   notify: ["off", "waiting", "all"],
+  push: [false, true],
   lanes: [false, true],
 };
 
@@ -66,6 +69,7 @@ function read(): Settings {
     outline: choice(from, "outline"),
     attention: choice(from, "attention"),
     notify: choice(from, "notify"),
+    push: choice(from, "push"),
     lanes: choice(from, "lanes"),
   };
 }

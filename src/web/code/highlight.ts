@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 import { t } from "../text/text.ts";
+import { scriptUrl } from "../ui/script-url.ts";
 import type { HighlightReply, HighlightRequest } from "./highlight-protocol.ts";
 import workerUrl from "./highlight-worker.ts?worker&url";
 
@@ -136,20 +137,6 @@ function languageName(given: string): string {
   return ALIASES.get(name) ?? name;
 }
 
-/** A browser that enforces trusted types starts a worker only from an address that a policy made. */
-function trusted(url: string): string {
-  // Trusted types are not in TypeScript's library yet; a TrustedScriptURL stands where a string does.
-  const types = (
-    globalThis as {
-      trustedTypes?: { createPolicy(name: string, rules: object): { createScriptURL(url: string): string } };
-    }
-  ).trustedTypes;
-  return types
-    ? types
-        .createPolicy("verbatim-highlight", { createScriptURL: (address: string) => address })
-        .createScriptURL(url)
-    : url;
-}
 let address: string | undefined;
 
 function send(request: HighlightRequest): void {
@@ -249,7 +236,7 @@ function next(): void {
       end++;
     }
     if (!worker) {
-      address ??= trusted(workerUrl);
+      address ??= scriptUrl(workerUrl);
       worker = new Worker(address, { type: "module" });
       worker.onmessage = (event: MessageEvent<HighlightReply>) => receive(event.data);
       worker.onerror = retryLater;

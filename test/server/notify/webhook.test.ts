@@ -1,50 +1,10 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { SessionSummary } from "../../../src/model/session.ts";
 import { openWebhook, type WebhookMessage } from "../../../src/server/notify/webhook.ts";
 import { eventually } from "../../eventually.ts";
 import { uuidOf } from "../../uuid-of.ts";
-
-type Change = { seq: number; changed: SessionSummary[]; removed: string[] };
-
-/** Rows that a test sets. */
-function rowsOf(...first: SessionSummary[]) {
-  const rows = new Map(first.map((row) => [row.id, row]));
-  const listeners = new Set<(change: Change) => void>();
-  return {
-    list: () => [...rows.values()],
-    get: (id: string) => rows.get(id),
-    subscribe(listener: (change: Change) => void) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    set(row: SessionSummary) {
-      rows.set(row.id, row);
-      for (const listener of listeners) listener({ seq: 1, changed: [row], removed: [] });
-    },
-  };
-}
-
-const row = (name: string, fields: Partial<SessionSummary> = {}): SessionSummary => ({
-  id: uuidOf(name),
-  agent: "codex",
-  title: name,
-  status: "running",
-  last_activity_at: 7,
-  turns: 1,
-  steps: 1,
-  tool_calls: 0,
-  errors: 0,
-  parts: 1,
-  runs: 0,
-  byte_size: 0,
-  ...fields,
-});
-const asks = (name: string, title: string): SessionSummary =>
-  row(name, {
-    requests: [{ request_id: uuidOf(`${name} ${title}`), kind: "approval", title, asked_at: 42 }],
-  });
+import { asks, row, rowsOf } from "./rows.ts";
 
 let server: Server;
 let url: string;

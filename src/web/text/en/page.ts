@@ -149,6 +149,11 @@ export const page = {
     blockedNotify:
       "The browser blocks notifications of this page. Allow them in the browser's settings for this site.",
     cannotNotify: "This browser shows no notifications here. They need https, or an address of this machine.",
+    push: "Also when no page is open",
+    pushNote:
+      "Sent through the push service of this browser, encrypted. Works only while Verbatim runs on its machine.",
+    noPushService:
+      "This browser cannot reach its push service. Check its connection and settings, then try again.",
     saved: "Saved in this browser.",
   },
   palette: {

@@ -142,6 +142,9 @@ export const page = {
     notifyAll: "会话失败或完成时也通知",
     blockedNotify: "浏览器屏蔽了本页面的通知。请在浏览器的网站设置中允许。",
     cannotNotify: "浏览器无法在这里显示通知。需要使用 https，或本机地址。",
+    push: "没有打开页面时也通知",
+    pushNote: "通过此浏览器的推送服务发送，内容已加密。仅当 Verbatim 在其机器上运行时有效。",
+    noPushService: "此浏览器无法连接其推送服务。请检查网络和浏览器设置，然后重试。",
     saved: "保存在此浏览器中。",
   },
   palette: {

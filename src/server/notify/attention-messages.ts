@@ -1,0 +1,117 @@
+import { isWaiting, type SessionSummary } from "../../model/session.ts";
+import type { Sessions } from "../sessions/sessions.ts";
+
+/** A session that began to need attention. */
+export interface AttentionMessage {
+  kind: "waiting" | "failed" | "finished";
+  session_id: string;
+  agent: string;
+  title?: string;
+  cwd?: string;
+  /** The session's request. Absent: the session ended, or the request is known only to the agent. */
+  request?: string;
+  /** Milliseconds since 1970. */
+  since: number;
+}
+
+/** `waiting`: sessions that wait for a person; `all`: also sessions that failed or finished. */
+export type AttentionScope = "waiting" | "all";
+
+/** Time that something must need attention before it is sent, in milliseconds: the user may be answering already. */
+const DWELL_MS = 10_000;
+/** Delays before retries of a failed delivery, in milliseconds. */
+const RETRIES_MS = [2_000, 15_000];
+
+interface AttentionMessagesOptions {
+  of: AttentionScope;
+  sessions: Pick<Sessions, "list" | "get" | "subscribe">;
+  /** Delivers a message. Returns the problem, if any. The message is then retried. */
+  deliver(message: AttentionMessage, signal: AbortSignal): Promise<string | undefined>;
+  /** Called when a message could not be delivered. */
+  onFailure(problem: string): void;
+  dwell?: number;
+  retries?: readonly number[];
+}
+
+/**
+ * Delivers a message for each session that begins to need attention: for open requests and, depending on the scope, for sessions
+ * that failed or finished. Each is delivered once, after a delay, if it still applies.
+ */
+export function sendAttentionMessages(options: AttentionMessagesOptions): { close(): void } {
+  const { of, sessions, dwell = DWELL_MS, retries = RETRIES_MS } = options;
+  const known = new Map<string, string>();
+  const timers = new Set<ReturnType<typeof setTimeout>>();
+  const stopped = new AbortController();
+  const wait = (milliseconds: number): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        timers.delete(timer);
+        resolve();
+      }, milliseconds);
+      timers.add(timer);
+    });
+  const keyOf = (row: SessionSummary | undefined): string => (row && attentionKey(row, of)) ?? "";
+
+  for (const row of sessions.list()) known.set(row.id, keyOf(row));
+  const end = sessions.subscribe(({ changed, removed }) => {
+    for (const id of removed) known.delete(id);
+    for (const row of changed) {
+      const key = keyOf(row);
+      const before = known.get(row.id);
+      known.set(row.id, key);
+      // The initial state of a session is not a change.
+      if (key === before || key === "" || (before === undefined && !isWaiting(row))) continue;
+      void sendLater(row.id, key);
+    }
+  });
+
+  async function sendLater(id: string, key: string): Promise<void> {
+    await wait(dwell);
+    const row = sessions.get(id);
+    if (row === undefined || keyOf(row) !== key || stopped.signal.aborted) return;
+    const message = messageFor(row);
+    for (const pause of [...retries, undefined]) {
+      const problem = await options.deliver(message, stopped.signal);
+      if (problem === undefined || stopped.signal.aborted) return;
+      if (pause === undefined) options.onFailure(problem);
+      else await wait(pause);
+    }
+  }
+
+  return {
+    close() {
+      end();
+      stopped.abort();
+      for (const timer of timers) clearTimeout(timer);
+    },
+  };
+}
+
+/** Identifies why a session needs attention, different for each request or turn; `undefined`: it does not. */
+function attentionKey(row: SessionSummary, of: AttentionScope): string | undefined {
+  if (row.sample === true) return undefined;
+  if (isWaiting(row)) {
+    const { requests = [], waiting } = row;
+    return `waiting ${requests.map(({ request_id }) => request_id)} ${waiting?.since ?? ""}`;
+  }
+  // The end of a sub-agent is handled by its parent.
+  if (of === "waiting" || row.parent !== undefined) return undefined;
+  if (row.status !== "failed" && row.status !== "completed") return undefined;
+  return `${row.status} ${row.turns}`;
+}
+
+function messageFor(row: SessionSummary): AttentionMessage {
+  const kind = isWaiting(row) ? "waiting" : row.status === "failed" ? "failed" : "finished";
+  const title = row.title ?? row.first_prompt;
+  const [first] = row.requests ?? [];
+  const request = kind === "waiting" ? (first?.title ?? row.waiting?.for) : undefined;
+  return {
+    kind,
+    session_id: row.id,
+    agent: row.agent_name ?? row.agent,
+    ...(title !== undefined && { title }),
+    ...(row.cwd !== undefined && { cwd: row.cwd }),
+    ...(request !== undefined && { request }),
+    since: first?.asked_at ?? row.waiting?.since ?? row.last_activity_at,
+  };
+}

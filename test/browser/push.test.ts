@@ -1,0 +1,132 @@
+import { createECDH, randomBytes } from "node:crypto";
+import { appendFile, mkdir, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { generateClaudeSession } from "../generate-session.ts";
+import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+
+let home: Home;
+let daemon: Daemon;
+let browser: Browser;
+let page: Page;
+let complaints: string[];
+let file: string;
+/** The push service, which a machine without internet does not reach. */
+let service: Server;
+let sent: string[];
+const session = generateClaudeSession({ parts: 20, turns: 1, seed: 17 });
+
+beforeEach(async () => {
+  home = await createHome();
+  const folder = join(home.claude, "projects/-home-ada-push");
+  await mkdir(folder, { recursive: true });
+  file = join(folder, `${session.session_id}.jsonl`);
+  await writeFile(file, session.lines.map((line) => `${line}\n`).join(""));
+  sent = [];
+  service = createServer((request, response) => {
+    sent.push(String(request.headers["content-encoding"]));
+    request.resume();
+    response.writeHead(201).end();
+  });
+  await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
+  daemon = await startDaemon(home, ["--no-samples"]);
+  browser = await openBrowser();
+  const context = await browser.newContext();
+  await context.grantPermissions(["notifications"], { origin: daemon.origin });
+  ({ page, complaints } = await enter(context, daemon));
+});
+afterEach(async () => {
+  await browser.close();
+  await daemon.stop();
+  service.close();
+  await home.remove();
+});
+
+/** Chromium subscribes at a service on the internet. The subscription is replaced by one of a service on this machine. */
+async function subscribeHere() {
+  const ecdh = createECDH("prime256v1");
+  ecdh.generateKeys();
+  const subscription = {
+    endpoint: `http://127.0.0.1:${(service.address() as AddressInfo).port}/desk`,
+    keys: { p256dh: ecdh.getPublicKey("base64url"), auth: randomBytes(16).toString("base64url") },
+  };
+  await page.evaluate((given) => {
+    const subscribed = {
+      endpoint: given.endpoint,
+      toJSON: () => given,
+      unsubscribe: async () => true,
+    } as unknown as PushSubscription;
+    PushManager.prototype.subscribe = async () => subscribed;
+    PushManager.prototype.getSubscription = async () => subscribed;
+  }, subscription);
+}
+
+const openSettings = () => page.getByRole("button", { name: "Settings" }).click();
+const choice = (name: string) => page.getByRole("radio", { name });
+const push = () => page.getByRole("checkbox", { name: "Also when no page is open" });
+
+it("a browser that subscribed gets a message when a session finishes, until it is switched off", async () => {
+  await page.locator(`[data-session="${session.session_id}"]`).waitFor();
+  await subscribeHere();
+  await openSettings();
+  expect(await push().count()).toBe(0);
+  await choice("Also when one fails or finishes").check();
+  await push().check();
+  await expect
+    .poll(() => page.evaluate(async () => (await navigator.serviceWorker.ready).active?.scriptURL))
+    .toBe(`${daemon.origin}/push-worker.js`);
+  const last = JSON.parse(session.lines.at(-1) ?? "{}");
+  const more = { ...last, uuid: "eeeeeeee-0000-4000-8000-000000000001", timestamp: new Date().toISOString() };
+  await appendFile(file, `${JSON.stringify({ ...more, message: { ...last.message, id: "msg_push" } })}\n`);
+  await expect.poll(() => sent, { timeout: 40_000 }).toEqual(["aes128gcm"]);
+
+  await push().uncheck();
+  await expect
+    .poll(() => page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length))
+    .toBe(0);
+  expect(complaints).toEqual([]);
+});
+
+it("says why it cannot be switched on where the push service cannot be reached", async () => {
+  await openSettings();
+  await choice("When a session waits for you").check();
+  await push().click();
+  await page.getByText("This browser cannot reach its push service.").waitFor();
+  expect(await push().isChecked()).toBe(false);
+});
+
+it("a message opens a notification", async () => {
+  const devtools = await page.context().newCDPSession(page);
+  const registered = new Promise<string>((resolve) => {
+    devtools.on("ServiceWorker.workerRegistrationUpdated", ({ registrations }) => {
+      const [registration] = registrations;
+      if (registration) resolve(registration.registrationId);
+    });
+  });
+  await devtools.send("ServiceWorker.enable");
+  await subscribeHere();
+  await openSettings();
+  await choice("When a session waits for you").check();
+  await push().check();
+  const registrationId = await registered;
+  await page.evaluate(async () => {
+    await navigator.serviceWorker.ready;
+  });
+  const message = { session_id: session.session_id, title: "Finished: A", body: "/home/ada", tag: "a" };
+  await devtools.send("ServiceWorker.deliverPushMessage", {
+    origin: daemon.origin,
+    registrationId,
+    data: JSON.stringify({ kind: "finished", ...message }),
+  });
+  const shown = () =>
+    page.evaluate(async () => {
+      const { getNotifications } = ServiceWorkerRegistration.prototype;
+      const notifications = await getNotifications.call(await navigator.serviceWorker.ready);
+      return notifications.map(({ title, body }) => ({ title, body }));
+    });
+  await expect.poll(shown).toEqual([{ title: "Finished: A", body: "/home/ada" }]);
+  expect(complaints).toEqual([]);
+});
