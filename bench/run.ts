@@ -34,7 +34,7 @@ const { positionals: wanted, values: flags } = (() => {
 /** Benchmarks with rounds, whose number can be reduced. */
 const IN_ROUNDS = ["stream.bench.ts", "transcript.bench.ts"];
 /** Benchmarks with reduced sizes, unless `--full` is given. */
-const SHORTENED = ["daemon.bench.ts"];
+const SHORTENED = ["daemon.bench.ts", "search.bench.ts"];
 const known = readdirSync(here)
   .filter((name) => name.endsWith(".bench.ts"))
   .map((name) => name.replace(".bench.ts", ""))
