@@ -33,33 +33,33 @@ export interface AcpAgentOptions {
   args: readonly string[];
   /** All of the program's environment. */
   env: Readonly<Record<string, string | undefined>>;
-  /** What the operator calls the agent; absent: what it calls itself, or its command. */
+  /** The operator's name for the agent. Absent: the agent's own name, or its command. */
   label?: string;
-  /** The id of the login to use, of those that the agent offers. Absent: none is asked for. */
+  /** The id of one of the logins that the agent offers. Absent: no login is requested. */
   auth_method?: string;
   mcp_servers?: readonly McpServer[];
-  /** Whether a process that this agent did not start has the agent's session open. Absent: it cannot be known. */
+  /** Whether another process has the agent's session open. Absent: it cannot be known. */
   isOpenElsewhere?(session_id: string): Promise<boolean>;
-  /** How long a stopped agent may take to answer, in milliseconds, before its program is ended. */
+  /** Time for which a stopped agent may not answer before its program is killed, in milliseconds. */
   cancel_limit_ms?: number;
 }
 
 const CANCEL_LIMIT_MS = 10_000;
-/** How long words that come after a turn are gathered before they are shown. */
+/** Time for which text after a turn is buffered before it is shown. */
 const LATE_MS = 100;
-/** How long an agent may take to close its session before its program is ended. */
+/** Time for an agent to close its session before its program is killed. */
 const CLOSE_LIMIT_MS = 1_000;
-/** How long a program whose output has ended may take to end itself. */
+/** Time for a program to exit after it closed its output. */
 const END_LIMIT_MS = 2_000;
 
 const same = (error: unknown): unknown => error;
 
 /**
  * Drives an agent that speaks the Agent Client Protocol (version 1) on its standard streams: its program is started with the
- * first prompt, in the session's folder, and again after it ended. What it says becomes frames, what it wants to do is asked.
- * It is offered neither files nor terminals of ours: it has its own, and every way into the folder is one more to guard.
+ * first prompt, in the session's folder, and again after it exited. Its updates become frames; its permission requests go to the user.
+ * It is offered no files and no terminals: it has its own, and each would be another way into the folder to guard.
  *
- * The agent's own id of the session stands in a marker of the history, so that a daemon that starts anew goes on with it.
+ * A marker in the history contains the agent's own id of the session, so that a restarted daemon can continue it.
  */
 export function createAcpAgent(options: AcpAgentOptions): Agent {
   const { host, command, args, env } = options;
@@ -71,22 +71,22 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
   });
   let life: Life | undefined;
   let known_session: string | undefined;
-  /** What a loading session says is its past, which the history has. */
+  /** While a session is loaded, its updates repeat the history. */
   let isReplaying = false;
   let wanted_model: string | undefined;
   let model_option: string | undefined;
   let turn: AbortSignal | undefined;
-  /** The open requests, and the calls that they are for. */
+  /** Open requests and their calls. */
   const waiting = new Set<{ tool_call_id: string | undefined; wait: AbortController }>();
 
   const emit = (frames: readonly Frame[]): void => {
     for (const frame of frames) host.emit(frame);
-    // An agent need not wait for an answer: a call that has ended wants none.
+    // An agent may go on without an answer. A call that has ended needs none.
     for (const { tool_call_id, wait } of waiting)
       if (tool_call_id !== undefined && reader.hasEnded(tool_call_id)) wait.abort();
   };
   let late: NodeJS.Timeout | undefined;
-  /** Shows what the agent says after its turn, a moment later: its words come in many pieces. */
+  /** Shows text that arrives after the turn, with a delay, because it arrives in many chunks. */
   const emitLate = (): void => {
     if (!reader.hasLate || late !== undefined) return;
     late = setTimeout(() => {
@@ -109,7 +109,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
     host.emit({ type: "error", session_id: host.session_id, at: host.now(), message, can_retry: true });
   };
 
-  /** Asks the user, until the agent withdraws the request, its call ends or the turn does. */
+  /** Asks the user. Ends when the agent withdraws the request, or when the call or the turn ends. */
   async function askUser(
     tool_call_id: string | undefined,
     signals: readonly AbortSignal[],
@@ -173,7 +173,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
       const expired = unasked ?? "Nobody answered in time";
       reader.refuse(tool_call_id, isExpired ? expired : `${REFUSED} ${chosen.label}`);
     } else reader.allow(tool_call_id);
-    // What was allowed is on disk before it can happen.
+    // A permission is on disk before its call can run.
     await host.stored();
     return { outcome: { outcome: "selected", optionId: chosen.id } };
   }
@@ -231,7 +231,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
       return made;
     } catch (error) {
       made.isStopped = true;
-      // A program that ends breaks its connection, too: its end is the better story.
+      // When a program exits, its connection breaks too. The exit is the better explanation.
       const { pid, stdout } = process.child;
       const isEnding = !(error instanceof StartFailure) && (stdout.readableEnded || pid === undefined);
       const failure = isEnding && (await process.endsWithin(END_LIMIT_MS)) ? await gone.catch(same) : error;
@@ -316,7 +316,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
     };
     signal.addEventListener("abort", cancel, { once: true });
     let ending = await Promise.race([answer, gone]);
-    // The connection breaks when the program ends, and may say so first.
+    // When the program exits, the connection breaks, and its error may arrive first.
     const isEnding = "error" in ending && current.process.child.stdout.readableEnded;
     if (isEnding && (await current.process.endsWithin(END_LIMIT_MS))) ending = await gone;
     signal.removeEventListener("abort", cancel);
@@ -388,7 +388,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
       current.isStopped = true;
       if (current.can_close) {
         const { session_id: sessionId } = current;
-        // A failure does not matter: the program is ended next.
+        // A failure does not matter: the program is killed next.
         const limit = AbortSignal.timeout(CLOSE_LIMIT_MS);
         await request(current, ASKS.closeSession, { sessionId }, limit).catch(() => {});
       }

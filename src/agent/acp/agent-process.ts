@@ -1,13 +1,13 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** How an agent's program ended. */
+/** How an agent's program exited. */
 export interface Exit {
   code: number | null;
   signal: string | null;
-  /** Why it never ran. */
+  /** Why it could not be started. */
   error?: NodeJS.ErrnoException;
-  /** Why we ended it: what it did, in words. */
+  /** Why Verbatim killed it, as text. */
   offence?: string;
 }
 
@@ -19,35 +19,34 @@ interface AgentProcessOptions {
   env: Readonly<Record<string, string | undefined>>;
 }
 
-/** An agent's program, in a process group of its own, so that what it started ends with it. */
+/** An agent's program in a process group of its own, so that its child processes are killed with it. */
 export interface AgentProcess {
   readonly child: ChildProcessWithoutNullStreams;
-  /** Resolves when the program is gone, or could not be started. Never rejects. */
+  /** Resolves when the program has exited or could not be started. Never rejects. */
   readonly ended: Promise<Exit>;
-  /** The last lines that it wrote to stderr. */
+  /** The last lines that it wrote to standard error. */
   lastWords(): string;
-  /** Whether the program is gone, or will be within the limit, in milliseconds. */
+  /** Whether the program exits within the limit, in milliseconds. */
   endsWithin(limit_ms: number): Promise<boolean>;
-  /** Ends the program for what it did, in words that its `Exit` has; it is heard no more. */
+  /** Kills the program. `Exit` contains the reason. Its further output is ignored. */
   endFor(offence: string): void;
-  /** Ends the program and all of its group: a request to, and force where that does not help. Resolves when it is gone. */
+  /** Terminates the process group, and kills it if that does not help. Resolves when the program has exited. */
   stop(): Promise<void>;
 }
 
-/** How much of stderr is kept, in characters, and how many lines of it are shown. */
+/** Characters of standard error that are kept, and lines of it that are shown. */
 const KEPT = 16_384;
 const SHOWN = 12;
-/** How long a program may take to end by itself, in milliseconds. */
+/** Time for a program to exit after SIGTERM, in milliseconds. */
 const EXIT_GRACE_MS = 2_000;
 
 /**
- * Starts the program, in a group of its own where the system has groups. That it could not be started is told by its
- * `Exit`.
+ * Starts the program, in a process group of its own where the system has them. If it cannot be started, `Exit` says so.
  */
 export function startProcess({ command, args, cwd, env }: AgentProcessOptions): AgentProcess {
   const child = spawn(command, args, {
     cwd,
-    // Its hooks leave its requests to this connection.
+    // Tells Verbatim's hooks in the agent's settings to ignore requests: they arrive over this connection.
     env: { ...env, VERBATIM_AGENT: "1" },
     stdio: ["pipe", "pipe", "pipe"],
     detached: process.platform !== "win32",
@@ -57,7 +56,7 @@ export function startProcess({ command, args, cwd, env }: AgentProcessOptions): 
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     words = (words + text).slice(-KEPT);
   });
-  // Writing to a program that is gone is an error of its own, which its end tells better.
+  // A write to an exited program fails. The exit is the better explanation.
   child.stdin.on("error", () => {});
   const signalGroup = (signal: NodeJS.Signals): void => {
     if (child.pid === undefined) return;
@@ -65,7 +64,7 @@ export function startProcess({ command, args, cwd, env }: AgentProcessOptions): 
       if (process.platform === "win32") child.kill(signal);
       else process.kill(-child.pid, signal);
     } catch {
-      // Nobody of the group is left.
+      // The group has no process left.
     }
   };
   const ended = new Promise<Exit>((resolve) => {
@@ -73,13 +72,13 @@ export function startProcess({ command, args, cwd, env }: AgentProcessOptions): 
       if (child.pid === undefined) resolve({ code: null, signal: null, error });
     });
     child.once("exit", (code, signal) => {
-      // Nothing that it started outlives it. What has left the group may hold the streams open: it is not waited for.
+      // No child process outlives it. A process that left the group may keep the streams open, so they are not awaited.
       signalGroup("SIGKILL");
       const limited = setTimeout(() => {
         child.stdout.destroy();
         child.stderr.destroy();
       }, EXIT_GRACE_MS);
-      // What it said last is read to the end first.
+      // Its last output is read first.
       child.once("close", () => {
         clearTimeout(limited);
         resolve({ code, signal, ...(offence !== undefined && { offence }) });

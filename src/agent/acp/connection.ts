@@ -12,36 +12,36 @@ import type { AgentProcess } from "./agent-process.ts";
 import { errorText } from "./failures.ts";
 import { CANCEL_REQUEST, ELICITATION, REQUEST_PERMISSION, UPDATE } from "./methods.ts";
 
-/** Who hears what the agent says, in its order, before any answer to us that stands behind it is acted on. */
+/** Receives the agent's messages in order, before any later reply is handled. */
 interface Listener {
   /** A `session/update`. */
   onUpdate(params: JsonObject): void;
-  /** A notification that the protocol does not have, or a request for what was not offered. */
+  /** An unknown notification, or a request for a capability that was not offered. */
   onUnknown(message: JsonObject): void;
-  /** A line that is no message. */
+  /** A line that is not a message. */
   onNoise(line: string): void;
-  /** A `session/request_permission`; `withdrawn` is aborted when the agent takes it back. Never rejects. */
+  /** A `session/request_permission`. `withdrawn` is aborted when the agent cancels it. Never rejects. */
   onPermission(params: JsonObject, withdrawn: AbortSignal): Promise<RequestPermissionResponse>;
   /** An `elicitation/create`, as above. */
   onElicitation(params: JsonObject, withdrawn: AbortSignal): Promise<CreateElicitationResponse>;
 }
 
-/** The protocol with one agent, until it is closed or its program ends. */
+/** A connection to one agent. Lasts until it is closed or the program exits. */
 export interface Connection {
   readonly agent: ClientContext;
   close(): void;
 }
 
-/** An agent that says more than this in one message is ended; in UTF-16 code units. */
+/** Maximum length of a message, in UTF-16 code units. An agent that exceeds it is killed. */
 const MESSAGE_LIMIT = 16 * 1024 ** 2;
 
 /**
- * The protocol's own connection on a program's standard streams. It hands messages on by promises, which blurs the order of
- * updates, questions and answers; so every message is heard here first, as its line is read. Updates go no further: theirs is
- * foreign data, and one that the protocol's schema does not know must not be lost.
+ * The SDK's connection on a program's standard streams. It delivers messages through promises, which does not preserve the order of
+ * updates, requests and replies. So each message is handled here first, as its line is read. Updates are not passed on to the
+ * SDK, because it drops those that its schema does not know.
  */
 export async function connect({ child, endFor }: AgentProcess, listener: Listener): Promise<Connection> {
-  // Its schemas cost a daemon that drives no such agent tens of megabytes.
+  // Loaded on demand: its schemas take tens of megabytes.
   const { client } = await import("@agentclientprotocol/sdk");
   const permissions = new Map<unknown, Promise<RequestPermissionResponse>>();
   const elicitations = new Map<unknown, Promise<CreateElicitationResponse>>();
@@ -81,13 +81,13 @@ export async function connect({ child, endFor }: AgentProcess, listener: Listene
         try {
           isForwarded = hear(message);
         } catch {
-          // A message that cannot be dealt with (nested beyond the stack, say) costs itself, not the daemon.
+          // A message that cannot be handled (for example, one nested too deeply) must not crash the daemon.
           listener.onNoise(line);
         }
-        // What is no JSON-RPC is refused by the connection itself.
+        // The SDK rejects lines that are not JSON-RPC.
         if (isForwarded) controller.enqueue(message as AnyMessage);
       };
-      // Nobody catches what is thrown where a stream is heard: it would end the daemon.
+      // An error thrown in a stream's listener would crash the daemon.
       const guarded = (hearIt: () => void): void => {
         try {
           hearIt();
@@ -110,14 +110,14 @@ export async function connect({ child, endFor }: AgentProcess, listener: Listene
         controller.close();
       };
       child.stdout.once("end", close);
-      // A program that never ran has no end.
+      // A program that was never started does not exit.
       if (child.pid === undefined) close();
     },
   });
   const writable = new WritableStream<AnyMessage>({
     write(message) {
       return new Promise((resolve) => {
-        // A program that is gone reads nothing; its end is told in its own way.
+        // An exited program reads nothing. Its exit is reported separately.
         child.stdin.write(`${JSON.stringify(message)}\n`, () => resolve());
       });
     },
@@ -153,7 +153,7 @@ function parse(line: string): JsonObject | undefined {
   return message;
 }
 
-// What Node has of it, and TypeScript's library does not know yet.
+// Node has these members, but TypeScript's library does not declare them yet.
 const { parse: parseWith, rawJSON } = JSON as unknown as {
   parse(
     text: string,
@@ -162,13 +162,13 @@ const { parse: parseWith, rawJSON } = JSON as unknown as {
   rawJSON(text: string): object;
 };
 
-/** A number that JavaScript may write otherwise: of many digits, with an exponent, `1.0`, `0.0000001` or `-0`. */
+/** A number whose text JavaScript may change: with many digits or an exponent, `1.0`, `0.0000001` or `-0`. */
 const INEXACT = /\d[\d.]{15}|\d[eE]|\.\d*0(?!\d)|\.0{6}|-0(?![.\d])/;
 
-/** A call's arguments whose numbers are written again as the agent wrote them, whatever JavaScript makes of them. */
+/** A call's arguments with the numbers exactly as the agent wrote them. */
 function exactInput(line: string, name: string, input: unknown): unknown {
   try {
-    // Nothing else of a message is looked at number by number: its output may be long, and everybody waits meanwhile.
+    // Only arguments are treated so: output may be long, and this blocks the daemon.
     const text = new RawJson(line).at(["params", name, "rawInput"]);
     if (text === undefined || !INEXACT.test(text)) return input;
     return parseWith(text, (_key, value, { source }) =>
@@ -177,7 +177,7 @@ function exactInput(line: string, name: string, input: unknown): unknown {
         : value,
     );
   } catch {
-    // Nested beyond the stack, which it is told of where it is heard.
+    // Nested too deeply. The handler of the message reports it.
     return input;
   }
 }

@@ -3,7 +3,7 @@ import type { CreateElicitationResponse, ElicitationContentValue } from "@agentc
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { Answer, Request, RequestOption } from "../../model/request.ts";
 
-/** What was entered into a field: a value, nothing, or what is wrong with it. */
+/** The input of a field: a value, nothing, or the problem with it. */
 type Entry = { value?: ElicitationContentValue; problem?: undefined } | { problem: string };
 
 interface Field {
@@ -118,7 +118,7 @@ function fieldsOf(params: JsonObject): Field[] | undefined {
 
 type Kind = Pick<Field, "options" | "multiple" | "free_text" | "read">;
 
-/** How a field is asked and read. `undefined`: its type is unknown. */
+/** How a field is asked for and parsed. `undefined`: its type is unknown. */
 function kindOf(property: JsonObject): Kind | undefined {
   switch (property.type) {
     case "string": {

@@ -2,7 +2,7 @@ import { asArray, asObject, asString, asText } from "../../model/narrow.ts";
 import { titleOf } from "../../model/parts/content.ts";
 import type { Exit } from "./agent-process.ts";
 
-// What a person reads when an agent fails: what happened, in the agent's own words where it has any, and what to do.
+// Messages for failed agents: what happened, in the agent's own words if it gave any, and what to do.
 
 /** The agent answered with an error. */
 export function errorText(error: unknown): string {
@@ -15,22 +15,22 @@ export function errorText(error: unknown): string {
     : `${error.message}: ${details}`;
 }
 
-/** Whether the agent wants a login: the protocol's error -32000, "authentication required". */
+/** Whether the agent requires a login: the protocol's error -32000, "authentication required". */
 export function isAuthError(error: unknown): boolean {
   return error instanceof Error && isAnswer(error) && error.code === -32_000;
 }
 
-/** Whether the agent does not have the method: JSON-RPC's error -32601. */
+/** Whether the agent does not support the method: JSON-RPC's error -32601. */
 export function isUnknownMethod(error: unknown): boolean {
   return error instanceof Error && isAnswer(error) && error.code === -32_601;
 }
 
-/** An error as JSON-RPC answers it. */
+/** A JSON-RPC error. */
 function isAnswer(error: Error): error is Error & { code: number; data?: unknown } {
   return "code" in error && typeof error.code === "number";
 }
 
-/** The agent wants a login first: what it says about how. */
+/** The agent requires a login: its instructions. */
 export function authText(label: string, error: unknown, authMethods: unknown): string {
   const ways = asArray(authMethods).flatMap((item) => {
     const method = asObject(item);
@@ -46,7 +46,7 @@ export function authText(label: string, error: unknown, authMethods: unknown): s
   ].join("\n");
 }
 
-/** The program is gone. */
+/** The program exited. */
 export function exitText(label: string, command: string, exit: Exit, lastWords: string): string {
   if (exit.error !== undefined) {
     const isMissing = exit.error.code === "ENOENT";

@@ -4,35 +4,35 @@ type Kind = "text" | "thinking";
 
 interface Said {
   readonly kind: Kind;
-  /** Of the part that it goes on in; absent: it opens one. */
+  /** The part that it continues. Absent: it starts a part. */
   part_id?: string;
   text: string;
 }
 
 /**
- * What an agent says after its prompt was answered. A text that names the message of an earlier one goes on with it; any other
- * opens a part of its own. It is gathered and written in whole parts, so that nothing stays open in a turn that has ended.
+ * Text that an agent sends after the end of its turn. A text with the message id of an earlier one continues it; any other
+ * starts a part. Text is buffered and emitted as whole parts, so that an ended turn has no open part.
  */
 export interface LateText {
-  /** A text of the turn, which a late one may go on with. `key`: the agent's id of its message. */
+  /** A text of the turn, which a late text may continue. `key`: the agent's message id. */
   note(kind: Kind, key: string, part_id: string, text: string): void;
-  /** Takes a chunk after the turn. */
+  /** Buffers a chunk that arrived after the turn. */
   add(kind: Kind, key: string | undefined, text: string): void;
-  /** Something else came: what follows without a message's id opens a part. */
+  /** Another update arrived: the next text without a message id starts a part. */
   leave(): void;
-  /** Whether a chunk waits to be written. */
+  /** Whether a chunk is buffered. */
   readonly waits: boolean;
-  /** What was gathered, as frames. */
+  /** The buffered text as frames. */
   flush(): { bodies: FrameBody[]; opens: boolean };
-  /** Another turn begins: what is said from here on is not of the last one. */
+  /** A new turn begins: later text does not belong to the last one. */
   clear(): void;
 }
 
 export function createLateText(newId: () => string): LateText {
-  /** The texts of the turn that name their message, by kind and key. */
+  /** The turn's texts with a message id, by kind and id. */
   const byKey = new Map<string, Said>();
   const waiting = new Set<Said>();
-  /** The newest text that no message was named for: what follows of its kind goes on with it. */
+  /** The newest text without a message id. Later text of its kind continues it. */
   let bare: Said | undefined;
 
   const begin = (kind: Kind): Said => ({ kind, text: "" });

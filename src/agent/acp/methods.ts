@@ -1,7 +1,7 @@
-/** Version 1 of the protocol, by the names of its methods that are used here. */
+/** Names of the methods that are used, from version 1 of the protocol. */
 export const PROTOCOL_VERSION = 1;
 
-/** What the agent is asked. */
+/** Requests to the agent. */
 export const ASKS = {
   initialize: "initialize",
   authenticate: "authenticate",
@@ -11,14 +11,14 @@ export const ASKS = {
   closeSession: "session/close",
   prompt: "session/prompt",
   setOption: "session/set_config_option",
-  /** Of agents that have no options: not in the protocol's stable part. */
+  /** For agents without options. Not in the stable part of the protocol. */
   setModel: "session/set_model",
 } as const;
-/** What the agent is told. */
+/** Notifications to the agent. */
 export const CANCEL = "session/cancel";
-/** What the agent says, and asks. */
+/** Notifications and requests of the agent. */
 export const UPDATE = "session/update";
 export const REQUEST_PERMISSION = "session/request_permission";
 export const ELICITATION = "elicitation/create";
-/** Either side takes a request of its own back. */
+/** Either side cancels a request of its own. */
 export const CANCEL_REQUEST = "$/cancel_request";

@@ -8,7 +8,7 @@ import { authText, errorText, isAuthError, isUnknownMethod } from "./failures.ts
 import { ASKS, PROTOCOL_VERSION } from "./methods.ts";
 import type { PromptCapabilities } from "./prompt.ts";
 
-/** A started program and the session that is open in it. */
+/** A running program with an open session. */
 export interface Life {
   readonly process: AgentProcess;
   readonly connection: Connection;
@@ -16,11 +16,11 @@ export interface Life {
   can: PromptCapabilities;
   can_close: boolean;
   label: string;
-  /** Set before the program is ended by us: its end is no crash. */
+  /** Set before Verbatim kills the program, so that its exit does not count as a crash. */
   isStopped: boolean;
 }
 
-/** Why a turn cannot begin: words for the operator. */
+/** Why a turn cannot begin, as a message for the operator. */
 export class StartFailure extends Error {}
 
 interface OpenOptions {
@@ -30,17 +30,17 @@ interface OpenOptions {
   auth_method?: string;
   mcp_servers?: readonly McpServer[];
   isOpenElsewhere?(session_id: string): Promise<boolean>;
-  /** The agent's id of the session, if this daemon opened it before. */
+  /** The agent's id of the session, if this daemon has opened it before. */
   known_session: string | undefined;
   /** Emits a note. */
   note(body: { title: string; text?: string; data?: unknown }): void;
-  /** Called with `true` before a session is reopened, whose agent may then send its past, and with `false` if that failed. */
+  /** Called with `true` before a session is reopened, because the agent may then repeat its history, and with `false` if that failed. */
   onReopen(is_running: boolean): void;
 }
 
 type Folder = { cwd: string; mcpServers: McpServer[] };
 
-/** Opens the session in a started program: the agent's earlier one where there is one, else a new one. */
+/** Opens a session in a running program: the agent's earlier one if there is one, otherwise a new one. */
 export async function openSession(
   made: Life,
   options: OpenOptions,
@@ -61,7 +61,7 @@ export async function openSession(
   const capabilities = asObject(hello?.agentCapabilities) ?? {};
   describe(made, options, agentInfo, capabilities);
   const takes = asObject(capabilities.mcpCapabilities);
-  // Whoever is handed a server of a kind that it does not take may refuse the whole session.
+  // An agent may reject the whole session because of one server of a kind that it does not support.
   const refused = mcp_servers.filter((server) => "type" in server && takes?.[server.type] !== true);
   const folder = { cwd: host.cwd, mcpServers: mcp_servers.filter((server) => !refused.includes(server)) };
   try {
@@ -114,7 +114,7 @@ async function begin(
   return { ...reply };
 }
 
-/** Says it once in a session, which may be opened many times. */
+/** Emits a note once per session, which may be opened many times. */
 function noteRefused(label: string, server: McpServer, { host, note }: OpenOptions): void {
   const title = `The MCP server ${server.name} is not handed over`;
   if (host.history().some((event) => "title" in event && event.title === title)) return;
@@ -122,7 +122,7 @@ function noteRefused(label: string, server: McpServer, { host, note }: OpenOptio
   note({ title, text: `${label} takes no MCP servers over ${kind}` });
 }
 
-/** Reopens the agent's earlier session. `undefined`: it could not be reopened, which a note says. */
+/** Reopens the agent's earlier session. `undefined`: it could not be reopened, and a note was emitted. */
 async function reopen(
   made: Life,
   sessionId: string,
@@ -137,7 +137,7 @@ async function reopen(
     );
   }
   const methods = [
-    // Resuming does not send the past again.
+    // `session/resume` does not repeat the history.
     ...(asObject(asObject(capabilities.sessionCapabilities)?.resume) ? [ASKS.resumeSession] : []),
     ...(capabilities.loadSession === true ? [ASKS.loadSession] : []),
   ];
@@ -152,7 +152,7 @@ async function reopen(
       if (isAuthError(error)) throw error;
       onReopen(false);
       why = errorText(error);
-      // Qwen Code announces `session/resume` and does not have it.
+      // Qwen Code announces `session/resume` but does not support it.
       if (!isUnknownMethod(error)) break;
     }
   }
@@ -160,7 +160,7 @@ async function reopen(
   return undefined;
 }
 
-/** The agent's own id of this session, from the history; a fork has its parent's history, and not its session. */
+/** The agent's own id of this session, from the history. A fork has its parent's history but not its parent's session. */
 function earlierSession(host: AgentHost): string | undefined {
   for (const event of host.history().toReversed()) {
     const data = "data" in event ? asObject(asObject(event.data)?.acp_session) : undefined;
@@ -169,7 +169,7 @@ function earlierSession(host: AgentHost): string | undefined {
   return undefined;
 }
 
-/** Whether an update belongs to what a reopened session sends again. */
+/** Whether an update repeats the history of a reopened session. */
 export function isPast(kind: unknown): boolean {
   return (
     kind === "user_message_chunk" ||
@@ -189,7 +189,7 @@ export function modelOption(reply: JsonObject): string | undefined {
   return asString(option?.id);
 }
 
-/** The cost in USD of the agent's current session, as its steps have it. */
+/** The cost of the agent's current session in USD, as the sum of its steps. */
 export function costOf(history: readonly HistoryEvent[]): number {
   let cost = 0;
   for (const event of history) {
@@ -200,7 +200,7 @@ export function costOf(history: readonly HistoryEvent[]): number {
 }
 
 /**
- * Sends a request to the agent. Its result is foreign: unknown until it is narrowed. Aborting the signal cancels the request and
+ * Sends a request to the agent. The result is foreign data: `unknown` until it is narrowed. Aborting the signal cancels the request and
  * rejects at once, since an agent need not answer a cancelled request soon.
  */
 export function request(

@@ -7,7 +7,7 @@ import { changesOf, contentText, createFacts } from "./tool-call.ts";
 
 const KINDS = ["allow_once", "allow_always", "reject_once", "reject_always"] as const;
 
-/** The request that shows a `session/request_permission`: the agent's own options, and exactly what it says that it would do. */
+/** The request for a `session/request_permission`: the agent's own options, and exactly what it announces to do. */
 export function requestOf(
   params: JsonObject,
   call: { request_id: string; tool_call_id: string; tool_name: string },
@@ -33,13 +33,13 @@ function optionOf(value: unknown): RequestOption[] {
 }
 
 /**
- * A shell command alone where nothing else would matter for it; changes of files as they would be made; else all that the
- * agent gives the tool; and where it tells none of these, its own words for the call.
+ * What the user decides on: the shell command alone if its other arguments do not matter, the changes to files, or else all
+ * arguments. Without arguments, the agent's description of the call.
  */
 function subjectOf(toolCall: JsonObject): string {
   const facts = createFacts(asString(toolCall.toolCallId) ?? "", toolCall);
   const input = asObject(facts.rawInput);
-  // A list of words has no one way to be written as a line.
+  // A list of arguments cannot be written as one line unambiguously.
   const command = asString(input?.command);
   if (input !== undefined && command !== undefined && isAllOf(input, command)) return command;
   const changes = changesOf(facts);
@@ -52,7 +52,7 @@ function subjectOf(toolCall: JsonObject): string {
   return [facts.title ?? "", contentText(facts), ...paths].filter((line) => line !== "").join("\n");
 }
 
-/** A diff alone but for the files that it goes to, which need not be those that it names. */
+/** A diff and the files that it changes, which may differ from those that it names. */
 function patchText({ diff, ...places }: JsonObject): string | undefined {
   const paths = Object.entries(places).map(([key, value]) => (PLACES.has(key) ? asString(value) : undefined));
   if (typeof diff !== "string" || paths.some((path) => path === undefined || /[\r\n]/.test(path)))
@@ -61,19 +61,19 @@ function patchText({ diff, ...places }: JsonObject): string | undefined {
 }
 const PLACES = new Set(["filepath", "fileName", "path"]);
 
-/** Fields that say nothing about what runs beyond the command itself. */
+/** Whether no other field affects what the command does. */
 function isAllOf(input: JsonObject, command: string): boolean {
   return Object.entries(input).every(([key, value]) => {
     if (key === "command" || key === "description") return true;
-    // Copilot says the command a second time, as a list.
+    // Copilot repeats the command as a list.
     if (key === "commands") return JSON.stringify(value) === JSON.stringify([command]);
     return value === null || value === "" || (value === false && LATER.has(key));
   });
 }
-/** Whether it is waited for: where it is, nobody needs to be told. Of any other name a `false` may take a guard away. */
+/** `false` is the normal case here. In any other field it may switch a safeguard off, so the field is shown. */
 const LATER = new Set(["run_in_background", "is_background"]);
 
-/** A change as a person reads it before allowing it. */
+/** A change as the user reads it before allowing it. */
 function diffText({ path, change, hunks }: FileDiff): string {
   const heading = change === "create" ? `New file ${path}` : `Change ${path}`;
   return [heading, ...hunks.flatMap(({ lines }) => lines)].join("\n");

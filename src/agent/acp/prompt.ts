@@ -2,13 +2,13 @@ import { readFile } from "node:fs/promises";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import type { Part } from "../../model/messages/part.ts";
 
-/** What an agent says that a prompt may hold beside text and links. */
+/** What an agent accepts in a prompt besides text and links. */
 export interface PromptCapabilities {
   image: boolean;
   embeddedContext: boolean;
 }
 
-/** A prompt as the protocol sends it, and what the agent cannot take, in words. */
+/** A prompt in the protocol's form, and a message about what the agent does not accept. */
 export async function promptBlocks(
   parts: readonly Part[],
   can: PromptCapabilities,
@@ -53,7 +53,7 @@ export async function promptBlocks(
         } else left_out.push(`${name}, for the agent takes no attachments`);
         break;
       }
-      // No person writes these.
+      // Users do not write these.
       case "thinking_text":
       case "thinking_signature":
       case "tool_call":

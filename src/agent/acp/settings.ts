@@ -1,17 +1,17 @@
 import type { FrameBody } from "../../model/frames/frame-writer.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 
-/** What a session of an agent is set to: its mode, its model, and other options of the agent's own. */
+/** The settings of a session: its mode, its model, and the agent's other options. */
 export interface Settings {
-  /** The id of the option that chooses the model, where the agent has one. */
+  /** The id of the option for the model, if the agent has one. */
   readonly model_option: string | undefined;
-  /** What `session/new` or `session/load` answered. */
+  /** Reads the reply to `session/new` or `session/load`. */
   pushSession(answer: unknown): void;
-  /** A `current_mode_update` or a `config_option_update`; writes nothing where it changes nothing. */
+  /** Reads a `current_mode_update` or `config_option_update`. Emits nothing if nothing changed. */
   push(update: JsonObject): void;
 }
 
-/** Agents tell the same setting in two ways, `modes` and `models` of their own and as options: each change is told once. */
+/** Agents report the same setting twice: as `modes` or `models`, and as options. Each change is emitted once. */
 export function createSettings(put: (body: FrameBody) => void, newId: () => string): Settings {
   const values = new Map<string, string>();
   const names = new Map<string, string>();

@@ -3,10 +3,10 @@ import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "
 import type { TodoItem, UiExtra } from "../../model/parts/ui-extra.ts";
 import { fileChange } from "../file-change.ts";
 
-/** All that an agent has said of one tool call: an update carries what changed, and its arrays replace. */
+/** The merged updates of one tool call. An update contains what changed; its arrays replace earlier ones. */
 export interface CallFacts {
   readonly id: string;
-  /** Stays what it was at first, once it is told: later titles say what the call does, not which tool it is. */
+  /** The first title. Later titles describe what the call does, not which tool it is. */
   name: string;
   title?: string;
   kind?: string;
@@ -15,18 +15,18 @@ export interface CallFacts {
   locations: unknown[];
   rawInput?: unknown;
   rawOutput?: unknown;
-  /** The call of the sub-agent that made this one. */
+  /** The call of the sub-agent that made this call. */
   parent?: string;
 }
 
-/** Of a call that is told for the first time, be it by an update. */
+/** For a call that is reported for the first time, also by an update. */
 export function createFacts(id: string, update: JsonObject): CallFacts {
   const facts: CallFacts = { id, name: nameOf(id, update), content: [], locations: [] };
   mergeFacts(facts, update);
   return facts;
 }
 
-/** Takes what an update says: what it leaves out stays, and lists are whole each time. */
+/** Merges an update: omitted fields keep their values, and lists are always complete. */
 export function mergeFacts(facts: CallFacts, update: JsonObject): void {
   facts.title = asString(update.title) ?? facts.title ?? "";
   const kind = asString(update.kind);
@@ -37,7 +37,7 @@ export function mergeFacts(facts: CallFacts, update: JsonObject): void {
   if (Array.isArray(update.locations)) facts.locations = update.locations;
   if (update.rawInput !== undefined && update.rawInput !== null) facts.rawInput = update.rawInput;
   if (update.rawOutput !== undefined && update.rawOutput !== null) facts.rawOutput = update.rawOutput;
-  // Told first by an update that does not name it.
+  // First reported by an update without a name.
   if (facts.name === UNNAMED) facts.name = nameOf(facts.id, update);
   const meta = asObject(update._meta);
   const parent = asString(meta?.parentToolCallId);
@@ -45,8 +45,8 @@ export function mergeFacts(facts: CallFacts, update: JsonObject): void {
 }
 
 /**
- * The tool's name. Few agents say it: Qwen Code in `_meta`, Gemini CLI in the call's id, opencode as the first title; for the
- * others the kind of the call stands for it.
+ * The tool's name. Few agents report it: Qwen Code in `_meta`, Gemini CLI in the call's id, opencode as the first title. For
+ * others, the kind of the call is used.
  */
 function nameOf(id: string, update: JsonObject): string {
   const named = asText(update.name) ?? asText(asObject(update._meta)?.toolName);
@@ -59,13 +59,13 @@ function nameOf(id: string, update: JsonObject): string {
 }
 const UNNAMED = "tool";
 
-/** Whether arguments were told: agents begin calls with an empty object in their place. */
+/** Whether arguments were reported: agents start calls with an empty object instead. */
 export function hasInput(rawInput: unknown): boolean {
   const object = asObject(rawInput);
   return object === undefined ? rawInput !== undefined && rawInput !== null : Object.keys(object).length > 0;
 }
 
-/** The arguments as the agent tells them; where it tells none, what it says about the call in their place. */
+/** The arguments as the agent reports them. If it reports none, its description of the call. */
 export function argumentsOf({ rawInput, title, locations }: CallFacts): string {
   if (rawInput !== undefined) return JSON.stringify(rawInput);
   return JSON.stringify({
@@ -74,7 +74,7 @@ export function argumentsOf({ rawInput, title, locations }: CallFacts): string {
   });
 }
 
-/** Whether the call starts an agent of its own, whose steps some agents send as if they were theirs. */
+/** Whether the call starts a sub-agent, whose steps some agents report as their own. */
 export function startsSubAgent({ rawInput, name }: CallFacts): boolean {
   const input = asObject(rawInput);
   if (asString(input?.prompt) === undefined) return false;
@@ -103,11 +103,11 @@ interface CallResult {
   output_text: string;
   parts: MediaPart[];
   ui_extra?: UiExtra;
-  /** What the agent's own output says beyond the text. */
+  /** What `rawOutput` contains beyond the text. */
   raw_output?: unknown;
 }
 
-/** What a call gave, as far as was told; the agent's own output is read where its content says nothing. */
+/** The output of a call so far. `rawOutput` is read if its content is empty. */
 export function resultOf(facts: CallFacts): CallResult {
   const reported = contentText(facts);
   const output_text = reported === "" && diffsOf(facts).length === 0 ? rawText(facts.rawOutput) : reported;
@@ -121,7 +121,7 @@ export function resultOf(facts: CallFacts): CallResult {
   };
 }
 
-/** The text in an agent's own output, under the names that agents give it. */
+/** The text in `rawOutput`, under the field names that agents use. */
 function rawText(raw: unknown): string {
   if (typeof raw === "string") return raw;
   if (raw === undefined) return "";
@@ -133,7 +133,7 @@ function rawText(raw: unknown): string {
   return JSON.stringify(raw);
 }
 
-/** An agent's own output without the strings that the text shows already; `undefined`: nothing is left. */
+/** `rawOutput` without the strings that are already in the text. `undefined`: nothing is left. */
 function beyond(raw: unknown, shown: string): unknown {
   if (raw === undefined || raw === null) return undefined;
   if (typeof raw === "string") return shown.includes(raw.trim()) ? undefined : raw;
@@ -146,7 +146,7 @@ function beyond(raw: unknown, shown: string): unknown {
   return rest.length === 0 ? undefined : Object.fromEntries(rest);
 }
 
-/** A content block that is no text, as a part; `undefined`: text, or something else. */
+/** A content block as a media part. `undefined`: it is text or something else. */
 export function mediaPartOf(block: JsonObject | undefined): MediaPart | undefined {
   const mime = asString(block?.mimeType);
   const data = asString(block?.data);
@@ -183,7 +183,7 @@ function mediaOf(content: readonly unknown[]): MediaPart[] {
       if (inner?.type === "text") return [];
       const media = mediaPartOf(inner);
       if (media !== undefined) return [media];
-      // An embedded text is in the result's text.
+      // An embedded text is part of the result's text.
       if (inner?.type === "resource" && asString(asObject(inner.resource)?.text) !== undefined) return [];
     }
     return [{ type: "unknown", raw: item }];
@@ -197,12 +197,12 @@ function diffsOf({ content }: { content: readonly unknown[] }) {
     const after = asString(block?.newText);
     if (block?.type !== "diff" || path === undefined || after === undefined) return [];
     const change = fileChange(path, asString(block.oldText), after);
-    // Some agents give the text around an edit only: its lines cannot be counted.
+    // Some agents send only the text around an edit, so its line numbers are unknown.
     return [{ ...change, hunks: change.hunks.map((hunk) => ({ ...hunk, old_start: 0, new_start: 0 })) }];
   });
 }
 
-/** The changes that a call's content announces, for whoever is asked to allow it. */
+/** The changes in a call's content, for the user who decides about it. */
 export { diffsOf as changesOf };
 
 function extraOf(facts: CallFacts, output: string): UiExtra | undefined {
@@ -271,7 +271,7 @@ function exitCodeOf(raw: JsonObject | undefined, output: string): number | undef
   return reported === undefined ? undefined : Number(reported);
 }
 
-/** A to-do list as agents write it: `content` or `text` and a status. */
+/** A to-do list as agents send it: `content` or `text` and a status. */
 export function todosOf(value: unknown): TodoItem[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const todos: TodoItem[] = [];

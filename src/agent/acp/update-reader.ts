@@ -22,7 +22,7 @@ import {
 } from "./tool-call.ts";
 import { usageOf, usageOfAnswer } from "./usage.ts";
 
-/** What an agent says that makes no frame of its own, and why; every other update makes one. */
+/** Updates without a frame, and why. Every other update has one. */
 export const SKIPPED = {
   empty_chunk: "a chunk without text",
   usage_chunk: "a step's tokens, which its end says",
@@ -43,40 +43,40 @@ interface UpdateReaderOptions {
   now(): number;
 }
 
-/** Turns what an agent says over the Agent Client Protocol into frames: one reader for each session, pure but for its ids. */
+/** Turns the updates of an agent (Agent Client Protocol) into frames. One reader per session. Pure except for random ids. */
 interface UpdateReader {
-  /** How often each of `SKIPPED` was met. */
+  /** How often each of `SKIPPED` occurred. */
   readonly skipped: Readonly<Partial<Record<Skipped, number>>>;
-  /** A prompt begins. `text` is what the agent may say back. Gives what was still to be written of the last turn. */
+  /** A prompt begins. `text`: the agent may echo it. Returns what was still buffered of the last turn. */
   beginTurn(text: string): Frame[];
   /** The `update` of a `session/update`. */
   push(update: unknown): Frame[];
-  /** Whether something that the agent said after its turn waits for `flushLate`. */
+  /** Whether text from after the turn is buffered for `flushLate`. */
   readonly hasLate: boolean;
-  /** What the agent said after its turn, gathered since the last call. */
+  /** The text that arrived after the turn since the last call. */
   flushLate(): Frame[];
-  /** What is no update at all: a line that is no message, a notification of an unknown name. */
+  /** A line that is not a message, or a notification with an unknown name. */
   pushUnknown(raw: unknown, title: string, error?: string): Frame[];
   skip(why: Skipped): void;
-  /** A session was opened. `counted`: its cost so far in USD, as the history has it. */
+  /** A session was opened. `counted`: its cost so far in USD, from the history. */
   beginSession(counted: number): void;
-  /** What `session/new` or `session/load` answered: the model, the mode, the options. */
+  /** Reads the reply to `session/new` or `session/load`: the model, the mode, the options. */
   pushSession(answer: unknown): Frame[];
-  /** Ends the text that is being written: what follows a question stands behind it. */
+  /** Ends the open text: text after a question comes after it in the transcript. */
   endText(): Frame[];
-  /** The call that permission is asked for, which some agents announce only by asking. Its id and name are the request's. */
+  /** The call of a permission request, which some agents announce only by the request. Returns its id and name. */
   announce(toolCall: JsonObject): { frames: Frame[]; tool_call_id: string; tool_name: string };
-  /** The call that was asked for may run. */
+  /** The call of a permission request was allowed. */
   allow(tool_call_id: string): void;
-  /** The call was not allowed, or its agent no longer waits: however it ends now, it did not run. */
+  /** The call was not allowed, or its agent no longer waits. Whatever it reports now, it did not run. */
   refuse(tool_call_id: string, reason: string): void;
-  /** Whether the call has ended: nobody waits for a permission any more. */
+  /** Whether the call has ended, so that no permission is needed. */
   hasEnded(tool_call_id: string): boolean;
-  /** From now on whatever ends was stopped. */
+  /** From now on, what ends counts as stopped. */
   beginCancel(): void;
   /** The prompt was answered. */
   endTurn(answer: unknown): { frames: Frame[]; stop_reason: StopReason; refusal: boolean };
-  /** The prompt failed, or the agent is gone: what is open ends. */
+  /** The prompt failed, or the agent exited. Ends everything that is open. */
   fail(call_text: string): Frame[];
   /** The turn was stopped; the last frame is the interrupt. */
   interrupt(reason: string): Frame[];
@@ -86,26 +86,26 @@ interface Call {
   readonly facts: CallFacts;
   state: "new" | "started" | "called" | "ended";
   arguments_json: string;
-  /** The name that it was shown under. */
+  /** The name under which it was shown. */
   shown_name?: string;
-  /** All that was shown of its output so far. */
+  /** All output that was shown so far. */
   progress: string;
-  /** Its output so far as the agent sent it last. */
+  /** The output as the agent sent it last. */
   output: string;
   metadata: string;
   refused?: string;
-  /** A person is asked whether it may run: it has not begun. */
+  /** The user is asked whether it may run. It has not started. */
   isAsked: boolean;
-  /** Its turn is over: what it held is in the history alone. */
+  /** Its turn is over: its content is only in the history. */
   isForgotten?: boolean;
-  /** Of the message being written: its end lets the next step begin. */
+  /** It belongs to the open message. The next step can begin after its end. */
   readonly counts: boolean;
 }
 
-/** Copilot sums its figures up over the life of its process. */
+/** Copilot's figures are sums over the life of its process. */
 const SUMS_USAGE = new Set(["Copilot"]);
 
-/** A call that was not allowed to run. `why`: by a person, or because nobody could be asked. */
+/** A call that was not allowed to run. `why`: refused by a person, or nobody could be asked. */
 function refusalOf(why: string | undefined): CallOutcome {
   const isPersons = why?.startsWith(REFUSED) === true;
   return {
@@ -114,10 +114,10 @@ function refusalOf(why: string | undefined): CallOutcome {
     ...(why === undefined ? {} : { reason: why }),
   };
 }
-/** How the reason begins for which a person refused a call; any other is that nobody was there to allow it. */
+/** Prefix of the reason if a person refused the call. Any other reason means that nobody could be asked. */
 export const REFUSED = "Refused:";
 
-/** What a call's terminal wrote since, as agents stream it in an extension of the protocol. */
+/** New output of a call's terminal, which agents stream in an extension of the protocol. */
 function terminalOutput(update: JsonObject): string | undefined {
   return asString(asObject(asObject(update._meta)?.terminal_output_delta)?.data);
 }
@@ -125,7 +125,7 @@ function terminalOutput(update: JsonObject): string | undefined {
 export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptions): UpdateReader {
   const writer = createFrameWriter({ session_id, nextMessageId: newId, now });
   const calls = new Map<string, Call>();
-  /** Those that have not ended: few, however long the session is. */
+  /** The calls that have not ended. Few, however long the session is. */
   const open = new Set<Call>();
   let ofTurn: Call[] = [];
   const skipped: Partial<Record<Skipped, number>> = {};
@@ -134,24 +134,24 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
   const late = createLateText(newId);
   /** How the last turn ended. */
   let ended: TurnStatus = "completed";
-  /** Something was opened in the turn that has ended: it runs until that ends, too. */
+  /** Something was opened in a turn that had ended. The turn is running until that ends. */
   let isReopened = false;
-  /** Output of calls that were never announced, by their ids, which came after the turn. */
+  /** Output of unannounced calls after the turn, by call id. */
   const strays = new Map<string, { part_id: string; text: string }>();
   let cancelling = false;
   let echo = "";
-  /** Of the message that is being written. */
+  /** Of the open message. */
   let step: { had_calls: boolean; text_key?: string; thought_key?: string; usage?: Usage } = {
     had_calls: false,
   };
-  /** Some agents give each thought an id of its own. Only where a thought shares its text's id does it name the message. */
+  /** Some agents give each thought an id of its own. A thought's id identifies the message only if its text has the same id. */
   let thoughts_name_messages = false;
-  /** What sub-agents said since the last thing of another kind: theirs, mixed, and in nobody's part. */
+  /** Text of sub-agents since the last update of another kind. It is mixed and belongs to no part. */
   let aside: { thinking: string; text: string } | undefined;
   const compactions = new Map<string, string>();
   let commands = "";
   let plan = "";
-  /** The session's cost in USD as the agent reported it last, and as far as steps have it. */
+  /** The session's cost in USD as last reported by the agent, and the share that steps already have. */
   let cost = { reported: 0, counted: 0 };
   let summed: Usage | undefined;
   let agent_name = "";
@@ -180,7 +180,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     });
   };
 
-  /** Ends a call whose end the agent did not tell: with what it printed, and why. */
+  /** Ends a call whose end the agent did not report, with its output so far and the reason. */
   const settle = (call: Call, why: string, outcome: CallOutcome = { kind: "unknown" }): void => {
     const { id, name } = call.facts;
     if (call.state === "new") writer.startCall(id, name);
@@ -196,7 +196,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
       outcome: call.refused === undefined ? outcome : refusalOf(call.refused),
     });
   };
-  /** An agent need not say that a call which was refused has ended. */
+  /** An agent may not report the end of a refused call. */
   const settleRefused = (): void => {
     for (const call of openCalls()) {
       if (call.refused !== undefined) settle(call, call.refused);
@@ -209,8 +209,8 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     step = { had_calls: false };
   };
   /**
-   * The protocol knows no steps. A new one has begun when the agent speaks after every call of the last message has ended,
-   * after that message's usage was told, or under another message's id.
+   * The protocol has no steps. A new one begins when the agent sends content after every call of the last message has ended,
+   * after that message's usage was reported, or with another message id.
    */
   const beginStep = (text_key?: string): void => {
     settleRefused();
@@ -235,7 +235,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
       else {
         skip("usage_chunk");
         if (step.usage !== undefined) endStep({ stop_reason: step.had_calls ? "tool_use" : "stop" });
-        // A model call that wrote nothing but a plan has no message of its own yet.
+        // A model call that produced only a plan has no message yet.
         if (writer.message_id === undefined) writer.startMessage();
         step.usage = reported;
       }
@@ -283,7 +283,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     else putUnknown(update, "Content of an unknown kind");
   };
 
-  // What stands beside the agent's own words does not cut them in two: a text that goes on grows where it began.
+  // Other updates do not split the agent's text: a continued text grows where it began.
   const putUnknown = (raw: unknown, title: string, error?: string): void => {
     flushAside();
     writer.put({
@@ -324,14 +324,14 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     return call;
   };
 
-  /** Writes what changed of a call, and its result once it has one. */
+  /** Emits the changes of a call, and its result once it has one. */
   const showCall = (call: Call): void => {
     const { facts } = call;
     const { id, name, status } = facts;
     const isOver = status === "completed" || status === "failed";
     const isKnown = hasInput(facts.rawInput) || isOver || (status !== undefined && status !== "pending");
     if (isKnown) {
-      // Of a call of an earlier turn nothing is kept but what was shown: an update that does not name its input keeps that.
+      // For a call of an earlier turn only the shown input is known. An update without an input keeps it.
       const isKept = facts.rawInput === undefined && call.arguments_json !== "" && call.isForgotten === true;
       const arguments_json = isKept ? call.arguments_json : argumentsOf(facts);
       const isOther = arguments_json !== call.arguments_json || name !== call.shown_name;
@@ -389,7 +389,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     if (result.ui_extra?.type === "todos" && !failed) putTodos(result.ui_extra.todos);
   };
 
-  /** Agents send the output so far again and again, whole; what is no continuation stands below what was shown. */
+  /** Agents send the whole output so far each time. Output that does not continue it is appended below. */
   const growProgress = (call: Call, text: string): void => {
     const fresh = newProgress({ latest: call.output, shown: call.progress.length }, text);
     if (fresh === "") return;
@@ -426,7 +426,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     if (writer.isEmpty) skip("repeated");
   };
 
-  /** Output that some agents stream beside the call's own content. */
+  /** Output that some agents stream separately from the call's content. */
   const appendProgress = (call: Call, text: string): void => {
     if (text === "") return;
     writer.put({
@@ -438,7 +438,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     call.progress += text;
   };
 
-  /** An update of a call that is not known, after the turn: a call where it says what it is, else the output alone. */
+  /** An update of an unknown call after the turn: shown as a call if it names one, otherwise as output alone. */
   const pushStray = (update: JsonObject, id: string): boolean => {
     const isNamed = ["title", "kind", "rawInput", "name"].some((field) => update[field] !== undefined);
     if (isNamed || update.status === "completed" || update.status === "failed") return false;
@@ -458,7 +458,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     return true;
   };
 
-  /** What the agent says or does after its prompt was answered. */
+  /** Handles an update that arrives after the end of the turn. */
   const pushLate = (update: JsonObject): void => {
     const kind = update.sessionUpdate;
     if (kind === "agent_message_chunk" || kind === "agent_thought_chunk") {
@@ -483,7 +483,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     if (isNew) {
       writer.put({ type: "marker", kind: "note", part_id: newId(), title: "Begun after the turn had ended" });
     }
-    // Announced again, a call of the turn is the same one: what it was shown with stays.
+    // A call of the turn that is announced again is the same call: its shown values stay.
     pushCall(update, isNew && kind === "tool_call");
     isReopened ||= open.size > 0 || writer.message_id !== undefined;
     closeReopened();
@@ -494,7 +494,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     isReopened ||= opens;
     closeReopened();
   };
-  /** The turn has ended again once nothing that came after it is open. */
+  /** Ends the turn again once everything that was opened after its end has ended. */
   const closeReopened = (): void => {
     if (!isReopened || open.size > 0) return;
     isReopened = false;
@@ -577,7 +577,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
         const price = asObject(update.cost);
         const amount = asNumber(price?.amount);
         if (amount !== undefined && price?.currency === "USD") {
-          // A sum that is lower than before starts with the agent's process, not with the session.
+          // A lower sum than before means that it counts from the start of the agent's process, not of the session.
           if (amount < cost.counted) cost.counted = 0;
           cost.reported = amount;
         }
@@ -619,7 +619,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     }
   };
 
-  /** What a running turn alone should hold; some agents go on after it, on purpose. */
+  /** Updates that belong into a running turn. Some agents continue after it on purpose. */
   const isWork = (kind: unknown): boolean =>
     kind === "agent_message_chunk" ||
     kind === "agent_thought_chunk" ||
@@ -634,7 +634,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
       note("note", "A summary that was not finished", { compactionId: id }, text);
     }
     compactions.clear();
-    // Calls are known by their ids for as long as the session lives; what they held is in the history.
+    // Call ids are kept for the life of the session. Their content is in the history.
     for (const call of ofTurn) {
       const { facts } = call;
       facts.content = [];
@@ -699,7 +699,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     announce(toolCall) {
       const id = asString(toolCall.toolCallId) ?? newId();
       const known = calls.get(id);
-      // What a permission says of a call is for the person who is asked; the call itself says more.
+      // The description in a permission request is for the user. The call's own updates contain more.
       const { rawInput, content, ...rest } = toolCall;
       const isNew = known === undefined || known.state === "ended";
       const fills = isNew || !hasInput(known.facts.rawInput);
@@ -707,7 +707,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
         ...rest,
         ...(fills && rawInput !== undefined ? { rawInput } : {}),
         ...(isNew && content !== undefined ? { content } : {}),
-        // The agent knows what it would call: nothing of the call is still to come.
+        // The agent knows the complete call: its input will not change.
         ...(isNew ? { status: "in_progress" } : { status: undefined }),
       };
       const call = callFor(id, update, isNew);
@@ -771,7 +771,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     },
   };
 
-  /** The tokens and the price of the turn, or of what the agent's answer says of it. */
+  /** The tokens and the cost of the turn, or what the agent's reply says about them. */
   function turnUsage(answer: unknown): Usage | undefined {
     const reported = usageOfAnswer(answer);
     const paid = cost.reported - cost.counted;

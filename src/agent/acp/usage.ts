@@ -2,8 +2,8 @@ import type { Usage } from "../../model/messages/message.ts";
 import { asNumber, asObject } from "../../model/narrow.ts";
 
 /**
- * Tokens as an agent tells them, with a prompt's answer or (Qwen Code) after each model call. Ours do not count cached
- * tokens as input; whether the agent's do is told by its total. `undefined`: it tells none.
+ * Token counts of an agent, from the reply to a prompt or (Qwen Code) after each model call. Verbatim does not count cached
+ * tokens as input. The agent's total shows whether the agent does. `undefined`: it reports none.
  */
 export function usageOf(value: unknown): Usage | undefined {
   const reported = asObject(value);
@@ -25,7 +25,7 @@ export function usageOf(value: unknown): Usage | undefined {
   };
 }
 
-/** Of a prompt's answer; Gemini CLI puts its figures into `_meta`. */
+/** Usage in the reply to a prompt. Gemini CLI puts it into `_meta`. */
 export function usageOfAnswer(answer: unknown): Usage | undefined {
   const reported = asObject(answer);
   return (
