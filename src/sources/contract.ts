@@ -133,11 +133,35 @@ export interface Reader {
   /** Reads a side file (Claude Code's `agent-x.meta.json`). May be called late and more than once. */
   readSide(text: string): ReadRecord[];
   linkFacts(): LinkFacts;
+  /**
+   * Saves the state, so that a new reader can resume. May be called between any two calls and changes nothing. `undefined`: the
+   * state is too large here, because a single record is (a call with huge arguments that still runs, a huge torn line before the
+   * first record). An older checkpoint or the start of the file is then the place to resume. Absent: the source has no
+   * checkpoints.
+   */
+  checkpoint?(): Checkpoint | undefined;
+}
+
+/**
+ * A reader's state between two records. Reading stops after a `checkpoint` and resumes in a new reader that is created with the
+ * same path and given the bytes of the file from `byte` on: it returns the same records as the first one would have. Plain JSON,
+ * at most `MAX_CHECKPOINT` bytes (checkpoint.ts), however long the session is. Valid only in the version of Verbatim that wrote
+ * it.
+ */
+export interface Checkpoint {
+  /** `Format.id` of the reader. */
+  agent: string;
+  /** Offset of the first byte that no returned record contains. The bytes of an incomplete line are not saved. */
+  byte: number;
+  /** JSON text of the reader's own state. */
+  state: string;
 }
 
 export interface ReaderOptions {
   /** The file's path. Becomes `source.file`; ids are derived from it if the file has none. */
   path: string;
+  /** Resumes reading here. The next pushed byte is the one at `checkpoint.byte`; `start` is ignored. */
+  checkpoint?: Checkpoint;
   /**
    * Position of the first pushed byte, at the start of a line; absent: the start of the file. With `line` 0 lines are not
    * counted and every record has line 0. Earlier content is unknown: results may come without their calls, and turns without

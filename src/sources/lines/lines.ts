@@ -28,6 +28,18 @@ export interface LineReader {
   settle(): LineRecord[];
   /** Reads the rest as if it ended with a newline. */
   close(): LineRecord[];
+  /** Where a new reader resumes: behind the last returned record. Bytes after it have to be pushed again. */
+  position(): LinePosition;
+}
+
+/** A position between records. `line` is one-based; 0: lines are not counted. */
+export interface LinePosition {
+  line: number;
+  byte: number;
+  /** Part of the line was already returned, so an empty rest is no blank line. */
+  settled?: boolean;
+  /** NUL bytes of the line were already returned. */
+  followsNul?: boolean;
 }
 
 /** Maximum nesting of arrays and objects. It keeps later recursion from overflowing the stack. */
@@ -47,9 +59,9 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Reads from `start`, the start of a line. A line of more than `max_line` bytes is a record with an error. */
+/** Reads from `start`, the start of a line or a `position`. A line of more than `max_line` bytes is a record with an error. */
 export function createLineReader(
-  start: { line: number; byte: number } = { line: 1, byte: 0 },
+  start: LinePosition = { line: 1, byte: 0 },
   max_line = MAX_LINE,
 ): LineReader {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -61,12 +73,8 @@ export function createLineReader(
   let pendingLength = 0;
   /** Number of NUL bytes before `pending` that were not returned yet. A file may have gigabytes of them. */
   let nuls = 0;
-  /** NUL bytes of this line were already returned. */
-  let followsNul = false;
-  /** Position of the first of them, or of the first pending byte. */
-  let { byte, line } = start;
-  /** Part of this line was already returned, so an empty rest is no blank line. */
-  let settled = false;
+  /** `byte`: position of the first of them, or of the first pending byte. */
+  let { byte, line, settled = false, followsNul = false } = start;
   /** Length of `pending` at the last unsuccessful `settle`, so that polling a long torn line does not parse it again. */
   let settleTried = 0;
 
@@ -285,6 +293,8 @@ export function createLineReader(
       followsNul = false;
       return out;
     },
+
+    position: () => ({ line, byte, settled, followsNul }),
   };
 }
 

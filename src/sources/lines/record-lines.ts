@@ -2,6 +2,7 @@ import type { Frame } from "../../model/frames/frame.ts";
 import type { JsonObject } from "../../model/narrow.ts";
 import type { Source } from "../../model/transcript/transcript.ts";
 import { uuidFrom } from "../../model/uuid.ts";
+import { saveCheckpoint, savedState } from "../checkpoint.ts";
 import type {
   Format,
   Reader,
@@ -12,7 +13,7 @@ import type {
   SessionRecord,
 } from "../contract.ts";
 import { headerIn, isRecordLog, parseLogLine } from "../record-log/log-line.ts";
-import { createLineReader, type LineRecord } from "./lines.ts";
+import { createLineReader, type LinePosition, type LineRecord } from "./lines.ts";
 
 /** An agent that appends JSON lines to one file per session: its `Format` without reading bytes. */
 export type LineAgent<State> = Omit<Format, "createReader"> & { reader: RecordReader<State> };
@@ -45,50 +46,72 @@ export function recordLinesFormat<State>({ reader, ...format }: LineAgent<State>
   };
 }
 
+/** A record that was read before its session was known. */
+type HeldRecord =
+  | { kind: "blank"; place: RecordPlace }
+  | { kind: "header"; place: RecordPlace; file: string }
+  | { kind: "damaged"; place: RecordPlace; source: Source; raw: string; error: string };
+
+/** Everything that a reader remembers, as plain JSON. */
+interface SavedState<State> {
+  lines: LinePosition;
+  session: State;
+  /** Records before the session's id is known. */
+  held: HeldRecord[];
+  /** The last record read since `close`. */
+  last?: RecordPlace;
+  /** Time of the last frame, for lines that have none of their own. */
+  at: number;
+  /** A side file that was read before the session's id was known. */
+  side?: string;
+  /** The side file as last read. */
+  sideText?: string;
+}
+
 /** A `Reader` of bytes that passes records to a `RecordReader`, from an agent's own lines or from a record log. */
 export function createRecordLinesReader<State>(
   reader: RecordReader<State>,
   agent: string,
-  { path, start }: ReaderOptions,
+  { path, start = { line: 1, byte: 0 }, checkpoint }: ReaderOptions,
 ): Reader {
-  const lines = createLineReader(start);
   const isLog = isRecordLog(path);
-  const state = reader.initialState({ path, isInside: start !== undefined && start.byte > 0 });
-  /** Records before the session's id is known. */
-  let held: ((session_id: string) => ReadRecord)[] = [];
-  /** The last record read since `close`. */
-  let last: RecordPlace | undefined;
-  /** Time of the last frame, for lines that have none of their own. */
-  let at = 0;
-  let side: string | undefined;
-  let sideText: string | undefined;
+  const saved: SavedState<State> =
+    checkpoint === undefined
+      ? {
+          lines: start,
+          session: reader.initialState({ path, isInside: start.byte > 0 }),
+          held: [],
+          at: 0,
+        }
+      : // `checkpoint` below wrote it, in the same version.
+        (savedState(checkpoint, agent) as SavedState<State>);
+  const lines = createLineReader(saved.lines);
+  const state = saved.session;
 
   function feed(records: readonly LineRecord[]): ReadRecord[] {
     const out: ReadRecord[] = [];
     for (const line of records) {
-      last = line.place;
-      const record = line.value === undefined ? undefined : recordOf(line);
-      if (record === undefined || typeof record === "function") {
-        held.push(record ?? unreadable(line));
+      saved.last = line.place;
+      const record = line.value === undefined ? unreadable(line) : recordOf(line);
+      if ("kind" in record) {
+        saved.held.push(record);
         release(out);
         continue;
       }
       const result = reader.read(state, record);
       release(out);
       out.push({ place: line.place, ...result });
-      for (const frame of result.frames) at = frame.at || at;
+      for (const frame of result.frames) saved.at = frame.at || saved.at;
     }
-    if (side !== undefined && reader.sessionId(state) !== undefined) {
-      const text = side;
-      side = undefined;
+    if (saved.side !== undefined && reader.sessionId(state) !== undefined) {
+      const text = saved.side;
+      delete saved.side;
       out.push(...readSide(text));
     }
     return out;
   }
 
-  function recordOf(
-    line: Extract<LineRecord, { value: JsonObject }>,
-  ): SessionRecord | ((session_id: string) => ReadRecord) {
+  function recordOf(line: Extract<LineRecord, { value: JsonObject }>): SessionRecord | HeldRecord {
     const { place, value, text } = line;
     if (!isLog)
       return { key: String(place.byte), revision: "", place: { file: path, ...place }, value, text };
@@ -96,49 +119,63 @@ export function createRecordLinesReader<State>(
     switch (entry?.kind) {
       case "record":
         return entry.record;
-      case "header": {
-        const { file } = entry.header;
-        return (session_id) => ({
-          place,
-          disposition: { kind: "folded", into: "the session" },
-          frames: [{ type: "session.update", session_id, at: 0, patch: { file } }],
-        });
-      }
+      case "header":
+        return { kind: "header", place, file: entry.header.file };
       case "damaged":
-        return damaged(place, entry.place, entry.text, entry.error);
-      case undefined:
-        return damaged(place, { file: path, ...place }, text, "no line of a record log");
+        return { kind: "damaged", place, source: entry.place, raw: entry.text, error: entry.error };
+      case undefined: {
+        const error = "no line of a record log";
+        return { kind: "damaged", place, source: { file: path, ...place }, raw: text, error };
+      }
       default:
         return entry satisfies never;
     }
   }
 
-  function unreadable({ place, text, error }: LineRecord): (session_id: string) => ReadRecord {
-    if (error !== undefined) return damaged(place, { file: path, ...place }, text, error);
-    return () => ({ place, disposition: { kind: "hidden", rule: "blank line" }, frames: [] });
+  function unreadable(line: LineRecord): HeldRecord {
+    const { place, text, error } = line;
+    if (error === undefined) return { kind: "blank", place };
+    return { kind: "damaged", place, source: { file: path, ...place }, raw: text, error };
   }
 
-  function damaged(place: RecordPlace, source: Source, raw: string, error: string) {
-    const title = isLog ? "A record that cannot be read" : "A line that cannot be read";
-    return (session_id: string): ReadRecord => {
-      const part_id = uuidFrom(session_id, `unreadable:${place.byte}`);
-      const frames: Frame[] = [{ type: "unknown", session_id, at, source, part_id, raw, title, error }];
-      return { place, disposition: { kind: "unreadable" }, frames };
-    };
+  function shown(held: HeldRecord, session_id: string): ReadRecord {
+    const { place } = held;
+    switch (held.kind) {
+      case "blank":
+        return { place, disposition: { kind: "hidden", rule: "blank line" }, frames: [] };
+      case "header": {
+        const { file } = held;
+        return {
+          place,
+          disposition: { kind: "folded", into: "the session" },
+          frames: [{ type: "session.update", session_id, at: 0, patch: { file } }],
+        };
+      }
+      case "damaged": {
+        const { source, raw, error } = held;
+        const { at } = saved;
+        const title = isLog ? "A record that cannot be read" : "A line that cannot be read";
+        const part_id = uuidFrom(session_id, `unreadable:${place.byte}`);
+        const frames: Frame[] = [{ type: "unknown", session_id, at, source, part_id, raw, title, error }];
+        return { place, disposition: { kind: "unreadable" }, frames };
+      }
+      default:
+        return held satisfies never;
+    }
   }
 
   /** Returns the held records once their session is known. `always`: no record will name it, so the path does. */
   function release(out: ReadRecord[], always = false): void {
-    if (held.length === 0) return;
+    if (saved.held.length === 0) return;
     const session_id = reader.sessionId(state) ?? (always ? uuidFrom(agent, path) : undefined);
     if (session_id === undefined) return;
-    for (const tell of held) out.push(tell(session_id));
-    held = [];
+    for (const held of saved.held) out.push(shown(held, session_id));
+    saved.held = [];
   }
 
   function readSide(text: string): ReadRecord[] {
-    if (text === sideText) return [];
-    sideText = text;
+    if (text === saved.sideText) return [];
+    saved.sideText = text;
     const frames = reader.readSide?.(state, text, path) ?? [];
     if (frames.length === 0) return [];
     const place = { line: 1, byte: 0, length: 0 };
@@ -151,19 +188,24 @@ export function createRecordLinesReader<State>(
     close(stopped) {
       const out = feed(lines.close());
       release(out, true);
+      const { last } = saved;
       if (last === undefined) return out;
       // Refers to the last line without being part of it.
       const place = { ...last, length: 0 };
-      last = undefined;
+      delete saved.last;
       const frames = reader.end(state, stopped);
       if (frames.length > 0) out.push({ place, disposition: { kind: "folded", into: "the turn" }, frames });
       return out;
     },
     readSide(text) {
       if (reader.sessionId(state) !== undefined) return readSide(text);
-      side = text;
+      saved.side = text;
       return [];
     },
     linkFacts: () => reader.linkFacts(state),
+    checkpoint() {
+      const position = lines.position();
+      return saveCheckpoint(agent, position.byte, { ...saved, lines: position });
+    },
   };
 }
