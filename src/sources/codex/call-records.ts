@@ -1,6 +1,8 @@
 import { asArray, asObject, asString, asStrings, asText, type JsonObject } from "../../model/narrow.ts";
 import type { Disposition } from "../contract.ts";
-import { type Call, type Calls, commandFacts, mcpFacts, patchFacts } from "./calls.ts";
+import { commandFacts, imageOutput, imagePrompt, mcpFacts, patchFacts, searchOutput } from "./call-facts.ts";
+import { type Call, isFull } from "./call-table.ts";
+import type { Calls } from "./calls.ts";
 import { folded, hidden, SHOWN } from "./disposition.ts";
 import { type Line, rawMember } from "./line.ts";
 import { messageOf } from "./notices.ts";
@@ -8,7 +10,18 @@ import { type Output, readContent } from "./output.ts";
 import { readChanges } from "./patch.ts";
 import type { Runs } from "./runs.ts";
 import { commandText, filesTrait, jsonOrText, RUN_CALLS, SHELL, webFacts } from "./tool-extra.ts";
-import type { TurnWriter } from "./turns.ts";
+import type { TurnWriter } from "./turn-writer.ts";
+
+/** A call, or the code cell (`inner`), that an event belongs to. */
+interface Found {
+  call: Call;
+  inner: boolean;
+}
+/** It was evicted: its last result stays. */
+interface Evicted {
+  call: undefined;
+  id: string;
+}
 
 /** The action names of a web search. */
 const SEARCHES = new Set(["search", "openPage", "open_page", "findInPage", "find_in_page"]);
@@ -18,8 +31,8 @@ export class CallRecords {
   private readonly writer: TurnWriter;
   private readonly calls: Calls;
   private readonly runs: Runs;
-  /** Events that precede their calls, by call id. */
-  private readonly ahead = new Map<string, JsonObject>();
+  /** An event that precedes its call, which is the record that is read. */
+  private ahead: { id: string; payload: JsonObject; bytes: number } | undefined;
   /** The record belongs to a turn above the part of the file that is read. So does its call, unless it has none. */
   isAbove = false;
 
@@ -47,7 +60,7 @@ export class CallRecords {
 
   output(payload: JsonObject, output: Output): Disposition {
     const id = asText(payload.call_id) ?? asText(payload.id) ?? `line-${this.writer.now.source.byte}`;
-    const call = this.calls.answered(id);
+    const call = this.calls.table.answered(id);
     if (call?.name === "spawn_agent") this.runs.answered(call, jsonOrText(output.text));
     else if (call !== undefined && RUN_CALLS.has(call.name)) this.runs.name(call);
     return this.calls.answer(id, output) ? SHOWN : folded(`call ${id}`);
@@ -56,7 +69,9 @@ export class CallRecords {
   webSearch(line: Line): Disposition {
     const { payload } = line;
     const id = asText(payload.id) ?? asText(payload.call_id) ?? `line-${this.writer.now.source.byte}`;
-    const known = this.calls.get(id);
+    const { table } = this.calls;
+    if (table.isPast(id)) return folded(`call ${id}`);
+    const known = table.get(id);
     if (known !== undefined) {
       // An earlier event has more data.
       if (known.facts.web === undefined) this.calls.enrich(known, webFacts(payload));
@@ -64,8 +79,7 @@ export class CallRecords {
     }
     const call = this.calls.start(id, "web_search", rawMember(line, "action") || "{}", { byProvider: true });
     if (call === undefined) return SHOWN;
-    const facts = webFacts(this.ahead.get(id) ?? payload);
-    this.ahead.delete(id);
+    const facts = webFacts(this.takeAhead(id) ?? payload);
     this.calls.enrich(call, facts);
     this.calls.answer(id, searchOutput(facts, payload.status), true);
     return SHOWN;
@@ -73,8 +87,7 @@ export class CallRecords {
 
   imageGeneration(payload: JsonObject): Disposition {
     const id = asText(payload.id) ?? `line-${this.writer.now.source.byte}`;
-    const output = imageOutput({ ...payload, ...this.ahead.get(id) });
-    this.ahead.delete(id);
+    const output = imageOutput({ ...payload, ...this.takeAhead(id) });
     const call = this.calls.start(id, "image_generation", imagePrompt(payload), { byProvider: true });
     if (call === undefined) return folded(`call ${id}`);
     call.whole = true;
@@ -82,20 +95,37 @@ export class CallRecords {
     return SHOWN;
   }
 
+  /** Called after each record. */
+  forgetAhead(): void {
+    this.ahead = undefined;
+  }
+
+  /** The event that precedes the call with this id. */
+  private takeAhead(id: string): JsonObject | undefined {
+    const { ahead } = this;
+    if (ahead?.id !== id) return undefined;
+    this.ahead = undefined;
+    this.writer.recordBytes += ahead.bytes;
+    return ahead.payload;
+  }
+
   /** The call of an event. For something that ran inside a code cell: the cell. */
   private callFor(
     id: string | undefined,
     payload: JsonObject,
     ...traits: (string | undefined)[]
-  ): { call: Call; inner: boolean } | undefined {
+  ): Found | Evicted | undefined {
     if (id === undefined) return undefined;
     const call = this.calls.about(id, kindOf(payload), ...traits);
-    return call === undefined ? this.cellFor(id) : { call, inner: false };
+    if (call !== undefined) return { call, inner: false };
+    return this.calls.table.isPast(id) ? { call: undefined, id } : this.cellFor(id);
   }
 
-  private cellFor(id: string): { call: Call; inner: boolean } | undefined {
-    const cell = id.startsWith("exec-") ? this.calls.cell() : undefined;
-    return cell === undefined ? undefined : { call: cell, inner: true };
+  private cellFor(id: string): Found | Evicted | undefined {
+    const cell = id.startsWith("exec-") ? this.calls.table.cell() : undefined;
+    if (cell === "evicted") return { call: undefined, id };
+    // What ran in a cell that can take no more is shown as a call of its own.
+    return cell === undefined || isFull(cell) ? undefined : { call: cell, inner: true };
   }
 
   commandEnded(id: string | undefined, payload: JsonObject): Disposition {
@@ -108,6 +138,7 @@ export class CallRecords {
       const text = facts.output ?? "";
       return this.alone(id, "shell", args, facts, { text, media: [], status });
     }
+    if (found.call === undefined) return folded(`call ${found.id}`);
     const { call, inner } = found;
     if (!inner) this.calls.enrich(call, facts);
     else {
@@ -139,6 +170,7 @@ export class CallRecords {
         status: facts.status ?? "success",
       });
     }
+    if (found.call === undefined) return folded(`call ${found.id}`);
     const { call, inner } = found;
     this.calls.enrich(call, inner ? { files } : facts);
     return folded(`call ${call.id}`);
@@ -153,6 +185,7 @@ export class CallRecords {
       const args = JSON.stringify(invocation.arguments ?? {});
       return this.alone(id, name, args, facts, { text, media, status: failed ? "error" : "success" });
     }
+    if (found.call === undefined) return folded(`call ${found.id}`);
     const { call, inner } = found;
     if (inner && facts.mcp !== undefined) {
       const { server, tool } = facts.mcp;
@@ -165,6 +198,7 @@ export class CallRecords {
     const found = this.callFor(id, payload, "web_search") ?? this.openCell();
     const facts = webFacts(payload);
     if (found !== undefined) {
+      if (found.call === undefined) return folded(`call ${found.id}`);
       this.calls.enrich(found.call, facts);
       return folded(`call ${found.call.id}`);
     }
@@ -173,7 +207,7 @@ export class CallRecords {
   }
 
   imageGenerated(id: string | undefined, payload: JsonObject): Disposition {
-    const known = id === undefined ? undefined : this.calls.get(id);
+    const known = id === undefined ? undefined : this.calls.table.get(id);
     if (id !== undefined && known !== undefined) {
       this.calls.answer(id, imageOutput(payload), true);
       return folded(`call ${id}`);
@@ -183,21 +217,22 @@ export class CallRecords {
 
   /** Whether an event may precede its call. */
   mayFollow(id: string): boolean {
-    return (
-      this.calls.get(id) === undefined && this.cellFor(id) === undefined && this.openCell() === undefined
-    );
+    const { table } = this.calls;
+    const isKnown = table.get(id) !== undefined || table.isPast(id);
+    return !isKnown && this.cellFor(id) === undefined && this.openCell() === undefined;
   }
 
   /** Keeps an event for the call that follows it. */
   announce(id: string, payload: JsonObject): Disposition {
-    this.ahead.set(id, payload);
+    this.ahead = { id, payload, bytes: this.writer.recordBytes };
     return folded(`call ${id}`);
   }
 
   /** The code cell without an output. Events without a call of their own ran in it. */
-  private openCell(): { call: Call; inner: boolean } | undefined {
-    const cell = this.calls.cell();
-    return cell === undefined || cell.output !== undefined ? undefined : { call: cell, inner: true };
+  private openCell(): Found | undefined {
+    const cell = this.calls.table.cell();
+    if (cell === undefined || cell === "evicted" || cell.output !== undefined) return undefined;
+    return { call: cell, inner: true };
   }
 
   /** A call of a tool that the host program provides: requested and answered by events, or recorded in one item. */
@@ -211,7 +246,7 @@ export class CallRecords {
       payload.success !== undefined;
     const found = this.callFor(id, payload, asText(payload.tool));
     if (!isAnswered) {
-      if (found !== undefined) return folded(`call ${found.call.id}`);
+      if (found !== undefined) return folded(`call ${found.call === undefined ? found.id : found.call.id}`);
       const call_id = id ?? `line-${this.writer.now.source.byte}`;
       if (this.isAbove) return folded(`call ${call_id}`);
       const call = this.calls.start(call_id, name, args);
@@ -224,6 +259,7 @@ export class CallRecords {
     const text = [content.text, problem].filter((words) => words !== undefined && words !== "").join("\n");
     const output = { ...content, text, status: failed ? ("error" as const) : content.status };
     if (found === undefined) return this.alone(id, name, args, {}, output);
+    if (found.call === undefined) return folded(`call ${found.id}`);
     const { call, inner } = found;
     if (call.byEvents === true && call.output === undefined)
       return this.calls.answer(call.id, output) ? SHOWN : folded(`call ${call.id}`);
@@ -245,6 +281,7 @@ export class CallRecords {
 
   aboutCall(id: string | undefined, name: string, payload: JsonObject): Disposition {
     const found = this.callFor(id, payload, name);
+    if (found !== undefined && found.call === undefined) return folded(`call ${found.id}`);
     if (found?.inner === false) return folded(`call ${found.call.id}`);
     const { type: _, call_id: __, id: ___, ...rest } = payload;
     // The card of a code cell cannot show calls that ran inside it.
@@ -257,7 +294,7 @@ export class CallRecords {
    * show.
    */
   assessed(payload: JsonObject): Disposition | undefined {
-    const call = this.calls.get(asText(payload.target_item_id) ?? asText(payload.call_id) ?? "");
+    const call = this.calls.table.get(asText(payload.target_item_id) ?? asText(payload.call_id) ?? "");
     if (call === undefined) return undefined;
     const status = asString(payload.status) ?? "";
     const reason = asText(payload.rationale);
@@ -301,16 +338,19 @@ export class CallRecords {
   agentActivity(id: string | undefined, item: JsonObject): Disposition {
     const thread = asString(item.agent_thread_id);
     const path = asString(item.agent_path);
+    const { table } = this.calls;
     const begun = this.runs.callOf(thread);
-    const same_id = this.calls.get(id ?? "")?.same_id;
+    const starter = begun === undefined ? undefined : table.shown(begun);
+    const same_id = table.get(id ?? "")?.same_id;
     // A run is recorded several times.
-    const isNamesake = same_id !== undefined && begun?.same_id === same_id;
-    const call = isNamesake ? begun : (this.calls.about(id ?? "", kindOf(item)) ?? begun);
-    if (call === undefined) return hidden("sub-agent activity");
-    if (call.name === "spawn_agent") this.runs.link(call, thread, path, undefined);
+    const isNamesake = same_id !== undefined && starter?.same_id === same_id;
+    const call = isNamesake ? starter : (this.calls.about(id ?? "", kindOf(item)) ?? starter);
+    const call_id = call?.id ?? begun;
+    if (call_id === undefined) return hidden("sub-agent activity");
+    if (call?.name === "spawn_agent") this.runs.link(call, thread, path, undefined);
     const kind = asString(item.kind) ?? "";
     if (/completed|errored|shutdown|interrupted/.test(kind)) this.runs.ended(thread, kind);
-    return folded(`call ${call.id}`);
+    return folded(`call ${call_id}`);
   }
 
   /** Shows a call from an event because no other log contains it. */
@@ -323,7 +363,7 @@ export class CallRecords {
     by: "agent" | "provider" = "agent",
   ): Disposition {
     const call_id = id ?? `line-${this.writer.now.source.byte}`;
-    if (this.isAbove) return folded(`call ${call_id}`);
+    if (this.isAbove || this.calls.table.isPast(call_id)) return folded(`call ${call_id}`);
     const byProvider = by === "provider";
     const call = this.calls.start(call_id, name, args, { byProvider });
     if (call === undefined) return folded(`call ${call_id}`);
@@ -336,32 +376,3 @@ export class CallRecords {
 
 /** The type of an event or completed item. */
 const kindOf = (payload: JsonObject): string => asString(payload.type) ?? "";
-
-/** The pages of a search as text. */
-function searchOutput(facts: Call["facts"], status: unknown): Output {
-  const pages = facts.web?.results ?? [];
-  const text = pages.map(({ title, url }) => `${title}\n${url}`).join("\n\n");
-  return { text, media: [], status: status === "failed" ? "error" : "success" };
-}
-
-function imagePrompt(payload: JsonObject): string {
-  const prompt = asString(payload.revised_prompt);
-  return JSON.stringify(prompt === undefined ? {} : { prompt });
-}
-
-function imageOutput(payload: JsonObject): Output {
-  const path = asText(payload.saved_path);
-  const data = asText(payload.result);
-  const failed = payload.status === "failed";
-  const url = data === undefined || /^(?:https?|data):/.test(data) ? data : `data:image/png;base64,${data}`;
-  return {
-    text: asString(payload.revised_prompt) ?? "",
-    media:
-      path !== undefined
-        ? [{ type: "image_file", file_path: path }]
-        : url === undefined
-          ? []
-          : [{ type: "image_url", url }],
-    status: failed ? "error" : "success",
-  };
-}

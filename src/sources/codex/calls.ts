@@ -1,110 +1,46 @@
-import type { ToolStatus } from "../../model/messages/message.ts";
 import type { MediaPart } from "../../model/messages/part.ts";
-import { asNumber, asObject, asString, type JsonObject } from "../../model/narrow.ts";
-import type { FileDiff } from "../../model/parts/ui-extra.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
-import { CallsWithSameId } from "../duplicate-call-ids.ts";
-import { type Output, readContent } from "./output.ts";
-import { declined, interruptsCommand, outcomeOfText, underPolicy } from "./refusals.ts";
+import { jsonBytes, keepNewest, keepWithin, keyOfText } from "./bounds.ts";
 import {
-  type CallFacts,
-  commandText,
-  innerExitCode,
-  isCodeCell,
-  jsonOrText,
-  terminalOf,
-  toolExtra,
-  traitsOf,
-} from "./tool-extra.ts";
-import type { Moment, TurnWriter } from "./turns.ts";
+  type Call,
+  CallTable,
+  type CallTableState,
+  hasArguments,
+  initialCallTable,
+  inputOf,
+  isFull,
+} from "./call-table.ts";
+import type { Output } from "./output.ts";
+import { interruptsCommand, underPolicy } from "./refusals.ts";
+import { type CallFacts, innerExitCode, terminalOf, toolExtra } from "./tool-extra.ts";
+import type { TurnWriter } from "./turn-writer.ts";
+import type { Position } from "./turns.ts";
 
-/** A call that was shown, with the facts from all logs. */
-export interface Call {
-  id: string;
-  /** Id of the model's item. A copy of the item has the same id. */
-  item_id?: string;
-  name: string;
-  arguments_json: string;
-  input: unknown;
-  part_id: string;
-  message_id: string;
-  facts: CallFacts;
-  output?: Output;
-  /** Position of the shown result. Later additions keep it. */
-  answeredAt?: Moment;
-  /** The code is still running although it has an output. */
-  runs?: boolean;
-  /** Only events record it and its output. */
-  byEvents?: boolean;
-  /** Call and result were one record. Another such record is a copy. */
-  whole?: boolean;
-  /** The kinds of events that recorded it. */
-  told?: readonly string[];
-  /** Calls of the same answer with the same model id that were waiting for an output when the next one was made. */
-  same_id?: CodexCallsWithSameId;
+/** What `Calls` keeps between two records. Plain JSON. */
+export interface CallsState {
+  table: CallTableState;
+  /** Commands that continued after their first output, by the number in later calls. */
+  background: { terminal: string; command: string }[];
+  /** Outputs without a call: position and turn number of the first. */
+  unclaimed: { id: string; position: Position; turn: number }[];
 }
 
-class CodexCallsWithSameId extends CallsWithSameId<Call> {
-  /** Calls by the traits that an event may name. */
-  private readonly alike = new Map<string, CallsWithSameId<Call>>();
-  private readonly byItem = new Map<string, Call>();
+/** Maximum number of commands in the background and of outputs without a call, and bytes of the commands. */
+const MAX_OTHERS = 48;
+const MAX_COMMAND_BYTES = 6 * 1024;
 
-  constructor(oldest: Call) {
-    super(oldest);
-    this.sort(oldest);
-  }
-
-  override add(call: Call): void {
-    super.add(call);
-    this.sort(call);
-  }
-
-  private sort(call: Call): void {
-    if (call.item_id !== undefined) this.byItem.set(call.item_id, call);
-    for (const trait of traitsOf(call.name, call.input)) {
-      const alike = this.alike.get(trait);
-      if (alike === undefined) this.alike.set(trait, new CallsWithSameId(call));
-      else alike.add(call);
-    }
-  }
-
-  ofItem(item_id: string): Call | undefined {
-    return this.byItem.get(item_id);
-  }
-
-  /** The call of an event: among the calls with a matching trait, the oldest that no event of this kind has recorded. */
-  about(kind: string, traits: readonly (string | undefined)[]): Call | undefined {
-    const alike = traits.flatMap((trait) => (trait === undefined ? [] : (this.alike.get(trait) ?? [])));
-    const [calls = this] = alike;
-    return calls.oldest(({ told }) => told?.includes(kind) !== true, kind) ?? calls.newest;
-  }
-}
+export const initialCalls = (): CallsState => ({ table: initialCallTable(), background: [], unclaimed: [] });
 
 /** The calls of a session. Each is shown once, with the facts from its output and events, in any order. */
 export class Calls {
+  readonly table: CallTable;
   private readonly writer: TurnWriter;
-  private readonly byId = new Map<string, Call>();
-  /** Code cells without an output, oldest first, then those still running after one. Inner events belong to them. */
-  private readonly openCells: Call[] = [];
-  private lastCell: Call | undefined;
-  /** Commands that continued after their first output, by the number in later calls. */
-  private readonly background = new Map<string, string>();
-  /** Outputs without a call: position and turn number of the first. */
-  private readonly unclaimed = new Map<string, { moment: Moment; turn: number }>();
+  private readonly state: CallsState;
 
-  constructor(writer: TurnWriter) {
+  constructor(writer: TurnWriter, state: CallsState) {
     this.writer = writer;
-  }
-
-  /** The newest call with this id. */
-  get(id: string): Call | undefined {
-    return this.byId.get(id);
-  }
-
-  /** The call of an output with this id. Among several calls of one answer: the oldest that waits. */
-  answered(id: string): Call | undefined {
-    const call = this.byId.get(id);
-    return call?.same_id?.oldest(({ output }) => output === undefined) ?? call;
+    this.state = state;
+    this.table = new CallTable(state.table);
   }
 
   /**
@@ -112,8 +48,7 @@ export class Calls {
    * id with others of its answer, most reliable first.
    */
   about(id: string, kind: string, ...traits: (string | undefined)[]): Call | undefined {
-    const newest = this.byId.get(id);
-    const call = newest?.same_id?.about(kind, traits) ?? newest;
+    const call = this.table.about(id, kind, traits);
     const told = call?.told ?? [];
     if (call !== undefined && !told.includes(kind)) call.told = [...told, kind];
     return call;
@@ -126,40 +61,40 @@ export class Calls {
     arguments_json: string,
     { item_id, byProvider = false }: { item_id?: string | undefined; byProvider?: boolean } = {},
   ): Call | undefined {
-    const known = this.byId.get(id);
+    const { table, writer, state } = this;
+    const known = table.get(id);
     // Several calls with the same id may be repeated together. Each is found by its item id.
-    const same = (item_id === undefined ? undefined : known?.same_id?.ofItem(item_id)) ?? known;
+    const same = (item_id === undefined ? undefined : table.ofItem(id, item_id)) ?? known;
     const mayRecur = same !== undefined && (same.output === undefined || same.whole === true);
     const isOther = same?.item_id !== undefined && item_id !== undefined && same.item_id !== item_id;
-    if (mayRecur && !isOther && same.name === name && same.arguments_json === arguments_json)
-      return undefined;
+    if (mayRecur && !isOther && same.name === name && hasArguments(same, arguments_json)) return undefined;
     // A different call with a reused id, as some providers create them. It must not replace the first one.
-    const shown = known === undefined ? id : `${id}@${this.writer.now.source.byte}`;
-    const { part_id, message_id } = this.writer.call(shown, name, arguments_json, byProvider);
+    const isReused = known !== undefined || table.isPast(id);
+    const shown = isReused ? `${id}@${writer.now.source.byte}` : id;
+    const { part_id, message_id } = writer.call(shown, name, arguments_json, byProvider);
     const call: Call = {
       id: shown,
+      ...(isReused ? { model_id: id } : {}),
       ...(item_id === undefined ? {} : { item_id }),
       name,
       arguments_json,
-      input: jsonOrText(arguments_json),
       part_id,
       message_id,
       facts: {},
+      bytes: 0,
     };
     if (known !== undefined && known.output === undefined && known.message_id === message_id) {
-      known.same_id ??= new CodexCallsWithSameId(known);
-      known.same_id.add(call);
+      known.same_id ??= known.id;
       call.same_id = known.same_id;
     }
     // Its output was read before it, so new facts revise that output. An output of an earlier turn belongs to another call.
-    const answered = this.unclaimed.get(id);
-    if (answered?.turn === this.writer.turnsOpened) call.answeredAt = answered.moment;
-    this.unclaimed.delete(id);
-    this.byId.set(id, call);
-    if (isCodeCell(call.name)) {
-      this.openCells.push(call);
-      this.lastCell = call;
+    const key = keyOfText(id);
+    const answered = state.unclaimed.find((each) => each.id === key);
+    if (answered !== undefined) {
+      if (answered.turn === writer.turnsOpened) call.answeredAt = answered.position;
+      state.unclaimed.splice(state.unclaimed.indexOf(answered), 1);
     }
+    table.add(call, EXPANSION * writer.recordBytes);
     return call;
   }
 
@@ -168,37 +103,15 @@ export class Calls {
    * value. `byProvider`: as for `start`.
    */
   answer(id: string, output: Output, byProvider = false): boolean {
-    const call = this.answered(id);
-    if (!byProvider) this.writer.answered();
-    if (call === undefined) {
-      const { writer } = this;
-      const first = this.unclaimed.get(id);
-      const moment = first?.moment ?? writer.now;
-      const message_id = uuidFrom(writer.session_id, `output:${moment.source.byte}`);
-      writer.beforeResult(first === undefined);
-      if (first === undefined) this.unclaimed.set(id, { moment, turn: writer.turnsOpened });
-      writer.push({
-        type: "message.tool_result",
-        session_id: writer.session_id,
-        at: moment.at,
-        source: moment.source,
-        tool_call_id: id,
-        is_error: output.status === "error",
-        status: output.status,
-        output_text: output.text,
-        parts: output.media,
-        ...(output.outcome === undefined ? {} : { outcome: output.outcome }),
-        part_id: partId(message_id, 0),
-        message_id,
-      });
-      return first === undefined;
-    }
+    const { table, writer } = this;
+    const call = table.answered(id);
+    if (!byProvider) writer.answered();
+    if (call === undefined) return !table.isPast(id) && this.showAlone(id, output);
     if (call.output !== undefined && call.output.text === output.text) return false;
     const isFirst = call.output === undefined && call.answeredAt === undefined;
     call.output = output;
-    call.answeredAt ??= this.writer.now;
-    const cell = this.openCells.indexOf(call);
-    if (cell !== -1) this.openCells.splice(cell, 1);
+    call.answeredAt ??= writer.position;
+    table.closeCell(call);
     if (output.running?.cell !== undefined) call.runs = true;
     // An earlier event may report a failure that the text does not.
     if (output.status === "success" && output.running === undefined && call.facts.status !== undefined) {
@@ -206,24 +119,56 @@ export class Calls {
     }
     this.settle(call);
     this.show(call, isFirst);
+    table.grew(call, expansionOfOutput(output) * writer.recordBytes + MEMBERS);
     return isFirst;
+  }
+
+  /** Shows an output without a call. `false`: an earlier one with this id was shown, which it replaces. */
+  private showAlone(id: string, output: Output): boolean {
+    const { writer, state } = this;
+    const key = keyOfText(id);
+    const first = state.unclaimed.find((each) => each.id === key);
+    const position = first?.position ?? writer.position;
+    const { source, at } = writer.momentOf(position);
+    const message_id = uuidFrom(writer.session_id, `output:${position.byte}`);
+    writer.beforeResult(first === undefined);
+    if (first === undefined)
+      keepNewest(state.unclaimed, { id: key, position, turn: writer.turnsOpened }, MAX_OTHERS);
+    writer.push({
+      type: "message.tool_result",
+      session_id: writer.session_id,
+      at,
+      source,
+      tool_call_id: id,
+      is_error: output.status === "error",
+      status: output.status,
+      output_text: output.text,
+      parts: output.media,
+      ...(output.outcome === undefined ? {} : { outcome: output.outcome }),
+      part_id: partId(message_id, 0),
+      message_id,
+    });
+    return first === undefined;
   }
 
   /** Adds an event's facts to a call, and updates its result if it has one. */
   enrich(call: Call, facts: CallFacts): void {
     const before = call.facts;
+    const files = joined(call, before.files, facts.files);
+    const commands = joined(call, before.commands, facts.commands);
+    const cellTools = joined(call, before.cellTools, facts.cellTools);
     call.facts = {
       ...before,
       ...facts,
-      ...(before.files || facts.files ? { files: [...(before.files ?? []), ...(facts.files ?? [])] } : {}),
-      ...(before.commands || facts.commands
-        ? { commands: [...(before.commands ?? []), ...(facts.commands ?? [])] }
-        : {}),
-      ...(before.cellTools || facts.cellTools
-        ? { cellTools: [...(before.cellTools ?? []), ...(facts.cellTools ?? [])] }
-        : {}),
+      ...(files === undefined ? {} : { files }),
+      ...(commands === undefined ? {} : { commands }),
+      ...(cellTools === undefined ? {} : { cellTools }),
     };
-    if (call.output === undefined) return;
+    const bytes = expansionOfFacts(facts) * this.writer.recordBytes + MEMBERS;
+    if (call.output === undefined) {
+      this.table.grew(call, bytes);
+      return;
+    }
     // The output of the process up to its end, recorded after the call was cut off.
     const late = facts.output ?? "";
     if (call.output.status === "aborted" && late.trim() !== "" && !call.output.text.includes(late)) {
@@ -231,45 +176,37 @@ export class Calls {
     }
     this.settle(call);
     this.show(call, false);
+    // A late output is part of the facts and of the output.
+    this.table.grew(call, 2 * bytes);
   }
 
   /** Determines how the call ended from its output, events and items. */
   private settle(call: Call): void {
-    const { name, input, facts, output } = call;
+    const { name, facts, output } = call;
     if (output === undefined) return;
     const exit_code = output.exit_code ?? innerExitCode(name, facts, output);
     const hasFailed = exit_code === undefined ? output.status === "error" : exit_code !== 0;
     let outcome = output.outcome ?? facts.outcome ?? (hasFailed ? facts.denied : undefined);
-    if (outcome !== undefined) outcome = underPolicy(outcome, this.writer.approval_policy);
-    else if (exit_code !== undefined && exit_code !== 0 && interruptsCommand(name, input))
+    if (outcome !== undefined) outcome = underPolicy(outcome, this.writer.state.approval_policy);
+    else if (exit_code !== undefined && exit_code !== 0 && interruptsCommand(name, inputOf(call)))
       outcome = { kind: "stopped", reason: "The agent interrupted the command" };
     if (outcome !== undefined) call.output = { ...output, status: "aborted", outcome };
     // A "completed" script counts as failed if a command inside it failed.
     else if (output.status === "success" && hasFailed) call.output = { ...output, status: "error" };
   }
 
-  /** The code cell that an inner event belongs to. */
-  cell(): Call | undefined {
-    return this.openCells[0] ?? (this.lastCell?.runs ? this.lastCell : this.lastRunning()) ?? this.lastCell;
-  }
-
-  private lastRunning(): Call | undefined {
-    let last: Call | undefined;
-    for (const call of this.byId.values()) if (call.runs) last = call;
-    return last;
-  }
-
   private show(call: Call, isNew: boolean): void {
     const { output } = call;
     if (output === undefined) return;
     const { writer } = this;
-    const moment = call.answeredAt ?? writer.now;
+    const moment = call.answeredAt === undefined ? writer.now : writer.momentOf(call.answeredAt);
     const message_id = partId(call.part_id, RESULT);
-    const begun = this.background.get(terminalOf(call.name, call.input) ?? "");
+    const input = inputOf(call);
+    const begun = this.commandOf(terminalOf(call.name, input));
     const facts = begun === undefined ? call.facts : { ...call.facts, command: begun };
-    const extra = toolExtra(call.name, call.input, facts, output);
+    const extra = toolExtra(call.name, input, facts, output);
     if (extra?.type === "shell" && extra.command !== undefined && extra.background_task_id !== undefined)
-      this.background.set(extra.background_task_id, extra.command);
+      this.keepCommand(extra.background_task_id, extra.command);
     writer.beforeResult(isNew);
     writer.push({
       type: "message.tool_result",
@@ -299,6 +236,20 @@ export class Calls {
     }
   }
 
+  /** The command in the background that a later call names by its number. */
+  private commandOf(terminal: string | undefined): string | undefined {
+    if (terminal === undefined) return undefined;
+    return this.state.background.find((each) => each.terminal === terminal)?.command;
+  }
+
+  private keepCommand(terminal: string, command: string): void {
+    const { background } = this.state;
+    const known = background.find((each) => each.terminal === terminal);
+    if (known === undefined) keepNewest(background, { terminal, command }, MAX_OTHERS);
+    else known.command = command;
+    keepWithin(background, MAX_COMMAND_BYTES, jsonBytes);
+  }
+
   /** Links the run that a call started. */
   linkRun(call: Call, run: { session_id: string; name?: string; task?: string }): void {
     this.writer.push({
@@ -310,6 +261,25 @@ export class Calls {
     });
   }
 }
+
+/** A list of facts behind the list that a call has, unless that is full. */
+function joined<Fact>(call: Call, known: Fact[] | undefined, added: Fact[] | undefined): Fact[] | undefined {
+  if (known === undefined || added === undefined) return known ?? added;
+  return isFull(call) ? known : [...known, ...added];
+}
+
+/** Bytes of JSON that a value takes at most for each byte of its record, if it is JSON in a text or kept twice. */
+const EXPANSION = 2;
+/** The same of a diff, whose lines may be short, and of numbers. */
+const MAX_EXPANSION = 6;
+/** Bytes of member names and numbers. */
+const MEMBERS = 300;
+
+const expansionOfFacts = ({ files, mcp }: CallFacts): number =>
+  files === undefined && mcp === undefined ? EXPANSION : MAX_EXPANSION;
+
+const expansionOfOutput = ({ text, outcome }: Output): number =>
+  outcome !== undefined || text.startsWith("{") ? EXPANSION : 1;
 
 /** Index from which the id of a call's result message is derived. No part has it. */
 const RESULT = 0x3fff_fff0;
@@ -323,85 +293,4 @@ function uncut({ text, output_start = 0, status }: Output, kept: string | undefi
   if (status === "aborted" || !CUT.test(text)) return [];
   const url = `data:text/plain;charset=utf-8,${encodeURIComponent(kept.toWellFormed())}`;
   return [{ type: "file", mime: "text/plain", filename: "output.txt", url }];
-}
-
-/** Converts a serialized Rust duration to milliseconds. */
-function milliseconds(duration: unknown): number | undefined {
-  const parts = asObject(duration);
-  const seconds = asNumber(parts?.secs);
-  if (seconds === undefined) return asNumber(duration);
-  return Math.round(seconds * 1000 + (asNumber(parts?.nanos) ?? 0) / 1e6);
-}
-
-/** Facts from `exec_command_end` or a `CommandExecution` item. */
-export function commandFacts(payload: JsonObject): CallFacts {
-  const command = commandText(payload.command);
-  const cwd = asString(payload.cwd)?.replace(/^file:\/\//, "");
-  const exit_code = asNumber(payload.exit_code);
-  const duration_ms = milliseconds(payload.duration);
-  const output = asString(payload.aggregated_output) ?? asString(payload.formatted_output);
-  const status = statusOf(payload.status, exit_code);
-  const outcome = payload.status === "declined" ? declined(output) : undefined;
-  return {
-    ...(command === undefined ? {} : { command }),
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(exit_code === undefined ? {} : { exit_code }),
-    ...(duration_ms === undefined ? {} : { duration_ms }),
-    ...(output === undefined ? {} : { output }),
-    ...(status === undefined ? {} : { status }),
-    ...(outcome === undefined ? {} : { outcome }),
-  };
-}
-
-function statusOf(status: unknown, exit_code: number | undefined): ToolStatus | undefined {
-  if (status === "declined") return "aborted";
-  if (status === "failed" || (exit_code !== undefined && exit_code !== 0)) return "error";
-  return undefined;
-}
-
-/** Facts from `patch_apply_end` or a `FileChange` item. */
-export function patchFacts(payload: JsonObject, files: FileDiff[]): CallFacts {
-  const failed = payload.success === false || payload.status === "failed";
-  return {
-    files,
-    ...(payload.status === "declined"
-      ? { status: "aborted", outcome: declined(asString(payload.stderr)) }
-      : failed
-        ? { status: "error" }
-        : {}),
-  };
-}
-
-/** Facts from `mcp_tool_call_end` or an `McpToolCall` item. */
-export function mcpFacts(payload: JsonObject): {
-  facts: CallFacts;
-  text: string;
-  media: MediaPart[];
-  failed: boolean;
-} {
-  const invocation = asObject(payload.invocation) ?? payload;
-  const result = asObject(payload.result);
-  const ok = asObject(result?.Ok) ?? (result?.content === undefined ? undefined : result);
-  const problem =
-    result?.Err ?? asObject(payload.error)?.message ?? (ok === undefined ? payload.error : undefined);
-  const content = Array.isArray(ok?.content) ? readContent(ok.content) : undefined;
-  const refused = typeof problem === "string" ? outcomeOfText(problem) : undefined;
-  const outcome = payload.status === "declined" ? (refused ?? declined(undefined)) : refused;
-  const failed = ok?.isError === true || payload.status === "failed" || typeof problem === "string";
-  const structured = ok?.structuredContent ?? ok?.structured_content;
-  const duration_ms = milliseconds(payload.duration);
-  return {
-    facts: {
-      mcp: {
-        server: asString(invocation.server) ?? "",
-        tool: asString(invocation.tool) ?? "",
-        ...(structured === undefined || structured === null ? {} : { structured }),
-      },
-      ...(duration_ms === undefined ? {} : { duration_ms }),
-      ...(outcome !== undefined ? { status: "aborted", outcome } : failed ? { status: "error" } : {}),
-    },
-    text: typeof problem === "string" ? problem : (content?.text ?? ""),
-    media: content?.media ?? [],
-    failed,
-  };
 }

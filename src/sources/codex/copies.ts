@@ -1,3 +1,5 @@
+import { jsonBytes, keyOfText } from "./bounds.ts";
+
 /** Which of Codex's logs a record belongs to. */
 export type Log = "item" | "event" | "completed" | "plan";
 
@@ -15,40 +17,52 @@ export interface Copy extends Base {
   phase?: string;
 }
 
+/** One output that was shown. */
 interface Said {
-  logs: Set<Log>;
-  part_id: string | undefined;
+  /** Kind and text (see `keyOfText`); absent: it is found by its id only. */
+  key?: string;
+  /** Id of its item (see `keyOfText`). */
+  id?: string;
+  /** The logs that have recorded it. A log never takes back an entry. */
+  logs: Log[];
+  part_id?: string;
+  /** A text that may contain a plan. */
+  text?: string;
+  /** A plan that was shown before the message that contains it. */
+  plan?: string;
 }
 
-/** All outputs with the same text. */
-interface Alike {
+/** What `Copies` keeps between two records. Plain JSON. */
+export interface CopiesState {
+  /** Oldest first. */
   said: Said[];
-  /** Number of leading entries that each log has recorded. A log never takes back an entry. */
-  told: Map<Log, number>;
+  /** Logs of copies that were folded into the following response item. */
+  expected: Log[];
+  /** Bytes of the texts and plans. */
+  searched: number;
 }
 
-/** Maximum number of texts or plans between a plan and the message that contains it. */
-const MAX_BETWEEN = 256;
+/** Maximum number of outputs between an output and its copy. */
+const MAX_SAID = 96;
+/** Maximum bytes of texts and plans that are searched for each other. */
+const MAX_SEARCHED = 16 * 1024;
+
+export const initialCopies = (): CopiesState => ({ said: [], expected: [], searched: 0 });
 
 /**
  * Model output since the start of the turn, so that each output is shown once however many logs contain it. A copy matches one
  * output only: a repeated text is shown twice.
  */
 export class Copies {
-  private readonly byText = new Map<string, Alike>();
-  /** Recent texts, which are searched for a plan. */
-  private recent: { text: string; alike: Alike }[] = [];
-  private readonly byId = new Map<string, Said>();
-  /** Plans that were shown before the message that contains them. */
-  private plans: { text: string; said: Said }[] = [];
-  /** Copies that were folded into the following response item. */
-  private expected: Copy[] = [];
+  private readonly state: CopiesState;
+
+  constructor(state: CopiesState) {
+    this.state = state;
+  }
 
   clear(): void {
-    this.byText.clear();
-    this.recent = [];
-    this.byId.clear();
-    this.plans = [];
+    this.state.said = [];
+    this.state.searched = 0;
   }
 
   /** Whether the output of a copy was already shown from another log. */
@@ -67,88 +81,95 @@ export class Copies {
   }
 
   expect(copy: Copy): void {
-    this.expected.push(copy);
+    addLog(this.state.expected, copy.log);
   }
 
   /** Matches a record with the same output from another log; `undefined`: it was not shown. */
   claim(record: Base, log: Log): Said | undefined {
     const found = this.find(record, log);
     for (const said of found) {
-      said.logs.add(log);
-      for (const copy of this.expected) said.logs.add(copy.log);
+      addLog(said.logs, log);
+      for (const expected of this.state.expected) addLog(said.logs, expected);
     }
-    if (found.length > 0) this.expected = [];
+    if (found.length > 0) this.state.expected = [];
     return found[0];
   }
 
   /** Records output that was shown from this log. */
   shown(record: Base, log: Log, part_id?: string): void {
-    const logs = new Set<Log>([log]);
-    for (const copy of this.expected) logs.add(copy.log);
-    this.expected = [];
-    const whole: Said = { logs, part_id };
-    if (record.id !== undefined) this.byId.set(record.id, whole);
-    if (log === "plan") {
-      this.plans.push({ text: (record.texts[0] ?? "").trim(), said: whole });
-      if (this.plans.length > MAX_BETWEEN) this.plans.shift();
-    }
+    const logs: Log[] = [log];
+    for (const expected of this.state.expected) addLog(logs, expected);
+    this.state.expected = [];
+    const common = part_id === undefined ? {} : { part_id };
+    const id = record.id === undefined ? {} : { id: keyOfText(record.id) };
     if (record.kind === "text") {
-      this.add(record.kind, record.texts.join("\n"), whole);
+      const text = record.texts.join("\n");
+      const searched = log === "plan" ? { plan: text.trim() } : { text };
+      this.add({ key: keyOf(record.kind, text), ...id, logs, ...common, ...searched });
       return;
     }
     // Events contain each summary of a thought separately.
-    for (const text of record.texts) this.add(record.kind, text, { logs: new Set(logs), part_id });
+    if (record.id !== undefined) this.add({ ...id, logs, ...common });
+    for (const text of record.texts) this.add({ key: keyOf(record.kind, text), logs: [...logs], ...common });
   }
 
-  private add(kind: Base["kind"], text: string, said: Said): void {
-    const key = keyOf(kind, text);
-    const known = this.byText.get(key);
-    if (known !== undefined) {
-      known.said.push(said);
-      return;
+  private add(said: Said): void {
+    const { state } = this;
+    state.said.push(said);
+    state.searched += searchedBytes(said);
+    if (state.said.length > MAX_SAID) {
+      const oldest = state.said.shift();
+      if (oldest !== undefined) state.searched -= searchedBytes(oldest);
     }
-    const alike: Alike = { said: [said], told: new Map() };
-    this.byText.set(key, alike);
-    if (kind !== "text") return;
-    this.recent.push({ text, alike });
-    if (this.recent.length > MAX_BETWEEN) this.recent.shift();
-  }
-
-  /** The first entry that a log has not recorded. */
-  private untold({ said, told }: Alike, log: Log): Said | undefined {
-    let count = told.get(log) ?? 0;
-    while (said[count]?.logs.has(log)) count += 1;
-    told.set(log, count);
-    return said[count];
+    for (const each of state.said) {
+      if (state.searched <= MAX_SEARCHED) break;
+      state.searched -= searchedBytes(each);
+      delete each.text;
+      delete each.plan;
+    }
   }
 
   private find(record: Base, log: Log): Said[] {
-    const byId = record.id === undefined ? undefined : this.byId.get(record.id);
-    if (byId !== undefined && !byId.logs.has(log)) return [byId];
+    const byId = record.id === undefined ? undefined : this.ofId(record.id);
+    if (byId !== undefined && !byId.logs.includes(log)) return [byId];
     if (log === "plan") return this.findPlan(record);
     const texts = record.kind === "text" ? [record.texts.join("\n")] : record.texts;
     const found: Said[] = [];
     for (const text of texts) {
-      const alike = this.byText.get(keyOf(record.kind, text));
-      const said = alike && this.untold(alike, log);
+      const key = keyOf(record.kind, text);
+      const said = this.state.said.find((each) => each.key === key && !each.logs.includes(log));
       if (said === undefined) {
-        const plan = this.plans.find((each) => !each.said.logs.has(log) && text.includes(each.text));
-        return plan === undefined || record.kind !== "text" ? [] : [plan.said];
+        const plan = this.state.said.find((each) => isPlanIn(each, text) && !each.logs.includes(log));
+        return plan === undefined || record.kind !== "text" ? [] : [plan];
       }
       found.push(said);
     }
     return found;
   }
 
+  /** The newest output of an item with this id. */
+  private ofId(id: string): Said | undefined {
+    const key = keyOfText(id);
+    return this.state.said.findLast((each) => each.id === key);
+  }
+
   /** Finds plans in a message, where they are enclosed in tags. */
   private findPlan(record: Base): Said[] {
     const plan = (record.texts[0] ?? "").trim();
-    for (const { text, alike } of this.recent) {
-      const open = this.untold(alike, "plan");
-      if (open !== undefined && text.includes(plan)) return [open];
-    }
-    return [];
+    const said = this.state.said.find(
+      (each) => each.text?.includes(plan) === true && !each.logs.includes("plan"),
+    );
+    return said === undefined ? [] : [said];
   }
 }
 
-const keyOf = (kind: Base["kind"], text: string): string => `${kind}:${text}`;
+const isPlanIn = ({ plan }: Said, text: string): boolean => plan !== undefined && text.includes(plan);
+
+const searchedBytes = ({ text, plan }: Said): number =>
+  (text === undefined ? 0 : jsonBytes(text)) + (plan === undefined ? 0 : jsonBytes(plan));
+
+function addLog(logs: Log[], log: Log): void {
+  if (!logs.includes(log)) logs.push(log);
+}
+
+const keyOf = (kind: Base["kind"], text: string): string => `${kind}:${keyOfText(text)}`;

@@ -3,7 +3,7 @@ import type { Disposition } from "../contract.ts";
 import { errorWords } from "../error-words.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { hidden, SHOWN } from "./disposition.ts";
-import type { TurnWriter } from "./turns.ts";
+import type { TurnWriter } from "./turn-writer.ts";
 
 /** Reads events that create a one-line note and nothing else; `undefined`: it is none of them. */
 export function readNotice(writer: TurnWriter, payload: JsonObject): Disposition | undefined {

@@ -1,6 +1,6 @@
 import { asNumber, asString, type JsonObject } from "../../model/narrow.ts";
 import { firstLine } from "../lines/first-line.ts";
-import { commandFacts } from "./calls.ts";
+import { commandFacts } from "./call-facts.ts";
 import type { UserContent } from "./user-message.ts";
 
 /**

@@ -1,16 +1,64 @@
 import { isUuid } from "../../model/is-uuid.ts";
 import { asString, type JsonObject } from "../../model/narrow.ts";
 import { uuidFrom } from "../../model/uuid.ts";
-import type { Disposition, LinkFacts, Reader, ReaderOptions, ReadRecord, RecordPlace } from "../contract.ts";
-import { createLineReader, type LineReader, type LineRecord } from "../lines/lines.ts";
+import { saveCheckpoint, savedState } from "../checkpoint.ts";
+import type {
+  Checkpoint,
+  Disposition,
+  LinkFacts,
+  Reader,
+  ReaderOptions,
+  ReadRecord,
+  RecordPlace,
+} from "../contract.ts";
+import { createLineReader, type LinePosition, type LineReader, type LineRecord } from "../lines/lines.ts";
+import { keptName, keyOfText } from "./bounds.ts";
 import { hidden } from "./disposition.ts";
 import { type Line, lineOf } from "./line.ts";
-import { Session } from "./session.ts";
+import { initialSession, Session, type SessionState } from "./session.ts";
 import type { Moment } from "./turns.ts";
 
+const AGENT = "codex";
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 /** `rollout-<time>-<thread>_<segment>`: the continuation of a thread after a rewind, since 0.169. */
 const SEGMENT = new RegExp(`(${UUID.source})_${UUID.source}\\.`, "i");
+
+/** What a reader keeps between two records. Plain JSON. */
+interface ReaderState {
+  lines: LinePosition;
+  /** Reading starts inside the file. */
+  isInside: boolean;
+  /**
+   * Codex's id of this file: from its name, otherwise from a `session_meta` at its start. It is the thread's id, except for a
+   * segment.
+   */
+  own?: string;
+  /** For a segment: its thread's id. */
+  thread?: string;
+  /** Ids by which the file is known (see `keyOfText`). */
+  ids: string[];
+  metaSeen: boolean;
+  session?: SessionState;
+  /** Time of the last record. */
+  at: number;
+  /** The last record since the reader was closed. */
+  last?: RecordPlace | undefined;
+}
+
+function initialState({ path, start }: ReaderOptions): ReaderState {
+  const name = path.split("/").at(-1) ?? "";
+  const own = name.match(UUID)?.at(-1)?.toLowerCase();
+  const thread = SEGMENT.exec(name)?.[1]?.toLowerCase();
+  return {
+    lines: start ?? { line: 1, byte: 0 },
+    isInside: start !== undefined && start.byte > 0,
+    ...(own === undefined ? {} : { own }),
+    ...(thread === undefined ? {} : { thread }),
+    ids: [own, thread].flatMap((id) => id ?? []),
+    metaSeen: false,
+    at: 0,
+  };
+}
 
 /**
  * Reads a rollout file of any version. It interleaves two or three logs. `response_item` records (what the model sees) are the
@@ -19,35 +67,37 @@ const SEGMENT = new RegExp(`(${UUID.source})_${UUID.source}\\.`, "i");
 export class CodexReader implements Reader {
   private readonly lines: LineReader;
   private readonly path: string;
-  /** Reading starts inside the file. */
-  private readonly isInside: boolean;
-  /**
-   * Codex's id of this file: from its name, otherwise from a `session_meta` at its start. It is the thread's id, except for a
-   * segment.
-   */
-  private own: string | undefined;
-  /** For a segment: its thread's id. */
-  private readonly thread: string | undefined;
-  private readonly threadIds = new Set<string>();
-  private metaSeen = false;
-  private state: Session | undefined;
-  /** Lines that cannot be interpreted before the next one. */
+  private readonly state: ReaderState;
+  private thread: Session | undefined;
+  /** Lines that cannot be interpreted before the next one. A checkpoint precedes them. */
   private held: Line[] = [];
-  private at = 0;
-  /** The last record since the reader was closed. */
-  private last: RecordPlace | undefined;
+  /** The time before the first of them. */
+  private heldAt = 0;
   /** The last timestamp without its seconds, and its time. */
   private minute = "-";
   private minuteAt = 0;
 
   constructor(options: ReaderOptions) {
+    const { checkpoint } = options;
     this.path = options.path;
-    this.isInside = options.start !== undefined && options.start.byte > 0;
-    this.lines = createLineReader(options.start);
-    const name = options.path.split("/").at(-1) ?? "";
-    this.own = name.match(UUID)?.at(-1)?.toLowerCase();
-    this.thread = SEGMENT.exec(name)?.[1]?.toLowerCase();
-    for (const id of [this.own, this.thread]) if (id !== undefined) this.threadIds.add(id);
+    this.state =
+      checkpoint === undefined
+        ? initialState(options)
+        : // `checkpoint` below wrote it, in the same version.
+          (savedState(checkpoint, AGENT) as ReaderState);
+    this.lines = createLineReader(this.state.lines);
+    if (this.state.session !== undefined) this.thread = this.resume(this.state.session);
+  }
+
+  checkpoint(): Checkpoint | undefined {
+    const [first] = this.held;
+    if (first === undefined) {
+      const position = this.lines.position();
+      return saveCheckpoint(AGENT, position.byte, { ...this.state, lines: position });
+    }
+    const { line, byte } = first.place;
+    const lines: LinePosition = { line, byte, settled: true };
+    return saveCheckpoint(AGENT, byte, { ...this.state, lines, at: this.heldAt });
   }
 
   push(chunk: Uint8Array): ReadRecord[] {
@@ -63,11 +113,11 @@ export class CodexReader implements Reader {
   close(): ReadRecord[] {
     const out = this.readAll(this.lines.close());
     this.release(out, undefined);
-    const { last } = this;
-    if (last === undefined || this.state === undefined) return out;
-    this.last = undefined;
-    this.state.provisionalEnd();
-    const frames = this.state.writer.take();
+    const { last } = this.state;
+    if (last === undefined || this.thread === undefined) return out;
+    this.state.last = undefined;
+    this.thread.provisionalEnd();
+    const frames = this.thread.writer.take();
     // Refers to the last line without being part of it.
     const place = { ...last, length: 0 };
     if (frames.length > 0) out.push({ place, disposition: { kind: "folded", into: "the turn" }, frames });
@@ -79,14 +129,15 @@ export class CodexReader implements Reader {
   }
 
   linkFacts(): LinkFacts {
-    return { sessions: this.state === undefined ? [] : [this.state.linkFacts()] };
+    return { sessions: this.thread === undefined ? [] : [this.thread.linkFacts()] };
   }
 
   private readAll(records: LineRecord[]): ReadRecord[] {
     const out: ReadRecord[] = [];
     for (const record of records) {
       this.read(record, out);
-      this.last = record.place;
+      this.thread?.endRecord();
+      this.state.last = record.place;
     }
     return out;
   }
@@ -101,11 +152,12 @@ export class CodexReader implements Reader {
     if (record.error !== undefined) {
       this.release(out, undefined);
       const session = this.session();
-      session.writer.begin(this.moment(place, undefined));
+      session.writer.begin(this.moment(place, undefined), record.text);
       session.writer.unknown(record.text, "A line that cannot be read", record.error);
       out.push({ place, disposition: { kind: "unreadable" }, frames: session.writer.take() });
       return;
     }
+    const { at } = this.state;
     const line = lineOf(place, this.moment(place, record.value.timestamp), record.value, record.text);
     if (line.type === "session_meta") this.learnOwn(line.payload);
     const session = this.session();
@@ -116,8 +168,10 @@ export class CodexReader implements Reader {
       }
       this.release(out, line);
     }
-    if (session.mustWait(line)) this.held.push(line);
-    else this.show(line, out, session.process(line));
+    if (session.mustWait(line)) {
+      this.held.push(line);
+      this.heldAt = at;
+    } else this.show(line, out, session.process(line));
   }
 
   /** Shows the held lines. `next` is the line that determines what they are; `undefined`: none follows. */
@@ -135,9 +189,9 @@ export class CodexReader implements Reader {
 
   private moment(place: RecordPlace, timestamp: unknown): Moment {
     const at = typeof timestamp === "string" ? this.readTime(timestamp) : Number.NaN;
-    if (!Number.isNaN(at)) this.at = at;
+    if (!Number.isNaN(at)) this.state.at = at;
     const { line, byte, length } = place;
-    return { source: { file: this.path, line, byte, length }, at: this.at };
+    return { source: { file: this.path, line, byte, length }, at: this.state.at };
   }
 
   /** Parses a timestamp. Most lines have the same minute as the previous one, so only their seconds are parsed. */
@@ -151,27 +205,34 @@ export class CodexReader implements Reader {
   }
 
   private learnOwn(payload: JsonObject): void {
+    const { state } = this;
     const id = asString(payload.id)?.toLowerCase();
-    if (id === undefined || this.metaSeen) return;
-    this.metaSeen = true;
+    if (id === undefined || state.metaSeen) return;
+    state.metaSeen = true;
     // The first meta is the file's own even if the file was renamed or other records precede it.
-    this.threadIds.add(id);
-    if (this.state === undefined) this.own ??= id;
+    state.ids.push(keyOfText(id));
+    if (state.session === undefined) state.own ??= id;
   }
 
   private session(): Session {
-    if (this.state === undefined) {
-      // Other records may have ids of their own, such as messages.
-      const name = this.own ?? this.path;
-      const session_id = isUuid(name) ? name : uuidFrom("codex", name);
-      this.state = new Session(
-        session_id,
-        this.own ?? session_id,
-        this.thread,
-        this.threadIds,
-        this.isInside,
-      );
-    }
-    return this.state;
+    if (this.thread !== undefined) return this.thread;
+    const { state, path } = this;
+    // Other records may have ids of their own, such as messages.
+    const name = state.own ?? path;
+    const session_id = isUuid(name) ? name : uuidFrom(AGENT, name);
+    const { thread } = state;
+    const own = keptName(state.own ?? session_id);
+    state.own = own;
+    state.session = initialSession(
+      { session_id, own, ...(thread === undefined ? {} : { thread }) },
+      path,
+      state.isInside,
+    );
+    this.thread = this.resume(state.session);
+    return this.thread;
+  }
+
+  private resume(session: SessionState): Session {
+    return new Session(session, (id) => this.state.ids.includes(keyOfText(id)));
   }
 }

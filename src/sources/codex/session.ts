@@ -1,149 +1,161 @@
-import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { asNumber, asString, asText } from "../../model/narrow.ts";
 import type { Disposition, SessionLinkFacts } from "../contract.ts";
+import { AgentMessages } from "./agent-messages.ts";
+import { keptName } from "./bounds.ts";
 import { CallRecords } from "./call-records.ts";
-import { Calls } from "./calls.ts";
-import { CopiedHistory } from "./copied-history.ts";
-import { type Base, Copies, type Copy, type Log } from "./copies.ts";
-import { folded, hidden, SHOWN } from "./disposition.ts";
+import { Calls, type CallsState, initialCalls } from "./calls.ts";
+import { CopiedHistory, type CopiedState, initialCopied } from "./copied-history.ts";
+import { folded, hidden } from "./disposition.ts";
+import { Events } from "./events.ts";
 import {
   baseOf,
-  baseThought,
   confirms,
   copyOf,
   forerunnerOf,
-  isInjectedEvent,
   isTurnAborted,
   isUserMessage,
   type Line,
   metadataOf,
   turnIdOf,
 } from "./line.ts";
-import { messageOf, readGuardian, readNotice } from "./notices.ts";
-import { imageUrl, readOutput, toolNames } from "./output.ts";
-import {
-  inSeconds,
-  outputBlock,
-  outputFacts,
-  outputTitle,
-  type PersonCommand,
-  personCommandIn,
-  personCommandOf,
-} from "./person-command.ts";
-import { Runs } from "./runs.ts";
-import { ThreadFacts } from "./thread-facts.ts";
-import { jsonOrText } from "./tool-extra.ts";
-import { TurnWriter } from "./turns.ts";
-import { readUsage } from "./usage.ts";
-import { UsageRecords } from "./usage-records.ts";
-import {
-  authorByKinds,
-  injectedTitle,
-  isSamePrompt,
-  readUserContent,
-  readUserEvent,
-  titleByKinds,
-  type UserContent,
-} from "./user-message.ts";
+import { NOISE } from "./noise.ts";
+import { readOutput, toolNames } from "./output.ts";
+import { initialPrompts, Prompts, type PromptsState } from "./prompts.ts";
+import { Runs, type RunsState } from "./runs.ts";
+import { type FactsState, initialFacts, ThreadFacts } from "./thread-facts.ts";
+import { TurnRecords, type TurnRecordsState } from "./turn-records.ts";
+import { TurnWriter } from "./turn-writer.ts";
+import { initialTurns, type TurnState } from "./turns.ts";
+import { UsageRecords, type UsageState } from "./usage-records.ts";
+import { authorByKinds, readUserContent } from "./user-message.ts";
+import { initialWords, Words, type WordsState } from "./words.ts";
 
 const COPIED = "history copied from another session";
-/** Records without content for the transcript, by record type or payload type. */
-const NOISE = new Set([
-  "world_state",
-  "retained_context",
-  "inter_agent_communication_metadata",
-  "additional_tools",
-  "ghost_snapshot",
-  "thread_settings_applied",
-  "turn_diff",
-  "background_event",
-  "shutdown_complete",
-  "session_configured",
-  "mcp_startup_update",
-  "mcp_startup_complete",
-  "account/rateLimits/updated",
-  "state",
-]);
 /** Events that begin a turn. */
 const BEGINNINGS = new Set(["task_started", "turn_started"]);
 /** Records that may occur between a user message and the event that confirms it. */
 const NEUTRAL = new Set(["turn_context", "world_state", "token_count", "thread_settings_applied"]);
 
-/** Maximum number of unanswered prompts that are searched for a copy. */
-const MAX_ASKED = 256;
+/** A thread as its file names it. */
+export interface ThreadIds {
+  session_id: string;
+  /** Codex's id of the file. */
+  own: string;
+  /** The thread of a segment, which continues it in a separate file. */
+  thread?: string;
+}
 
-const NOTIFICATION = "<subagent_notification>";
-const NOTIFICATION_END = "</subagent_notification>";
-/** The header of a message between agents. */
-const ENVELOPE = /^Message Type: (\w+)\n(?:[A-Z][\w ]*: .*\n)*?Payload:\n?/;
+/** What a `Session` keeps between two records. Plain JSON, bounded by the rule in bounds.ts. */
+export interface SessionState extends ThreadIds {
+  /** Reading started inside the file. */
+  isInside: boolean;
+  /** The same, and no record has named the turn that is open there. */
+  joins: boolean;
+  /** A line of the thread itself (not copied) was read. */
+  began: boolean;
+  turns: TurnState;
+  calls: CallsState;
+  runs: RunsState;
+  usage: UsageState;
+  facts: FactsState;
+  copied: CopiedState;
+  prompts: PromptsState;
+  words: WordsState;
+  turnRecords: TurnRecordsState;
+}
 
-/** The state of one thread while reading its file. */
+export function initialSession(ids: ThreadIds, path: string, isInside: boolean): SessionState {
+  return {
+    ...ids,
+    isInside,
+    joins: isInside,
+    began: false,
+    turns: initialTurns(ids.session_id, path),
+    calls: initialCalls(),
+    runs: { runs: [] },
+    usage: { hasRecords: false, totals: "" },
+    facts: initialFacts(),
+    copied: initialCopied(),
+    prompts: initialPrompts(),
+    words: initialWords(),
+    turnRecords: { interrupted: false },
+  };
+}
+
+/** Reads the records of one thread. All that it keeps between two of them is in its state. */
 export class Session {
   readonly writer: TurnWriter;
+  private readonly state: SessionState;
+  private readonly isOwn: (id: string) => boolean;
   private readonly runs: Runs;
   private readonly records: CallRecords;
   private readonly usage: UsageRecords;
   private readonly facts: ThreadFacts;
   private readonly copied: CopiedHistory;
-  private readonly own: string;
-  private readonly thread: string | undefined;
-  private readonly ownIds: ReadonlySet<string>;
-  private readonly copies = new Copies();
-  /** The file has events, so turns have explicit boundaries and prompts are confirmed. */
-  private hasTasks = false;
-  private hasConfirmations = false;
-  private firstPrompt: string | undefined;
-  /** A line of the thread itself (not copied) was read. */
-  private began = false;
-  private compaction: Set<string> | undefined;
-  private interrupted = false;
-  /** The turn was started by a person, not by another agent. */
-  private byUser = false;
-  /** The error that was shown in the open turn. */
-  private lastError: string | undefined;
-  /** A thought from events, while nothing else was read: the next summary belongs to it. */
-  private growing: { part_id: string; texts: string[] } | undefined;
-  /** Prompts since the model's last output, to recognize late copies. */
-  private asked: { text: string; logs: Set<Log> }[] = [];
-  /** Commands that the person ran in this turn. Both an event and a message record each. */
-  private ran: { command: string; logs: Set<Log> }[] = [];
-  /** Reading started inside the file, and no record has named the turn that is open there. */
-  private joins: boolean;
-  private readonly isInside: boolean;
+  private readonly messages: AgentMessages;
+  private readonly prompts: Prompts;
+  private readonly words: Words;
+  private readonly turnRecords: TurnRecords;
+  private readonly events: Events;
 
-  /** `thread`: the thread of a segment, which continues it in a separate file. `isInside`: reading starts inside the file. */
-  constructor(
-    session_id: string,
-    own: string,
-    thread: string | undefined,
-    ownIds: ReadonlySet<string>,
-    isInside: boolean,
-  ) {
-    this.isInside = isInside;
-    this.joins = isInside;
-    this.own = own;
-    this.thread = thread;
-    this.ownIds = ownIds;
-    this.copied = new CopiedHistory(own);
-    this.writer = new TurnWriter(session_id);
-    this.usage = new UsageRecords(this.writer);
-    this.facts = new ThreadFacts(this.writer, thread !== undefined);
-    const calls = new Calls(this.writer);
-    this.runs = new Runs(this.writer, calls);
-    this.records = new CallRecords(this.writer, calls, this.runs);
-    this.writer.onModelItem = () => this.modelSpoke();
+  /** `isOwn`: whether the file is known by an id. */
+  constructor(state: SessionState, isOwn: (id: string) => boolean) {
+    this.state = state;
+    this.isOwn = isOwn;
+    const writer = new TurnWriter(state.turns);
+    this.writer = writer;
+    this.copied = new CopiedHistory(state.own, state.copied);
+    this.usage = new UsageRecords(writer, state.usage);
+    this.facts = new ThreadFacts(writer, state.thread !== undefined, state.facts);
+    const calls = new Calls(writer, state.calls);
+    this.runs = new Runs(writer, calls, state.runs);
+    this.records = new CallRecords(writer, calls, this.runs);
+    this.messages = new AgentMessages(writer, this.runs, this.facts);
+    this.words = new Words(writer, state.words);
+    this.turnRecords = new TurnRecords(writer, state.turnRecords, () => {
+      this.prompts.forget();
+      this.words.copies.clear();
+    });
+    this.prompts = new Prompts(writer, this.facts, state.prompts, {
+      onPrompt: () => this.saidOrAsked(),
+      notification: (content) => this.messages.notification(content),
+    });
+    const { records, usage, facts, prompts, words, turnRecords } = this;
+    this.events = new Events({ writer, records, usage, facts, prompts, words, turnRecords });
+    writer.onModelItem = () => {
+      this.saidOrAsked();
+      this.prompts.forget();
+    };
+    if (state.copied.isNoteDue) this.noteCopiesBeforePart();
+  }
+
+  /** Called when the model or a person said something: what follows cannot repeat what came before. */
+  private saidOrAsked(): void {
+    this.state.words.growing = undefined;
+    this.turnRecords.forget();
   }
 
   private countCopied(): Disposition {
-    this.copied.count += 1;
-    if (this.copied.count === 1) this.writer.beforePart = () => this.noteCopies();
+    const { copied } = this.state;
+    copied.count += 1;
+    if (copied.count === 1) {
+      copied.isNoteDue = true;
+      this.noteCopiesBeforePart();
+    }
     return hidden(COPIED);
   }
 
-  /** Writes the note about copied history before the thread's first own part, when its length is known. */
+  /** The note about copied history precedes the thread's first own part, when its length is known. */
+  private noteCopiesBeforePart(): void {
+    this.writer.beforePart = () => this.noteCopies();
+  }
+
   private noteCopies(): void {
-    const { begin, count } = this.copied;
+    const { copied, facts } = this.state;
+    copied.isNoteDue = false;
+    const { begin, count } = copied;
     if (begin === undefined) return;
-    const from = this.copied.from ?? this.facts.parent ?? this.facts.forkedFrom;
+    const from = copied.from ?? facts.parent ?? facts.forkedFrom?.session_id;
     const title = `${count === 1 ? "1 record" : `${count} records`} copied from another session`;
     this.writer.markerOf(begin, "note", title, {
       records: count,
@@ -152,19 +164,20 @@ export class Session {
   }
 
   linkFacts(): SessionLinkFacts {
-    const { session_id } = this.writer;
+    const { session_id, own, thread, facts, prompts } = this.state;
+    const { firstPrompt } = prompts;
     return {
       session_id,
-      group: this.facts.group ?? this.facts.parent ?? session_id,
-      ...(this.thread === undefined ? {} : { registered_as: this.thread }),
+      group: facts.group ?? facts.parent ?? session_id,
+      ...(thread === undefined ? {} : { registered_as: thread }),
       calls: this.runs.spawned,
-      ...(this.facts.isRun
+      ...(facts.isRun
         ? {
             run: {
-              agent_key: this.thread ?? this.own,
-              at: this.facts.startedAt ?? 0,
-              ...(this.facts.parent === undefined ? {} : { parent_session_id: this.facts.parent }),
-              ...(this.firstPrompt === undefined ? {} : { prompt: this.firstPrompt }),
+              agent_key: thread ?? own,
+              at: facts.startedAt ?? 0,
+              ...(facts.parent === undefined ? {} : { parent_session_id: facts.parent }),
+              ...(firstPrompt === undefined ? {} : { prompt: firstPrompt }),
             },
           }
         : {}),
@@ -182,7 +195,7 @@ export class Session {
     const ahead = forerunnerOf(line);
     if (ahead !== undefined) return this.records.mayFollow(ahead.id);
     const copy = copyOf(line);
-    return copy !== undefined && !this.copies.wasShown(copy);
+    return copy !== undefined && !this.words.copies.wasShown(copy);
   }
 
   mayWait(held: readonly Line[], line: Line): boolean {
@@ -192,7 +205,7 @@ export class Session {
       return NEUTRAL.has(line.type) || NEUTRAL.has(asString(line.payload.type) ?? "");
     }
     const copy = copyOf(line);
-    return copy !== undefined && !this.copies.wasShown(copy);
+    return copy !== undefined && !this.words.copies.wasShown(copy);
   }
 
   release(
@@ -204,8 +217,8 @@ export class Session {
     if (first !== undefined && isUserMessage(first)) {
       const content = readUserContent(first.payload.content);
       const confirmed = next !== undefined && confirms(next, content);
-      this.writer.begin(first.moment);
-      done(first, this.userMessage(first, content, confirmed, next === undefined));
+      this.writer.begin(first.moment, first.text);
+      done(first, this.prompts.userMessage(first, content, confirmed, next === undefined));
       for (const line of held.slice(1)) done(line, this.process(line));
       return;
     }
@@ -213,16 +226,25 @@ export class Session {
     const base = next === undefined || this.copied.contains(next) ? undefined : baseOf(next);
     for (const line of held) {
       const copy = copyOf(line);
-      this.writer.begin(line.moment);
+      this.writer.begin(line.moment, line.text);
       const ahead = forerunnerOf(line);
       if (ahead !== undefined && next?.type === "response_item" && next.payload.id === ahead.id) {
         done(line, this.records.announce(ahead.id, ahead.payload));
       } else if (copy === undefined) done(line, this.process(line));
-      else if (base !== undefined && this.copies.belongsTo(copy, base) && !this.isGrowing(copy, base)) {
-        this.copies.expect(copy);
+      else if (
+        base !== undefined &&
+        this.words.copies.belongsTo(copy, base) &&
+        !this.words.isGrowing(copy, base)
+      ) {
+        this.words.copies.expect(copy);
         done(line, folded(copy.kind === "thinking" ? "the reasoning item" : "the message item"));
-      } else done(line, this.showCopy(copy));
+      } else done(line, this.words.showCopy(copy));
     }
+  }
+
+  /** Called after each record that was read: nothing but the state is kept for the next one. */
+  endRecord(): void {
+    this.records.forgetAhead();
   }
 
   /** Called when no line follows: a turn without a recorded end gets the status of its last activity. */
@@ -234,12 +256,12 @@ export class Session {
 
   process(line: Line): Disposition {
     const { writer } = this;
-    writer.begin(line.moment);
+    writer.begin(line.moment, line.text);
     if (line.type === "session_meta") return this.sessionMeta(line);
     if (this.copied.contains(line)) return this.countCopied();
-    this.began = true;
-    if (this.joins) this.join(line);
-    if (this.isInside) {
+    this.state.began = true;
+    if (this.state.joins) this.join(line);
+    if (this.state.isInside) {
       const turn_id = turnIdOf(line);
       this.records.isAbove = turn_id !== undefined && writer.isAbove(turn_id);
     }
@@ -249,9 +271,9 @@ export class Session {
       case "response_item":
         return this.responseItem(line);
       case "event_msg":
-        return this.event(line);
+        return this.events.read(line);
       case "compacted":
-        return this.compact("compacted", asText(line.payload.message), line.payload);
+        return this.turnRecords.compact("compacted", asText(line.payload.message), line.payload);
       case "token_usage_record":
         return this.usage.record(line.payload);
       default:
@@ -265,8 +287,8 @@ export class Session {
   private join(line: Line): void {
     const turn_id = turnIdOf(line);
     if (turn_id === undefined) return;
-    this.joins = false;
-    this.hasTasks = true;
+    this.state.joins = false;
+    this.state.turns.hasTasks = true;
     // A turn that starts here, with no other turn before it, is complete.
     if (this.writer.turnsOpened === 0 && BEGINNINGS.has(asString(line.payload.type) ?? "")) return;
     this.writer.joinTurn(turn_id);
@@ -277,20 +299,20 @@ export class Session {
   private sessionMeta(line: Line): Disposition {
     const { payload } = line;
     const id = asString(payload.id)?.toLowerCase();
-    if (id !== undefined && !this.ownIds.has(id) && this.facts.metaSeen) {
+    if (id !== undefined && !this.isOwn(id) && this.state.facts.metaSeen) {
       // Copied history precedes the thread's own records.
-      if (this.began) return hidden("another session's facts");
-      this.copied.possible = true;
-      this.copied.from ??= id;
+      if (this.state.began) return hidden("another session's facts");
+      this.state.copied.possible = true;
+      this.state.copied.from ??= keptName(id);
       this.copied.start(line);
       return this.countCopied();
     }
-    this.copied.firstOwnOrdinal =
-      asNumber(payload.subagent_history_start_ordinal) ?? this.copied.firstOwnOrdinal;
+    const { copied, facts } = this.state;
+    copied.firstOwnOrdinal = asNumber(payload.subagent_history_start_ordinal) ?? copied.firstOwnOrdinal;
     const disposition = this.facts.sessionMeta(line);
-    this.copied.possible ||=
-      this.facts.isRun ||
-      this.facts.parent !== undefined ||
+    copied.possible ||=
+      facts.isRun ||
+      facts.parent !== undefined ||
       asString(payload.parent_thread_id) !== undefined ||
       asString(payload.forked_from_id) !== undefined;
     return disposition;
@@ -305,7 +327,7 @@ export class Session {
       case "message":
         return this.message(line);
       case "reasoning":
-        return this.reasoning(payload);
+        return this.words.reasoning(payload);
       case "function_call":
       case "custom_tool_call":
       case "local_shell_call":
@@ -323,11 +345,11 @@ export class Session {
       case "image_generation_call":
         return this.records.imageGeneration(payload);
       case "agent_message":
-        return this.agentMessage(payload);
+        return this.messages.message(payload, this.prompts);
       case "compaction":
       case "compaction_summary":
       case "context_compaction":
-        return this.compact("response", undefined, payload);
+        return this.turnRecords.compact("response", undefined, payload);
       default:
         if (NOISE.has(type)) return hidden(type.replaceAll("_", " "));
         this.writer.unknown(line.value, type);
@@ -338,421 +360,15 @@ export class Session {
   private message(line: Line): Disposition {
     const { payload } = line;
     if (payload.role === "assistant") return this.assistantMessage(line);
-    if (isTurnAborted(payload)) return this.interrupt(undefined);
+    if (isTurnAborted(payload)) return this.turnRecords.interrupt(undefined);
     if (payload.role !== "user") return hidden("developer instructions");
-    return this.userMessage(line, readUserContent(payload.content), false, false);
+    return this.prompts.userMessage(line, readUserContent(payload.content), false, false);
   }
 
   private assistantMessage(line: Line): Disposition {
-    const { payload } = line;
-    const base = baseOf(line);
-    const text = base?.texts.join("\n") ?? "";
-    if (metadataOf(line).compaction_output === true) {
-      // The summary is a separate model call.
-      this.writer.modelItem();
-      return this.compact("summary", text, undefined);
-    }
-    const claimed = base === undefined ? undefined : this.copies.claim(base, "item");
-    if (claimed !== undefined) {
-      // The message contains a plan in tags.
-      if (claimed.part_id !== undefined) this.writer.revise(claimed.part_id, text);
-      return folded("the same message");
-    }
-    const phase = asText(payload.phase);
-    const unknown: unknown[] = [];
-    let shown = false;
-    for (const entry of asArray(payload.content)) {
-      const item = asObject(entry);
-      const words = item === undefined ? undefined : (asString(item.text) ?? asString(item.refusal));
-      const url = item === undefined ? undefined : imageUrl(item);
-      if (words !== undefined && words.trim() !== "") {
-        this.writer.words("text", words, phase === undefined ? {} : { phase });
-        shown = true;
-      } else if (url !== undefined) {
-        this.writer.image({ url });
-        shown = true;
-      } else if (words === undefined && asText(item?.type) !== undefined) {
-        unknown.push(entry);
-      }
-    }
-    if (typeof payload.content === "string" && payload.content.trim() !== "") {
-      this.writer.words("text", payload.content);
-      shown = true;
-    }
-    if (unknown.length > 0) this.writer.unknown(unknown, "Content of an unknown type");
-    if (!shown) return unknown.length > 0 ? { kind: "unknown" } : hidden("empty message");
-    if (base !== undefined) this.copies.shown(base, "item");
-    return SHOWN;
+    if (metadataOf(line).compaction_output !== true) return this.words.message(line);
+    // The summary is a separate model call.
+    this.writer.modelItem();
+    return this.turnRecords.compact("summary", baseOf(line)?.texts.join("\n") ?? "", undefined);
   }
-
-  private reasoning(payload: JsonObject): Disposition {
-    const base = baseThought(payload);
-    const claimed = this.copies.claim(base, "item");
-    const text = base.texts.join("\n\n");
-    if (claimed !== undefined) {
-      this.growing = undefined;
-      if (claimed.part_id !== undefined) this.writer.revise(claimed.part_id, text);
-      return folded("the same reasoning");
-    }
-    const encrypted = asString(payload.encrypted_content) !== undefined;
-    this.writer.words("thinking", text, text === "" ? { hidden: encrypted ? "encrypted" : "empty" } : {});
-    this.copies.shown(base, "item");
-    return SHOWN;
-  }
-
-  /** Called when the model said or did something: a later copy cannot repeat an earlier prompt. */
-  private modelSpoke(): void {
-    this.growing = undefined;
-    if (this.asked.length > 0) this.asked = [];
-    this.compaction = undefined;
-    this.interrupted = false;
-  }
-
-  // --- Sub-agents ---
-
-  /** Reads a message between agents: a task for this agent, or an answer to it. */
-  private agentMessage(payload: JsonObject): Disposition {
-    const content = readUserContent(payload.content);
-    const envelope = ENVELOPE.exec(content.text);
-    const text = content.text.slice(envelope?.[0].length ?? 0).trimStart();
-    const author = asString(payload.author) ?? "another agent";
-    const recipient = asString(payload.recipient) ?? "another agent";
-    const { writer } = this;
-    const fresh = writer.turn === undefined || (writer.turn.prompts === 0 && !writer.turn.spoke);
-    if (
-      this.facts.ownPath !== undefined &&
-      author === this.facts.ownPath &&
-      recipient !== this.facts.ownPath
-    ) {
-      writer.marker("notification", `Message to ${recipient}`, text);
-    } else if (fresh || envelope?.[1] === "NEW_TASK") {
-      this.ask({ text, parts: [{ type: "text", text }] }, "agent", "item");
-    } else {
-      const what = envelope?.[1] === "FINAL_ANSWER" ? "Answer" : "Message";
-      writer.marker("notification", `${what} from ${author}`, text);
-      if (what === "Answer") this.runs.ended(author, "completed");
-    }
-    return SHOWN;
-  }
-
-  private notification(content: UserContent): Disposition {
-    const start = content.text.indexOf(NOTIFICATION);
-    const end = content.text.indexOf(NOTIFICATION_END, start);
-    const inner = content.text.slice(start + NOTIFICATION.length, end).trim();
-    const told = asObject(start < 0 || end < 0 ? undefined : jsonOrText(inner));
-    const key = asString(told?.agent_path) ?? asString(told?.agent_id);
-    const status = asObject(told?.status);
-    const state = asString(told?.status) ?? Object.keys(status ?? {})[0] ?? "reported";
-    const text = asString(status?.[state]) ?? content.text;
-    const name = key === undefined ? undefined : this.runs.nameOf(key);
-    this.writer.marker("notification", `Sub-agent ${name ?? ""} ${state}`.replaceAll(/ +/g, " "), text);
-    this.runs.ended(key, state);
-    return SHOWN;
-  }
-
-  // --- Prompts ---
-
-  /**
-   * Reads a message of role `user`. `confirmed`: the next line shows that a person wrote it. `last`: there is no next line, so
-   * only its start can show that.
-   */
-  private userMessage(line: Line, content: UserContent, confirmed: boolean, last: boolean): Disposition {
-    const command = personCommandOf(content);
-    if (command !== undefined && !confirmed) return this.ranByPerson(command, "item");
-    const author = confirmed ? "person" : authorByKinds(line.payload);
-    const title = injectedTitle(content);
-    const person =
-      author === undefined ? title === undefined && (last || !this.hasConfirmations) : author === "person";
-    // An event may have recorded it any number of lines earlier.
-    const asked = author !== "agent" && title === undefined && this.claimAsked(content.text, "item");
-    if (asked) return folded("the same prompt");
-    if (person) {
-      if (title !== undefined && this.claimAsked(content.text, "item")) return folded("the same prompt");
-      this.ask(content, this.facts.isRun && !this.byUser ? "agent" : undefined, "item");
-      return SHOWN;
-    }
-    if (title === "Sub-agent") return this.notification(content);
-    const { writer } = this;
-    writer.marker("context", title ?? capitalised(titleByKinds(line.payload)), content.text);
-    return SHOWN;
-  }
-
-  private ask(content: UserContent, origin: "agent" | undefined, log: Log): void {
-    this.firstPrompt ??= content.text;
-    this.asked.push({ text: content.text, logs: new Set([log]) });
-    if (this.asked.length > MAX_ASKED) this.asked.shift();
-    this.compaction = undefined;
-    this.interrupted = false;
-    this.growing = undefined;
-    this.writer.prompt(content, origin, this.hasTasks);
-  }
-
-  /** Shows a command that the person ran like a prompt, followed by its output. */
-  private ranByPerson(ran: PersonCommand, log: Log): Disposition {
-    const known = this.ran.find(
-      ({ command, logs }) => !logs.has(log) && command.trim() === ran.command.trim(),
-    );
-    if (known !== undefined) {
-      known.logs.add(log);
-      return folded("the person's command");
-    }
-    this.ran.push({ command: ran.command, logs: new Set([log]) });
-    if (this.ran.length > MAX_ASKED) this.ran.shift();
-    const text = `! ${ran.command}`;
-    this.writer.prompt({ text, parts: [{ type: "text", text }] }, "command", this.hasTasks);
-    this.writer.marker("note", outputTitle(ran), outputBlock(ran), outputFacts(ran));
-    return SHOWN;
-  }
-
-  private claimAsked(text: string, log: Log): boolean {
-    const known = this.asked.find((each) => !each.logs.has(log) && isSamePrompt(each.text, text));
-    known?.logs.add(log);
-    return known !== undefined;
-  }
-
-  private userCopy(content: UserContent, log: Log): Disposition {
-    this.hasConfirmations = true;
-    if (this.claimAsked(content.text, log)) return folded("the same prompt");
-    if (content.parts.length === 0) return hidden("empty message");
-    this.ask(content, this.facts.isRun && !this.byUser ? "agent" : undefined, log);
-    return SHOWN;
-  }
-
-  // --- Events ---
-
-  private event(line: Line): Disposition {
-    const { payload, value } = line;
-    const { writer } = this;
-    const type = asString(payload.type) ?? "";
-    const copy = copyOf(line);
-    if (copy !== undefined) return this.showCopy(copy);
-    if (type !== "token_count") this.growing = undefined;
-    switch (type) {
-      case "task_started":
-      case "turn_started":
-        this.hasTasks = true;
-        this.compaction = undefined;
-        this.interrupted = false;
-        this.lastError = undefined;
-        this.byUser = asObject(payload.turn_attribution)?.turn_trigger === "user";
-        this.copies.clear();
-        this.ran = [];
-        writer.openTurn(asString(payload.turn_id) ?? `at-${writer.now.source.byte}`);
-        return folded("the turn");
-      case "turn.completed":
-        return this.turnCompleted(payload);
-      case "task_complete":
-      case "turn_complete":
-        return this.taskComplete(payload);
-      case "turn_aborted": {
-        const reason = asString(payload.reason);
-        return this.interrupt(reason === "interrupted" ? undefined : reason?.replaceAll("_", " "));
-      }
-      case "user_message":
-        if (isInjectedEvent(payload)) return hidden("injected context told twice");
-        return this.userCopy(readUserEvent(payload), "event");
-      case "token_count":
-        return this.usage.tokenCount(payload);
-      case "item_completed":
-        return this.itemCompleted(line, asObject(payload.item) ?? {});
-      case "exec_command_end":
-        return this.commandEnded(asString(payload.call_id), payload);
-      case "patch_apply_end":
-        return this.records.patched(asString(payload.call_id), payload);
-      case "mcp_tool_call_end":
-        return this.records.mcpCalled(asString(payload.call_id), payload);
-      case "web_search_end":
-        return this.records.webSearched(asString(payload.call_id), payload);
-      case "image_generation_end":
-        return this.records.imageGenerated(asString(payload.call_id), payload);
-      case "view_image_tool_call":
-        return this.records.aboutCall(asString(payload.call_id), "view_image", payload);
-      case "dynamic_tool_call_request":
-      case "dynamic_tool_call_response":
-        return this.records.dynamicCall(payload);
-      case "collab_agent_spawn_end":
-        return this.records.collabSpawned(payload);
-      case "collab_agent_interaction_end":
-      case "collab_waiting_end":
-      case "collab_close_end":
-      case "collab_resume_end":
-        return this.records.aboutCall(asString(payload.call_id), type.replace(/_end$/, ""), payload);
-      case "sub_agent_activity":
-        return this.records.agentActivity(asString(payload.event_id) ?? asString(payload.call_id), payload);
-      case "context_compacted":
-        return this.compact("event", undefined, undefined);
-      case "thread_rolled_back": {
-        const count = asNumber(payload.num_turns) ?? 1;
-        writer.marker(
-          "rewind",
-          count === 1 ? "The last turn was rolled back" : `The last ${count} turns were rolled back`,
-        );
-        writer.rollBack(count);
-        return SHOWN;
-      }
-      case "thread_name_updated": {
-        const title = asText(payload.thread_name);
-        if (title === undefined) return hidden("empty name");
-        this.facts.update({ title });
-        return folded("the session");
-      }
-      case "error":
-        this.lastError = messageOf(payload) ?? "Error";
-        writer.error(this.lastError, false, payload);
-        return SHOWN;
-      case "guardian_assessment":
-        return this.records.assessed(payload) ?? readGuardian(writer, payload);
-      default: {
-        const notice = readNotice(writer, payload);
-        if (notice !== undefined) return notice;
-        if (NOISE.has(type)) return hidden(type.replaceAll("_", " "));
-        writer.unknown(value, type === "" ? undefined : type);
-        return { kind: "unknown" };
-      }
-    }
-  }
-
-  private taskComplete(payload: JsonObject): Disposition {
-    const { writer } = this;
-    const error = asObject(payload.error);
-    const message = asText(error?.message) ?? asText(payload.error);
-    const last = asText(payload.last_agent_message);
-    let shown = false;
-    // The answer was already shown, unless no text of this turn was recorded.
-    if (last !== undefined && writer.turn !== undefined && writer.turn.texts === 0) {
-      writer.words("text", last);
-      shown = true;
-    }
-    if (message !== undefined && message !== this.lastError) {
-      writer.closeStep(undefined);
-      writer.error(message, false, error);
-      shown = true;
-    }
-    // Before 0.169 errors are separate records, and this record does not mention them.
-    const failed = message !== undefined || writer.turn?.failed === true;
-    writer.closeTurn(failed ? "failed" : "completed");
-    return shown ? SHOWN : folded("the turn");
-  }
-
-  /** Reads the end of a turn in files of late 2025. */
-  private turnCompleted(payload: JsonObject): Disposition {
-    const usage = readUsage(asObject(payload.usage));
-    const counted = usage !== undefined && this.writer.countUsage(usage);
-    if (this.writer.turn === undefined && !counted) return hidden("turn without content");
-    this.writer.closeTurn("completed");
-    return folded("the turn");
-  }
-
-  private interrupt(reason: string | undefined): Disposition {
-    if (this.interrupted) return folded("the interrupt");
-    this.interrupted = true;
-    this.writer.interrupt(reason);
-    return SHOWN;
-  }
-
-  private compact(log: string, text: string | undefined, payload: JsonObject | undefined): Disposition {
-    if (this.compaction !== undefined && !this.compaction.has(log)) {
-      this.compaction.add(log);
-      return folded("the compaction");
-    }
-    const { writer } = this;
-    this.asked = [];
-    this.copies.clear();
-    const window = asNumber(payload?.window_number);
-    writer.marker(
-      "compaction",
-      window === undefined ? "Context compacted" : `Context compacted (window ${window})`,
-      text,
-    );
-    this.compaction = new Set([log]);
-    return SHOWN;
-  }
-
-  // --- Copies of what the model said ---
-
-  /** Whether a copy continues the thought that is already shown and that its item will repeat completely. */
-  private isGrowing(copy: Copy, { texts }: Base): boolean {
-    const shown = copy.log === "event" ? this.growing : undefined;
-    return copy.kind === "thinking" && shown?.texts.every((text) => texts.includes(text)) === true;
-  }
-
-  private showCopy(copy: Copy): Disposition {
-    const name = copy.kind === "thinking" ? "the same reasoning" : "the same message";
-    if (this.copies.claim(copy, copy.log) !== undefined) return folded(name);
-    const text = copy.texts.join("\n\n");
-    if (text.trim() === "") return hidden(copy.kind === "thinking" ? "empty reasoning" : "empty message");
-    const more = copy.phase === undefined ? {} : { phase: copy.phase };
-    const { growing } = this;
-    if (copy.kind === "thinking" && copy.log === "event" && growing !== undefined) {
-      // One event for each summary of a thought.
-      growing.texts.push(text);
-      this.writer.revise(growing.part_id, growing.texts.join("\n\n"));
-      this.copies.shown(copy, copy.log, growing.part_id);
-      return folded("the reasoning before");
-    }
-    const part_id = this.writer.words(copy.kind, text, more);
-    this.copies.shown(copy, copy.log, part_id);
-    if (copy.kind === "thinking" && copy.log === "event") this.growing = { part_id, texts: [text] };
-    return SHOWN;
-  }
-
-  // --- Items and events about calls ---
-
-  private commandEnded(id: string | undefined, payload: JsonObject): Disposition {
-    const ran = personCommandIn(payload);
-    return ran === undefined ? this.records.commandEnded(id, payload) : this.ranByPerson(ran, "event");
-  }
-
-  private itemCompleted(line: Line, item: JsonObject): Disposition {
-    const id = asString(item.id);
-    switch (item.type) {
-      case "UserMessage":
-        return this.userCopy(readUserContent(item.content), "completed");
-      case "CommandExecution":
-        return this.commandEnded(id, item);
-      case "FileChange":
-        return this.records.patched(id, item);
-      case "McpToolCall":
-        return this.records.mcpCalled(id, item);
-      case "WebSearch":
-        return this.records.webSearched(id, item);
-      case "Extension":
-        return this.records.extended(id, item);
-      case "ImageView":
-        return this.records.aboutCall(id, "view_image", item);
-      case "ImageGeneration":
-        return this.records.imageGenerated(id, item);
-      case "CollabAgentToolCall":
-        return this.records.collabCalled(id, item);
-      case "SubAgentActivity":
-        return this.records.agentActivity(id, item);
-      case "ContextCompaction":
-        return this.compact("completed", undefined, undefined);
-      case "EnteredReviewMode":
-      case "ExitedReviewMode":
-        this.writer.marker(
-          "note",
-          item.type === "EnteredReviewMode" ? "Review" : "Review finished",
-          asString(item.review),
-        );
-        return SHOWN;
-      case "HookPrompt":
-        this.writer.marker("hook", "Hook", readUserContent(item.fragments).text, item);
-        return SHOWN;
-      case "DynamicToolCall":
-        return this.records.dynamicCall({ ...item, call_id: id });
-      case "Sleep": {
-        const slept = inSeconds(item.duration_ms);
-        this.writer.marker("note", slept === undefined ? "Slept" : `Slept ${slept}`, asText(item.reason));
-        return SHOWN;
-      }
-      default:
-        this.writer.unknown(line.value, asString(item.type));
-        return { kind: "unknown" };
-    }
-  }
-}
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

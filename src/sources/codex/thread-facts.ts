@@ -2,78 +2,87 @@ import { isUuid } from "../../model/is-uuid.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { SessionPatch } from "../../model/session.ts";
 import type { Disposition } from "../contract.ts";
+import { keptName, keyOfText } from "./bounds.ts";
 import { folded, SHOWN } from "./disposition.ts";
 import type { Line } from "./line.ts";
-import type { TurnWriter } from "./turns.ts";
+import type { TurnWriter } from "./turn-writer.ts";
 
 const REWOUND =
   "Rewound to an earlier prompt: what came before it stands in the session that this one goes on from";
 
+/** Names of a run, by kind. The first known one in this order is used. */
+interface Names {
+  nickname?: string;
+  path?: string;
+  role?: string;
+}
+
+/** What `ThreadFacts` keeps between two records. Plain JSON. */
+export interface FactsState {
+  /** The facts that were told, by name, in the form of `keyOfText`. */
+  told: Record<string, string>;
+  forkedFrom?: { session_id: string; at_byte?: number };
+  names: Names;
+  depth?: number;
+  metaSeen: boolean;
+  /** Id of the root thread. */
+  group?: string;
+  parent?: string;
+  isRun: boolean;
+  startedAt?: number;
+  /** The agent's path in the agent tree, since 0.169. */
+  ownPath?: string;
+}
+
+export const initialFacts = (): FactsState => ({ told: {}, names: {}, metaSeen: false, isRun: false });
+
 /** Facts about a thread as a whole. */
 export class ThreadFacts {
+  readonly state: FactsState;
   private readonly writer: TurnWriter;
   /** The file continues the thread after a rewind. */
   private readonly isSegment: boolean;
-  private patch: SessionPatch = {};
-  /** Latest names of a run, by kind. The first known one in this order is used. */
-  private names: Record<"nickname" | "path" | "role", string | undefined> = {
-    nickname: undefined,
-    path: undefined,
-    role: undefined,
-  };
-  private depth: number | undefined;
-  metaSeen = false;
-  /** Id of the root thread. */
-  group: string | undefined;
-  parent: string | undefined;
-  isRun = false;
-  startedAt: number | undefined;
-  /** The agent's path in the agent tree, since 0.169. */
-  ownPath: string | undefined;
 
-  constructor(writer: TurnWriter, isSegment: boolean) {
+  constructor(writer: TurnWriter, isSegment: boolean, state: FactsState) {
     this.writer = writer;
     this.isSegment = isSegment;
-  }
-
-  get forkedFrom(): string | undefined {
-    return this.patch.forked_from?.session_id;
+    this.state = state;
   }
 
   /** Reads a `session_meta` of this thread. It is repeated, sometimes with fewer fields. */
   sessionMeta(line: Line): Disposition {
     const { payload } = line;
+    const { state } = this;
     const git = asObject(payload.git);
     const spawn = asObject(asObject(asObject(payload.source)?.subagent)?.thread_spawn);
     const kind = asObject(payload.source)?.subagent;
     const parent = asString(payload.parent_thread_id) ?? asString(spawn?.parent_thread_id);
     const base = asObject(payload.history_base);
     const forked = asString(base?.thread_id) ?? asString(payload.forked_from_id);
-    const before = this.patch.forked_from;
+    const before = state.forkedFrom;
     const at_byte =
       asNumber(base?.end_byte_offset) ?? (before?.session_id === forked ? before?.at_byte : undefined);
     const cwd = asString(payload.cwd);
     const branch = asString(git?.branch);
     const version = asString(payload.cli_version);
-    this.startedAt ??= line.moment.at;
-    this.group ??= asString(payload.session_id);
-    this.ownPath ??= asString(payload.agent_path) ?? asString(spawn?.agent_path);
-    this.isRun ||= kind !== undefined;
-    if (parent !== undefined && isUuid(parent)) this.parent = parent;
-    const nickname = asText(payload.agent_nickname) ?? asText(spawn?.agent_nickname) ?? this.names.nickname;
-    const path = asText(spawn?.agent_path) ?? this.names.path;
-    const role = asText(kind) ?? asText(asObject(kind)?.other) ?? this.names.role;
-    this.names = { nickname, path, role };
-    const name = nickname ?? path ?? role;
-    this.depth = asNumber(spawn?.depth) ?? this.depth;
-    const { depth } = this;
+    state.startedAt ??= line.moment.at;
+    setFirst(state, "group", asString(payload.session_id));
+    setFirst(state, "ownPath", asString(payload.agent_path) ?? asString(spawn?.agent_path));
+    state.isRun ||= kind !== undefined;
+    if (parent !== undefined && isUuid(parent)) state.parent = parent;
+    setName(state.names, "nickname", asText(payload.agent_nickname) ?? asText(spawn?.agent_nickname));
+    setName(state.names, "path", asText(spawn?.agent_path));
+    setName(state.names, "role", asText(kind) ?? asText(asObject(kind)?.other));
+    const name = state.names.nickname ?? state.names.path ?? state.names.role;
+    const depth = asNumber(spawn?.depth) ?? state.depth;
+    if (depth !== undefined) state.depth = depth;
     this.update({
       agent: "codex",
       ...(version === undefined ? {} : { agent_version: version }),
       ...(cwd === undefined ? {} : { cwd }),
       ...(branch === undefined ? {} : { git_branch: branch }),
-      ...(this.parent === undefined ? {} : { parent: { session_id: this.parent } }),
-      ...(this.isRun
+      ...(state.parent === undefined ? {} : { parent: { session_id: state.parent } }),
+      ...(state.isRun
         ? {
             run: {
               ...(name === undefined ? {} : { name }),
@@ -81,7 +90,7 @@ export class ThreadFacts {
             },
           }
         : {}),
-      ...(forked !== undefined && isUuid(forked) && this.parent === undefined
+      ...(forked !== undefined && isUuid(forked) && state.parent === undefined
         ? {
             forked_from: {
               session_id: forked,
@@ -91,8 +100,8 @@ export class ThreadFacts {
           }
         : {}),
     });
-    const first = !this.metaSeen;
-    this.metaSeen = true;
+    const first = !state.metaSeen;
+    state.metaSeen = true;
     if (!first || base === undefined || forked === undefined) return folded("the session");
     const data = { session_id: forked, ...(at_byte === undefined ? {} : { at_byte }) };
     if (this.isSegment) {
@@ -106,11 +115,22 @@ export class ThreadFacts {
     return SHOWN;
   }
 
+  /** Tells facts of the session. After its first `session_meta` only if one of them is new. */
   update(patch: SessionPatch): void {
-    const before = this.patch;
-    const after = { ...before, ...patch };
-    if (this.metaSeen && JSON.stringify(before) === JSON.stringify(after)) return;
-    this.patch = after;
+    const { told, metaSeen } = this.state;
+    let isNew = !metaSeen;
+    for (const [name, value] of Object.entries(patch)) {
+      const key = keyOfText(JSON.stringify(value));
+      if (told[name] === key) continue;
+      told[name] = key;
+      isNew = true;
+    }
+    if (!isNew) return;
+    const { forked_from } = patch;
+    if (forked_from !== undefined) {
+      const { session_id, at_byte } = forked_from;
+      this.state.forkedFrom = { session_id, ...(at_byte === undefined ? {} : { at_byte }) };
+    }
     const { session_id, now } = this.writer;
     this.writer.push({ type: "session.update", session_id, at: now.at, patch });
   }
@@ -120,16 +140,28 @@ export class ThreadFacts {
     const cwd = asString(payload.cwd);
     const turn = asString(payload.turn_id);
     const { writer } = this;
-    writer.approval_policy = asString(payload.approval_policy) ?? writer.approval_policy;
-    if (turn !== undefined && writer.turn !== undefined && !writer.turn.explicit) {
-      writer.turn.codex_id = turn;
-    }
-    const before = writer.model;
-    if (model === undefined || model === before) return folded("the turn");
-    writer.model = model;
-    this.update({ model, ...(this.patch.cwd === undefined && cwd !== undefined ? { cwd } : {}) });
+    const { state } = writer;
+    const policy = asString(payload.approval_policy);
+    if (policy !== undefined) state.approval_policy = keptName(policy);
+    if (turn !== undefined) writer.nameTurn(turn);
+    const before = state.model;
+    const after = model === undefined ? undefined : keptName(model);
+    if (after === undefined || after === before) return folded("the turn");
+    state.model = after;
+    const isUnplaced = this.state.told.cwd === undefined && cwd !== undefined;
+    this.update({ model: after, ...(isUnplaced ? { cwd } : {}) });
     if (before === undefined) return folded("the session");
-    writer.marker("model_switch", `${before} → ${model}`);
+    writer.marker("model_switch", `${before} → ${after}`);
     return SHOWN;
   }
+}
+
+/** The first value that is known counts. */
+function setFirst(state: FactsState, name: "group" | "ownPath", value: string | undefined): void {
+  if (value !== undefined) state[name] ??= keptName(value);
+}
+
+/** The last value that is known counts. */
+function setName(names: Names, kind: keyof Names, value: string | undefined): void {
+  if (value !== undefined) names[kind] = keptName(value);
 }

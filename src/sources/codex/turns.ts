@@ -2,14 +2,21 @@ import type { Frame } from "../../model/frames/frame.ts";
 import { isUuid } from "../../model/is-uuid.ts";
 import type { StopReason, Usage } from "../../model/messages/message.ts";
 import { isPreamble } from "../../model/transcript/fold/fold.ts";
-import type { LineSource, MarkerKind, TurnStatus } from "../../model/transcript/transcript.ts";
-import { partId, uuidFrom } from "../../model/uuid.ts";
-import { errorWords } from "../error-words.ts";
-import type { UserContent } from "./user-message.ts";
+import type { LineSource, TurnStatus } from "../../model/transcript/transcript.ts";
+import { uuidFrom } from "../../model/uuid.ts";
+import { keepNewest } from "./bounds.ts";
 
 /** A record's position and time. */
 export interface Moment {
   source: LineSource;
+  at: number;
+}
+
+/** A `Moment` in the file that is read, as it is kept. */
+export interface Position {
+  line: number;
+  byte: number;
+  length: number;
   at: number;
 }
 
@@ -27,7 +34,7 @@ interface Step {
 
 interface OpenTurn {
   id: string;
-  /** Codex's own id, if a `task_started` or `turn_context` gave one. */
+  /** The id that follows from Codex's own, if a `task_started` or `turn_context` gave one. */
   codex_id?: string;
   /** Opened by `task_started`: later prompts belong to it and open no other turn. */
   explicit: boolean;
@@ -44,40 +51,93 @@ interface OpenTurn {
   base: string;
 }
 
-/** Writes the frames of turns, steps and parts in call order. It tracks what is open and does not depend on Codex's records. */
-export class TurnWriter {
-  readonly session_id: string;
-  turn: OpenTurn | undefined;
-  model: string | undefined;
+interface EndedStep {
+  message_id: string;
+  counted: boolean;
+  reason: StopReason;
+  gaveBack: boolean;
+}
+
+/** What `Turns` keep between two records. Plain JSON. */
+export interface TurnState {
+  session_id: string;
+  turn?: OpenTurn | undefined;
+  step?: Step | undefined;
+  lastStep?: EndedStep;
+  model?: string;
   /** Codex's approval policy: `never`, `on-request`. */
-  approval_policy: string | undefined;
+  approval_policy?: string;
   /** Ids of turns with a person's prompt that were not rolled back, oldest first. */
-  readonly userTurns: string[] = [];
+  userTurns: string[];
   /** Whether an output ends its step. True for files without a token record after each answer of the model. */
-  endsByOutputs = true;
+  endsByOutputs: boolean;
+  /** The file has events, so turns have explicit boundaries. */
+  hasTasks: boolean;
+  /** The record that is read, or was read last. */
+  moment: Moment;
+  /** Time of the turn's last activity. Content before the next prompt may be days later. */
+  actedAt: number;
+  /** Number of turns that were opened. */
+  opened: number;
+  /** Ids of the newest of them. */
+  turnIds: string[];
+  /** Those that follow from Codex's ids of turns that started in the part of the file that is read. */
+  begun: string[];
+}
+
+/** Maximum number of turns that are known by id. */
+export const MAX_TURNS = 96;
+
+export function initialTurns(session_id: string, path: string): TurnState {
+  return {
+    session_id,
+    userTurns: [],
+    endsByOutputs: true,
+    hasTasks: false,
+    moment: { source: { file: path, line: 0, byte: 0, length: 0 }, at: 0 },
+    actedAt: 0,
+    opened: 0,
+    turnIds: [],
+    begun: [],
+  };
+}
+
+/** Writes the frames of turns and steps in call order. It tracks what is open and does not depend on Codex's records. */
+export class Turns {
+  readonly session_id: string;
   /** Called before each text, thought, image and call of the model. */
   onModelItem: (() => void) | undefined;
   /** Called before each part, so that a note can be written before it. */
   beforePart: (() => void) | undefined;
+  readonly state: TurnState;
+  /** Bytes of the record that is read. Values from it have at most so many bytes of JSON, apart from member names. */
+  recordBytes = 0;
   private frames: Frame[] = [];
-  private step: Step | undefined;
-  private lastStep:
-    | { message_id: string; counted: boolean; reason: StopReason; gaveBack: boolean }
-    | undefined;
-  private moment: Moment = { source: { file: "", line: 0, byte: 0, length: 0 }, at: 0 };
-  /** Time of the turn's last activity. Content before the next prompt may be days later. */
-  private actedAt = 0;
-  private readonly turnIds = new Set<string>();
-  /** Codex's ids of turns that started in the part of the file that is read. */
-  private readonly begun = new Set<string>();
 
-  constructor(session_id: string) {
-    this.session_id = session_id;
+  constructor(state: TurnState) {
+    this.state = state;
+    this.session_id = state.session_id;
   }
 
-  /** Sets the source record of the following frames. */
-  begin(moment: Moment): void {
-    this.moment = moment;
+  get turn(): OpenTurn | undefined {
+    return this.state.turn;
+  }
+
+  /** Sets the source record of the following frames. `text`: its JSON. */
+  begin(moment: Moment, text: string): void {
+    this.state.moment = moment;
+    // Bytes that are no UTF-8 take three in what was decoded.
+    this.recordBytes = moment.source.length * (text.includes("\ufffd") ? 3 : 1);
+  }
+
+  get position(): Position {
+    const { source, at } = this.state.moment;
+    const { line, byte, length } = source;
+    return { line, byte, length, at };
+  }
+
+  momentOf({ at, ...place }: Position): Moment {
+    return { source: { file: this.state.moment.source.file, ...place }, at };
   }
 
   take(): Frame[] {
@@ -94,23 +154,23 @@ export class TurnWriter {
   }
 
   get now(): Moment {
-    return this.moment;
+    return this.state.moment;
   }
 
   /** The fields of every frame. `source` is included only if the frame creates or ends a part. */
-  private get common() {
-    return { session_id: this.session_id, at: this.moment.at };
+  protected get common() {
+    return { session_id: this.session_id, at: this.state.moment.at };
   }
-  private get placed() {
-    return { session_id: this.session_id, at: this.moment.at, source: this.moment.source };
+  protected get placed() {
+    return { session_id: this.session_id, at: this.state.moment.at, source: this.state.moment.source };
   }
 
   push(frame: Frame): void {
     this.frames.push(frame);
-    if ("source" in frame && !isPreamble(frame)) this.actedAt = this.moment.at;
+    if ("source" in frame && !isPreamble(frame)) this.state.actedAt = this.state.moment.at;
   }
 
-  private part(): void {
+  protected part(): void {
     const before = this.beforePart;
     if (before !== undefined) {
       this.beforePart = undefined;
@@ -125,35 +185,33 @@ export class TurnWriter {
    * started above the part of the file that is read.
    */
   openTurn(codex_id?: string, joined = false): void {
-    const open = this.turn;
+    const { state } = this;
+    const open = state.turn;
+    const own = codex_id === undefined ? undefined : this.turnIdOf(codex_id);
     if (open !== undefined) {
-      if (codex_id !== undefined && open.codex_id === codex_id) return;
+      if (own !== undefined && open.codex_id === own) return;
       // Opened by records before its own start.
-      if (!open.explicit && open.steps === 0 && codex_id !== undefined) {
+      if (!open.explicit && open.steps === 0 && own !== undefined) {
         open.explicit = true;
-        open.codex_id = codex_id;
-        this.begun.add(codex_id);
+        open.codex_id = own;
+        keepNewest(state.begun, own, MAX_TURNS);
         return;
       }
-      const now = this.moment;
-      this.moment = { ...now, at: this.actedAt };
+      const now = state.moment;
+      state.moment = { ...now, at: state.actedAt };
       this.closeStep();
       this.closeTurn(this.likelyEnd(open), true);
-      this.moment = now;
+      state.moment = now;
     }
-    let id =
-      codex_id === undefined
-        ? uuidFrom(this.session_id, `turn:${this.moment.source.byte}`)
-        : isUuid(codex_id)
-          ? codex_id
-          : uuidFrom(this.session_id, `turn:${codex_id}`);
-    if (this.turnIds.has(id)) id = uuidFrom(id, String(this.moment.source.byte));
-    this.turnIds.add(id);
-    if (codex_id !== undefined && !joined) this.begun.add(codex_id);
-    this.turn = {
+    let id = own ?? uuidFrom(this.session_id, `turn:${state.moment.source.byte}`);
+    if (state.turnIds.includes(id)) id = uuidFrom(id, String(state.moment.source.byte));
+    state.opened += 1;
+    keepNewest(state.turnIds, id, MAX_TURNS);
+    if (own !== undefined && !joined) keepNewest(state.begun, own, MAX_TURNS);
+    state.turn = {
       id,
-      ...(codex_id === undefined ? {} : { codex_id }),
-      explicit: codex_id !== undefined,
+      ...(own === undefined ? {} : { codex_id: own }),
+      explicit: own !== undefined,
       prompts: 0,
       commandsOnly: true,
       steps: 0,
@@ -162,30 +220,41 @@ export class TurnWriter {
       texts: 0,
       base: joined ? this.recordId("joined") : id,
     };
-    this.actedAt = this.moment.at;
+    state.actedAt = state.moment.at;
     this.push({ ...this.common, type: "turn.start", turn_id: id });
+  }
+
+  private turnIdOf(codex_id: string): string {
+    return isUuid(codex_id) ? codex_id : uuidFrom(this.session_id, `turn:${codex_id}`);
+  }
+
+  /** A record of the open turn names it. */
+  nameTurn(codex_id: string): void {
+    const { turn } = this;
+    if (turn !== undefined && !turn.explicit) turn.codex_id = this.turnIdOf(codex_id);
   }
 
   /** Reading starts inside this turn. */
   joinTurn(codex_id: string): void {
-    if (this.turnIds.size === 0) this.openTurn(codex_id, true);
+    if (this.state.opened === 0) this.openTurn(codex_id, true);
     else if (this.turn !== undefined) this.turn.explicit = true;
   }
 
   /** Whether this turn is known to have started above the part of the file that is read, and is not the open one. */
   isAbove(codex_id: string): boolean {
     const { turn } = this;
-    if (this.begun.has(codex_id) || turn?.codex_id === codex_id) return false;
+    const id = this.turnIdOf(codex_id);
+    if (this.state.begun.includes(id) || turn?.codex_id === id) return false;
     return turn === undefined || turn.codex_id !== undefined;
   }
 
   get turnsOpened(): number {
-    return this.turnIds.size;
+    return this.state.opened;
   }
 
   /** Content before the first turn opens it. Content between two turns belongs to the earlier one. */
-  private ensureTurn(): void {
-    if (this.turn === undefined && this.turnIds.size === 0) this.openTurn();
+  protected ensureTurn(): void {
+    if (this.turn === undefined && this.state.opened === 0) this.openTurn();
   }
 
   /** `inferred`: no record says that the turn has ended, nor how. */
@@ -200,12 +269,12 @@ export class TurnWriter {
       status,
       ...(inferred ? { inferred } : {}),
     });
-    this.turn = undefined;
+    this.state.turn = undefined;
   }
 
   /** The likely status of a turn without a recorded end. */
   private likelyEnd(turn: OpenTurn): TurnStatus {
-    const { step, lastStep } = this;
+    const { step, lastStep } = this.state;
     if (turn.failed) return "failed";
     if (turn.prompts > 0 && turn.commandsOnly && !turn.spoke) return "completed";
     const gaveBack = step === undefined ? lastStep?.gaveBack : givesBack(step);
@@ -239,39 +308,38 @@ export class TurnWriter {
     const { turn } = this;
     if (turn === undefined) return;
     this.push({ ...this.common, type: "turn.end", turn_id: turn.id, status: "interrupted" });
-    this.turn = undefined;
+    this.state.turn = undefined;
   }
 
-  rollBack(count: number): void {
-    for (const turn_id of this.userTurns.splice(Math.max(0, this.userTurns.length - count))) {
-      this.push({ ...this.common, type: "turn.retract", turn_id, reason: "Rolled back" });
-    }
+  /** An id for a separate part, derived from its record's position. */
+  recordId(what: string): string {
+    return uuidFrom(this.session_id, `${what}:${this.state.moment.source.byte}`);
   }
 
   // --- Steps ---
 
   /** Called before an item of the model. Opens a step if none is open, or if outputs ended the last one. */
   modelItem(): Step {
-    if (this.step?.answered && this.endsByOutputs) this.closeStep();
-    if (this.step !== undefined) return this.step;
+    if (this.state.step?.answered && this.state.endsByOutputs) this.closeStep();
+    if (this.state.step !== undefined) return this.state.step;
     this.part();
     if (this.turn === undefined) this.openTurn();
     const turn = this.turn;
     const number = turn === undefined ? 1 : turn.steps + 1;
     if (turn !== undefined) turn.steps = number;
     const message_id = uuidFrom(turn?.base ?? this.session_id, `step:${number}`);
-    this.step = { message_id, parts: 0, calls: false, said: false, answered: false };
+    this.state.step = { message_id, parts: 0, calls: false, said: false, answered: false };
     this.push({
       ...this.placed,
       type: "message.start",
       message_id,
       ...(turn === undefined ? {} : { turn_id: turn.id }),
-      ...(this.model === undefined ? {} : { model: this.model }),
+      ...(this.state.model === undefined ? {} : { model: this.state.model }),
     });
-    return this.step;
+    return this.state.step;
   }
 
-  private spoken(): Step {
+  protected spoken(): Step {
     this.onModelItem?.();
     const step = this.modelItem();
     const { turn } = this;
@@ -285,13 +353,13 @@ export class TurnWriter {
 
   /** Called when a call of the open step got an output. */
   answered(): void {
-    if (this.step !== undefined) this.step.answered = true;
+    if (this.state.step !== undefined) this.state.step.answered = true;
   }
 
   closeStep(usage?: Usage, status?: TurnStatus): void {
-    const { step } = this;
+    const { step } = this.state;
     if (step === undefined) return;
-    this.step = undefined;
+    this.state.step = undefined;
     // A model call that was cut off is ended by the interrupt itself.
     if (status === "interrupted" && !step.answered && usage === undefined) return;
     const reason: StopReason = status === "failed" ? "error" : step.calls ? "tool_use" : "stop";
@@ -303,16 +371,16 @@ export class TurnWriter {
       ...(usage === undefined ? {} : { usage }),
     });
     const counted = usage !== undefined;
-    this.lastStep = { message_id: step.message_id, counted, reason, gaveBack: givesBack(step) };
+    this.state.lastStep = { message_id: step.message_id, counted, reason, gaveBack: givesBack(step) };
   }
 
   /** Adds token counts to a step that may have ended before they were written. `false`: no step lacks them. */
   countUsage(usage: Usage): boolean {
-    if (this.step !== undefined) {
+    if (this.state.step !== undefined) {
       this.closeStep(usage);
       return true;
     }
-    const last = this.lastStep;
+    const last = this.state.lastStep;
     if (last === undefined || last.counted) return false;
     last.counted = true;
     this.push({
@@ -323,168 +391,6 @@ export class TurnWriter {
       usage,
     });
     return true;
-  }
-
-  // --- Parts of a step ---
-
-  /** Writes a complete text or thought. Returns its id. */
-  words(
-    kind: "text" | "thinking",
-    text: string,
-    more: { phase?: string; hidden?: "encrypted" | "empty" } = {},
-  ): string {
-    const step = this.spoken();
-    this.part();
-    const part_id = partId(step.message_id, step.parts);
-    step.parts += 1;
-    step.said = kind === "text";
-    if (kind === "text" && this.turn !== undefined) this.turn.texts += 1;
-    this.push({
-      ...this.placed,
-      type: "message.part_start",
-      part_id,
-      kind,
-      message_id: step.message_id,
-      ...(more.phase === undefined ? {} : { phase: more.phase }),
-    });
-    this.push({
-      ...this.placed,
-      type: "message.part_end",
-      part_id,
-      text,
-      ...(more.hidden === undefined ? {} : { hidden: more.hidden }),
-    });
-    return part_id;
-  }
-
-  /** Replaces the complete value of a text or thought. */
-  revise(part_id: string, text: string): void {
-    this.push({ ...this.placed, type: "message.part_end", part_id, text });
-  }
-
-  image(media: { url?: string; file_path?: string; mime_type?: string }): void {
-    const step = this.spoken();
-    this.part();
-    const part_id = partId(step.message_id, step.parts);
-    step.parts += 1;
-    step.said = true;
-    this.push({ ...this.placed, type: "message.image", part_id, message_id: step.message_id, ...media });
-  }
-
-  call(
-    tool_call_id: string,
-    tool_name: string,
-    arguments_json: string,
-    byProvider: boolean,
-  ): { part_id: string; message_id: string } {
-    const step = this.spoken();
-    this.part();
-    const part_id = partId(step.message_id, step.parts);
-    step.parts += 1;
-    step.said = false;
-    if (!byProvider) step.calls = true;
-    const { message_id } = step;
-    this.push({
-      ...this.placed,
-      type: "message.tool_call",
-      tool_call_id,
-      tool_name,
-      arguments_json,
-      part_id,
-      message_id,
-    });
-    return { part_id, message_id };
-  }
-
-  // --- Other parts ---
-
-  prompt(content: UserContent, origin: "agent" | "command" | undefined, hasTasks: boolean): void {
-    this.part();
-    const open = this.turn;
-    // If turn starts are not recorded, a prompt starts a turn, unless the turn was just opened for it.
-    const queued = open !== undefined && (open.prompts > 0 || open.spoke);
-    if (open === undefined || (queued && !open.explicit && !hasTasks)) this.openTurn();
-    const { turn } = this;
-    const message_id = this.recordId("prompt");
-    this.push({
-      ...this.placed,
-      type: "user.message",
-      message_id,
-      part_id: partId(message_id, 0),
-      parts: content.parts,
-      ...(turn !== undefined && (turn.prompts > 0 || turn.spoke) ? { queued: true } : {}),
-      ...(origin === undefined ? {} : { origin }),
-    });
-    if (turn === undefined) return;
-    // Codex does not count a command as a turn: roll-backs skip it.
-    if (turn.commandsOnly && origin !== "command") {
-      turn.commandsOnly = false;
-      this.userTurns.push(turn.id);
-    }
-    turn.prompts += 1;
-  }
-
-  marker(kind: MarkerKind, title: string, text?: string, data?: unknown): void {
-    this.part();
-    this.ensureTurn();
-    this.push({
-      ...this.placed,
-      type: "marker",
-      part_id: this.recordId("marker"),
-      kind,
-      title,
-      ...(text === undefined || text === "" ? {} : { text }),
-      ...(data === undefined ? {} : { data }),
-    });
-  }
-
-  /** Writes a marker for an earlier record whose text was not known then. */
-  markerOf(moment: Moment, kind: MarkerKind, title: string, data: unknown): void {
-    this.ensureTurn();
-    this.push({
-      session_id: this.session_id,
-      at: moment.at,
-      source: moment.source,
-      type: "marker",
-      part_id: partId(uuidFrom(this.session_id, `marker:${moment.source.byte}`), 0),
-      kind,
-      title,
-      data,
-    });
-  }
-
-  error(text: string, can_retry: boolean, data?: unknown): void {
-    const { message, answer } = errorWords(text);
-    const more = data ?? answer;
-    this.part();
-    this.ensureTurn();
-    if (this.turn !== undefined) this.turn.failed = true;
-    this.push({
-      ...this.placed,
-      type: "error",
-      part_id: this.recordId("error"),
-      message,
-      can_retry,
-      ...(more === undefined ? {} : { data: more }),
-    });
-  }
-
-  unknown(raw: unknown, title: string | undefined, error?: string): void {
-    this.part();
-    this.ensureTurn();
-    this.push({
-      ...this.placed,
-      type: "unknown",
-      part_id: this.recordId("unknown"),
-      raw,
-      ...(title === undefined ? {} : { title }),
-      ...(error === undefined ? {} : { error }),
-    });
-  }
-
-  /** An id for a separate part, derived from its record's position. */
-  recordId(what: string): string {
-    return uuidFrom(this.session_id, `${what}:${this.moment.source.byte}`);
   }
 }
 

@@ -1,8 +1,15 @@
 import { asNumber, asObject, type JsonObject } from "../../model/narrow.ts";
 import type { Disposition } from "../contract.ts";
 import { folded, hidden } from "./disposition.ts";
-import type { TurnWriter } from "./turns.ts";
+import type { TurnWriter } from "./turn-writer.ts";
 import { readUsage } from "./usage.ts";
+
+/** What `UsageRecords` keeps between two records. Plain JSON. */
+export interface UsageState {
+  hasRecords: boolean;
+  /** The session's totals at the last count. Equal totals are ignored. */
+  totals: string;
+}
 
 /**
  * Reads the token usage of model calls. Some files have a record after each answer; all have counts that events repeat. Once a
@@ -10,17 +17,16 @@ import { readUsage } from "./usage.ts";
  */
 export class UsageRecords {
   private readonly writer: TurnWriter;
-  private hasRecords = false;
-  /** The session's totals at the last count. Equal totals are ignored. */
-  private totals = "";
+  private readonly state: UsageState;
 
-  constructor(writer: TurnWriter) {
+  constructor(writer: TurnWriter, state: UsageState) {
     this.writer = writer;
+    this.state = state;
   }
 
   record(payload: JsonObject): Disposition {
-    this.hasRecords = true;
-    this.writer.endsByOutputs = false;
+    this.state.hasRecords = true;
+    this.writer.state.endsByOutputs = false;
     const usage = readUsage(asObject(payload.usage));
     if (usage === undefined) return hidden("empty usage");
     if (!this.writer.countUsage(usage)) return hidden("usage without a step");
@@ -45,9 +51,9 @@ export class UsageRecords {
         ...(limit === undefined || limit === 0 ? {} : { limit }),
       });
     }
-    const changed = total !== this.totals;
-    this.totals = total;
-    if (!changed || this.hasRecords) return folded("the session's usage");
+    const changed = total !== this.state.totals;
+    this.state.totals = total;
+    if (!changed || this.state.hasRecords) return folded("the session's usage");
     const usage = readUsage(last);
     if (usage === undefined || usage.input + usage.output + (usage.cache_read ?? 0) === 0) {
       return folded("the session's usage");

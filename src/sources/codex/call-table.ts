@@ -1,0 +1,261 @@
+import { jsonBytes, keyOfText } from "./bounds.ts";
+import type { Output } from "./output.ts";
+import { type CallFacts, isCodeCell, jsonOrText, traitsOf } from "./tool-extra.ts";
+import type { Position } from "./turns.ts";
+
+/** A call that was shown, with the facts from all logs. Plain JSON. */
+export interface Call {
+  /** Its id in frames. */
+  id: string;
+  /** Its id in the file, if another call had that id before. */
+  model_id?: string;
+  /** Id of the model's item. A copy of the item has the same id. */
+  item_id?: string;
+  name: string;
+  /** Absent: they were too long to be kept. */
+  arguments_json?: string;
+  /** The arguments in the form of `keyOfText`, if they are absent. */
+  arguments_key?: string;
+  part_id: string;
+  message_id: string;
+  facts: CallFacts;
+  output?: Output;
+  /** Position of the shown result. Later additions keep it. */
+  answeredAt?: Position;
+  /** The code is still running although it has an output. */
+  runs?: boolean;
+  /** Only events record it and its output. */
+  byEvents?: boolean;
+  /** Call and result were one record. Another such record is a copy. */
+  whole?: boolean;
+  /** The kinds of events that recorded it. */
+  told?: readonly string[];
+  /** The first of several calls of one answer with the same model id that waited for an output when the next one was made. */
+  same_id?: string;
+  /** Upper bound of its JSON in bytes, from the records that it was read from. */
+  bytes: number;
+}
+
+/** What `CallTable` keeps between two records. Plain JSON. */
+export interface CallTableState {
+  /** Oldest first. */
+  calls: Call[];
+  /** Model ids of answered calls that were evicted (see `keyOfText`), oldest first. */
+  past: string[];
+  /** Ids of code cells without an output, oldest first. */
+  openCells: string[];
+  /** Id of the newest code cell. */
+  lastCell?: string;
+}
+
+/** Maximum number of calls that are kept. */
+const MAX_CALLS = 256;
+/** Maximum bytes of them. */
+const MAX_CALL_BYTES = 104 * 1024;
+/** A larger call is kept in addition while it waits for its output, but only until so many other calls have followed it. */
+const MAX_ONE_CALL = 80 * 1024;
+const MAX_FOLLOWING = 8;
+/** From so many bytes on, no further commands, tools or files are added to a call. */
+const MAX_ADDED = 48 * 1024;
+/** Maximum length of an id that `OVERHEAD` covers. A code cell with a longer one is not known as one. */
+const MAX_ID = 64;
+/** From so many bytes on a call is measured. Until then its records' length is taken. */
+const MEASURED = 32 * 1024;
+/** Ids, positions and member names of a call. */
+const OVERHEAD = 700;
+/** Maximum number of evicted calls that are known by their ids. */
+const MAX_PAST = 384;
+
+export const initialCallTable = (): CallTableState => ({ calls: [], past: [], openCells: [] });
+
+/**
+ * The latest calls of a session. Answered calls are evicted first, those that still run after them, and calls without an output
+ * last. An evicted call keeps its last result.
+ */
+export class CallTable {
+  private readonly state: CallTableState;
+  /** The newest call with each model id. */
+  private readonly newest = new Map<string, Call>();
+  private readonly past: Set<string>;
+  private bytes = 0;
+
+  constructor(state: CallTableState) {
+    this.state = state;
+    for (const call of state.calls) {
+      this.newest.set(modelIdOf(call), call);
+      this.bytes += counted(call.bytes);
+    }
+    this.past = new Set(state.past);
+  }
+
+  /** The newest call with this model id. */
+  get(model_id: string): Call | undefined {
+    return this.newest.get(model_id);
+  }
+
+  /** The call with this id in frames. */
+  shown(id: string): Call | undefined {
+    return this.state.calls.findLast((call) => call.id === id);
+  }
+
+  /** Whether an answered call with this model id was evicted. */
+  isPast(model_id: string): boolean {
+    return this.past.size > 0 && this.past.has(keyOfText(model_id));
+  }
+
+  /** `record_bytes`: of the record that it was read from. */
+  add(call: Call, record_bytes: number): void {
+    const { state } = this;
+    state.calls.push(call);
+    this.newest.set(modelIdOf(call), call);
+    if (isCodeCell(call.name) && call.id.length <= MAX_ID) {
+      state.openCells.push(call.id);
+      state.lastCell = call.id;
+    }
+    const ids = call.id.length > MAX_ID ? 5 * jsonBytes(call.id) : 0;
+    this.grew(call, record_bytes + OVERHEAD + ids);
+    const { length } = state.calls;
+    const large = state.calls.find((each, at) => each.bytes > MAX_ONE_CALL && at < length - MAX_FOLLOWING);
+    if (large !== undefined) this.shed(large);
+  }
+
+  /** Called when a call's output or facts have changed by at most so many bytes. May evict it. */
+  grew(call: Call, bytes: number): void {
+    const { calls } = this.state;
+    if (calls.lastIndexOf(call) === -1) return;
+    this.resize(call, call.bytes + bytes);
+    if (call.bytes > MEASURED) this.resize(call, jsonBytes(call) + OVERHEAD);
+    if (call.bytes > MAX_ONE_CALL && call.output !== undefined) this.evict(call);
+    while (this.bytes > MAX_CALL_BYTES || calls.length > MAX_CALLS) {
+      const victim = calls.find(isDone) ?? calls.find(({ output }) => output !== undefined) ?? calls[0];
+      if (victim === undefined) return;
+      this.evict(victim);
+    }
+  }
+
+  private resize(call: Call, bytes: number): void {
+    this.bytes += counted(bytes) - counted(call.bytes);
+    call.bytes = bytes;
+  }
+
+  /** Drops the largest of what is kept of a call that waits for its output. */
+  private shed(call: Call): void {
+    for (const name of SHED) delete call.facts[name];
+    if (call.arguments_json !== undefined && jsonBytes(call.arguments_json) > MEASURED) {
+      call.arguments_key = keyOfText(call.arguments_json);
+      delete call.arguments_json;
+      inputs.delete(call);
+      traits.delete(call);
+    }
+    this.resize(call, 0);
+    this.grew(call, jsonBytes(call) + OVERHEAD);
+    if (call.bytes > MAX_ONE_CALL) this.evict(call);
+  }
+
+  private evict(call: Call): void {
+    const { state } = this;
+    const at = state.calls.indexOf(call);
+    if (at === -1) return;
+    state.calls.splice(at, 1);
+    this.bytes -= counted(call.bytes);
+    this.closeCell(call);
+    const model_id = modelIdOf(call);
+    if (this.newest.get(model_id) === call) {
+      const before = state.calls.findLast((each) => modelIdOf(each) === model_id);
+      if (before === undefined) this.newest.delete(model_id);
+      else this.newest.set(model_id, before);
+    }
+    if (call.output !== undefined) this.keepId(keyOfText(model_id));
+  }
+
+  private keepId(key: string): void {
+    if (this.past.has(key)) return;
+    this.past.add(key);
+    this.state.past.push(key);
+    if (this.past.size <= MAX_PAST) return;
+    const oldest = this.state.past.shift();
+    if (oldest !== undefined) this.past.delete(oldest);
+  }
+
+  /** Calls of the same answer with the same model id, oldest first. */
+  private alike({ same_id }: Call): Call[] {
+    return this.state.calls.filter((each) => each.same_id === same_id);
+  }
+
+  /** A call with this model id and item id. */
+  ofItem(model_id: string, item_id: string): Call | undefined {
+    const newest = this.newest.get(model_id);
+    if (newest?.same_id === undefined) return undefined;
+    return this.alike(newest).findLast((call) => call.item_id === item_id);
+  }
+
+  /** The call of an output with this id. Among several calls of one answer: the oldest that waits. */
+  answered(model_id: string): Call | undefined {
+    const newest = this.newest.get(model_id);
+    if (newest?.same_id === undefined) return newest;
+    return this.alike(newest).find(({ output }) => output === undefined) ?? newest;
+  }
+
+  /**
+   * The call of an event of some kind, which records each call once. `traits`: what the event knows of a call that shares its
+   * id with others of its answer, most reliable first.
+   */
+  about(model_id: string, kind: string, traits: readonly (string | undefined)[]): Call | undefined {
+    const newest = this.newest.get(model_id);
+    if (newest?.same_id === undefined) return newest;
+    const alike = this.alike(newest);
+    const matching = traits
+      .map((trait) => (trait === undefined ? [] : alike.filter((call) => traitsOfCall(call).includes(trait))))
+      .find(({ length }) => length > 0);
+    const calls = matching ?? alike;
+    return calls.find(({ told }) => told?.includes(kind) !== true) ?? calls.at(-1);
+  }
+
+  closeCell({ id }: Call): void {
+    const cell = this.state.openCells.indexOf(id);
+    if (cell !== -1) this.state.openCells.splice(cell, 1);
+  }
+
+  /** The code cell that an inner event belongs to: "evicted" if it is not kept. */
+  cell(): Call | "evicted" | undefined {
+    const { openCells, lastCell } = this.state;
+    const open = openCells[0] === undefined ? undefined : this.shown(openCells[0]);
+    if (open !== undefined) return open;
+    const last = lastCell === undefined ? undefined : this.shown(lastCell);
+    const running = last?.runs === true ? last : this.state.calls.findLast(({ runs }) => runs);
+    return running ?? last ?? (lastCell === undefined ? undefined : "evicted");
+  }
+}
+
+/** Facts that are dropped from a call that is too large, which its output may contain too. */
+const SHED = ["output", "files", "commands", "cellTools", "mcp", "web"] as const;
+
+/** The bytes of a call that count towards the maximum of all. */
+const counted = (bytes: number): number => (bytes > MAX_ONE_CALL ? 0 : bytes);
+
+const modelIdOf = ({ id, model_id }: Call): string => model_id ?? id;
+
+const isDone = ({ output, runs }: Call): boolean =>
+  output !== undefined && output.running === undefined && runs !== true;
+
+/** Whether a call has so many commands, tools and files that no more are added to it. */
+export const isFull = ({ bytes }: Call): boolean => bytes > MAX_ADDED;
+
+/** The arguments of a call, parsed; `undefined`: they were too long to be kept. */
+export function inputOf(call: Call): unknown {
+  if (call.arguments_json === undefined) return undefined;
+  if (!inputs.has(call)) inputs.set(call, jsonOrText(call.arguments_json));
+  return inputs.get(call);
+}
+/** Arguments are read several times, and parsed once. */
+const inputs = new WeakMap<Call, unknown>();
+
+export const hasArguments = (call: Call, json: string): boolean =>
+  call.arguments_json === undefined ? call.arguments_key === keyOfText(json) : call.arguments_json === json;
+
+function traitsOfCall(call: Call): readonly string[] {
+  const known = traits.get(call) ?? traitsOf(call.name, inputOf(call));
+  traits.set(call, known);
+  return known;
+}
+const traits = new WeakMap<Call, readonly string[]>();
