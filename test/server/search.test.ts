@@ -33,7 +33,7 @@ async function start() {
   if (!format) throw new Error("There is no format claude-code");
   const state = await openIndexState(indexFile(), true);
   const indexer = createIndexer((report) => {
-    if (report.type === "indexed") state.written(report.generation, report.stamps);
+    if (report.type === "indexed") state.written(report.generation, report);
     else if (report.broken) state.rebuild(report.generation);
   });
   const sessions = createSessions({

@@ -57,7 +57,7 @@ describe("agents switched off and on", () => {
     const choices = openSourceChoices(data());
     const state = await openIndexState(join(data(), "index.db"), true);
     const indexer = createIndexer((report) => {
-      if (report.type === "indexed") state.written(report.generation, report.stamps);
+      if (report.type === "indexed") state.written(report.generation, report);
     });
     const sessions = createSessions({
       formats,

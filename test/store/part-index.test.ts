@@ -8,6 +8,7 @@ import {
   PART_TEXT_LIMIT,
   type PartIndex,
   type SearchRequest,
+  type SegmentStart,
   type SessionUpdate,
   type SourceUpdate,
 } from "../../src/store/index/contract.ts";
@@ -106,6 +107,25 @@ describe.each([
     expect(await index.parts("one", uuidOf("tides"), 0, 10)).toEqual(parts);
     expect(await index.turns("one", uuidOf("tides"))).toMatchObject([{ index: 0, title: "Do it" }]);
     expect(await index.sources()).toEqual([{ key: "one", stamp: "1" }]);
+  });
+
+  it("keeps the starts of segments until their source is removed", async () => {
+    const start = (segment: number, byte: number): SegmentStart => ({
+      segment,
+      byte,
+      version: 3,
+      checkpoint: { agent: "codex", byte: byte - 5, state: `{"segment":${segment}}` },
+    });
+    await index.write([{ ...source("one", []), segments: [start(1, 100), start(2, 200)] }]);
+    await index.write([{ ...source("one", []), segments: [start(2, 210)] }]);
+    expect(await index.segment("one", 2)).toEqual(start(2, 210));
+    expect(await index.segment("one", 3)).toBeUndefined();
+    expect(await index.segments()).toEqual([
+      { source: "one", segment: 1, byte: 100, version: 3 },
+      { source: "one", segment: 2, byte: 210, version: 3 },
+    ]);
+    await index.remove(["one"]);
+    expect(await index.segments()).toEqual([]);
   });
 
   it("writes only what changed", async () => {

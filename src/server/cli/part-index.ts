@@ -15,7 +15,7 @@ export async function openPartIndex(
 ): Promise<{ state: IndexState; indexer: Indexer }> {
   const state = await openIndexState(indexFile(data_dir), writable);
   const indexer = createIndexer((report) => {
-    if (report.type === "indexed") state.written(report.generation, report.stamps);
+    if (report.type === "indexed") state.written(report.generation, report);
     else if (report.broken) state.rebuild(report.generation);
   });
   return { state, indexer };

@@ -13,6 +13,7 @@ import type { Sessions } from "../sessions/sessions.ts";
 import { createAgentSources } from "./agent-sources.ts";
 import { createFileReader } from "./file-reader.ts";
 import type { Indexer } from "./index-threads.ts";
+import { createSegmentPlaces } from "./large-files/segment-places.ts";
 import { createSegments, marker } from "./large-files/segment-views.ts";
 import { createLinks } from "./links.ts";
 import { loadStore } from "./load-store.ts";
@@ -179,8 +180,10 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     close: timing.close,
     files: () => files.byPath.values(),
   });
+  const placeOf = createSegmentPlaces(options.part_index, keyOf);
   const reader = createFileReader({
     ...(indexer && { indexer }),
+    placeOf,
     leadingMarkers: (id, segment, from, at) =>
       segment === 0 ? [] : [marker("before", id, id, segment - 1, from, at)],
     timing,
@@ -242,6 +245,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     huge: files.huge,
     sizeOf: files.shownSize,
     contentOf: (entry) => openContent(entry, archive),
+    placeOf,
     present: status.present,
   });
 
@@ -492,12 +496,12 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     indexedAs(source, session_id, byte) {
       const file_id = Number(source.slice("file:".length));
       const own = indexed.get(session_id);
-      if (own?.entry.id === file_id) return openedAs(own, byte);
+      if (own?.entry.id === file_id) return openedAs(own, byte, options.part_index);
       // A copy of a file has a different session id.
       for (const state of indexed.values()) {
         const { entry } = state;
         if (entry.id === file_id && uuidFrom(session_id, entry.path) === state.id)
-          return openedAs(state, byte);
+          return openedAs(state, byte, options.part_index);
       }
       return undefined;
     },

@@ -10,7 +10,8 @@ import type { OpenSession } from "../sessions/sessions.ts";
 import { createBackgroundIndex } from "./background-index.ts";
 import { createFileSessions } from "./file-sessions.ts";
 import type { Indexer, IndexJob } from "./index-threads.ts";
-import { isHuge, lastSegment, segmentStart } from "./large-files/segments.ts";
+import type { PlaceOfSegment } from "./large-files/segment-places.ts";
+import { isHuge, lastSegment } from "./large-files/segments.ts";
 import type { Links } from "./links.ts";
 import { growthStart, tailStart } from "./read-start.ts";
 import { createReaderCache, MAX_READERS } from "./reader-cache.ts";
@@ -54,6 +55,7 @@ interface FileReaderOptions {
   indexer?: Indexer;
   /** The markers before the first part of a huge file's last segment, which begins at the byte `from`. */
   leadingMarkers(id: string, segment: number, from: number, at: number): Frame[];
+  placeOf: PlaceOfSegment;
   timing: SessionsTiming;
   now: () => number;
   archive: ArchiveWriter<SessionFile>;
@@ -183,9 +185,11 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     const known_before = entry.done;
     const work = { reading: current, from_start: false, replaced: false, file_id: entry.id };
     const known = current?.identity ?? entry.identity ?? entry.partial_identity;
-    const tail = huge && !onward ? await tailStart(entry, archive) : undefined;
+    const tail = huge && !onward ? await tailStart(entry, archive, options.placeOf) : undefined;
     const from =
-      tail?.from ?? (huge || onward || folding ? undefined : await growthStart(entry, look_back, isOver));
+      tail?.checkpoint?.byte ??
+      tail?.byte ??
+      (huge || onward || folding ? undefined : await growthStart(entry, look_back, isOver));
     const result = await followFile({
       path: entry.path,
       ...(known && { known }),
@@ -200,12 +204,15 @@ export function createFileReader(options: FileReaderOptions): FileReader {
             ? undefined
             : {
                 from,
+                ...(tail?.checkpoint && !replaced && { checkpoint: tail.checkpoint }),
+                ...(tail && { use_from: tail.byte }),
                 count_from: replaced
                   ? Number.POSITIVE_INFINITY
                   : (entry.identity?.size ?? Number.POSITIVE_INFINITY),
                 was_ended: huge && entry.identity !== undefined && isOver(entry.identity),
                 rowOf: (id) => indexed.get(id),
-                leadingMarkers: (id, at) => (tail ? options.leadingMarkers(id, tail.segment, from, at) : []),
+                leadingMarkers: (id, at) =>
+                  tail ? options.leadingMarkers(id, tail.segment, tail.byte, at) : [],
               },
         );
         work.replaced = replaced;
@@ -238,6 +245,8 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     if (!reading || (result.stopped && work.from_start)) return;
     if (reading.window?.count_from === Number.POSITIVE_INFINITY) {
       if (work.replaced) reindex(entry, reading, work.file_id);
+      // The place was that of a segment of the earlier content.
+      if (work.replaced && tail?.checkpoint) return await readNow(entry, folded);
       reading.identity = result.identity;
       commit(entry, reading, work.from_start);
       return retain(entry, reading, timing.idle);
@@ -393,17 +402,20 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     if (!content) return;
     const is_segment = isHuge(entry.path, content.size);
     const segment = lastSegment(content.size);
-    const from = is_segment ? await segmentStart(content.read, content.size, segment) : 0;
+    const place = is_segment ? await options.placeOf(entry, content, segment) : { byte: 0 };
+    const from = place.checkpoint?.byte ?? place.byte;
     const reading = readingOf(
       entry,
       true,
       is_segment
         ? {
             from,
+            ...(place.checkpoint && { checkpoint: place.checkpoint }),
+            use_from: place.byte,
             count_from: Number.POSITIVE_INFINITY,
             was_ended: false,
             rowOf: (id) => indexed.get(id),
-            leadingMarkers: (id, at) => options.leadingMarkers(id, segment, from, at),
+            leadingMarkers: (id, at) => options.leadingMarkers(id, segment, place.byte, at),
           }
         : undefined,
     );

@@ -1,6 +1,7 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { messageOf } from "../../model/narrow.ts";
 import { formats } from "../../sources/index.ts";
+import type { SegmentStart, SourceUpdate } from "../../store/index/contract.ts";
 import { projectSession, projectTranscript } from "../../store/index/projection.ts";
 import { followFile, isCompressed } from "../files/follow.ts";
 import { fileStamp } from "../index/index-state.ts";
@@ -8,6 +9,7 @@ import { createIndexWriter } from "../index/index-writer.ts";
 import { SEARCH_WORKER } from "../index/search-worker.ts";
 import { createFrameBuffer } from "../sessions/frame-buffer.ts";
 import type { FromIndexWorker, IndexJob, ToIndexWorker } from "./index-threads.ts";
+import { createSegmentFinder } from "./large-files/segment-finder.ts";
 import { HUGE_FILE_BYTES } from "./large-files/segments.ts";
 import { createReading, type Reading } from "./reading.ts";
 import { LOG_WORKER } from "./record-logs/log-thread.ts";
@@ -79,12 +81,19 @@ function serveIndexing(port: MessagePort): void {
     let restart_at = MAX_READER_BYTES;
     /** Parts and turns in the pieces that were written. */
     const offsets = new Map<string, { parts: number; turns: number }>();
-    const reading = createReading({
+    const segments = createSegmentFinder(() => reading.reader);
+    /** Rows of the segments that were read, until they are written. */
+    let updates: SourceUpdate[] = [];
+    const reading: Reading = createReading({
       path: job.path,
       format,
       folding: job.parts !== undefined,
       idFor: (id) => id,
       isViewed: () => false,
+      onRecord(record) {
+        const start = job.size > HUGE_FILE_BYTES ? segments.next(record) : undefined;
+        if (start) beginSegment(start);
+      },
     });
     const result = await followFile({
       path: job.path,
@@ -97,9 +106,16 @@ function serveIndexing(port: MessagePort): void {
         parts_job = undefined;
       },
       async bytes(chunk, offset) {
-        const next = await read(reading, chunk, offset, restart_at);
-        if (next !== restart_at) await writePiece();
-        restart_at = next;
+        if (reading.reader.checkpoint) {
+          await reading.decoder.write(chunk);
+          const start = job.size > HUGE_FILE_BYTES ? segments.chunkEnd(offset + chunk.length) : undefined;
+          if (start) beginSegment(start);
+        } else {
+          const next = await read(reading, chunk, offset, restart_at);
+          if (next !== restart_at) beginSegment();
+          restart_at = next;
+        }
+        await writeSegments();
         reportProgress(offset + chunk.length);
         // Process pending messages.
         await new Promise((resolve) => setImmediate(resolve));
@@ -116,14 +132,15 @@ function serveIndexing(port: MessagePort): void {
     }
     const isWhole = result.type === "read" && !result.stopped;
     // Without a stamp the source counts as not indexed and is read again from its beginning.
-    if (isWhole) await writeParts(fileStamp(result.identity, parts_job?.side_stamp));
+    if (isWhole) collectRows({ stamp: fileStamp(result.identity, parts_job?.side_stamp) });
+    await writeSegments();
     send({ type: "end", number, result, rows: rowsOf(reading), facts: reading.facts() });
     if (job.parts && !(isWhole && parts_job))
-      send({ type: "indexed", generation: 0, keys: [job.parts.key], stamps: [] });
+      send({ type: "indexed", generation: 0, keys: [job.parts.key], stamps: [], segments: [] });
 
-    /** Writes the rows of a huge file read so far, to free their memory. */
-    async function writePiece(): Promise<void> {
-      await writeParts(undefined);
+    /** Collects the rows read so far, to free the memory of their transcripts. */
+    function beginSegment(start?: SegmentStart): void {
+      collectRows(start ? { segments: [start] } : {});
       for (const builder of reading.builders.values()) {
         const { parts, turns } = builder.buffer?.transcript ?? { parts: [], turns: [] };
         const before = offsets.get(builder.id) ?? { parts: 0, turns: 0 };
@@ -132,7 +149,7 @@ function serveIndexing(port: MessagePort): void {
       }
     }
 
-    async function writeParts(stamp: string | undefined): Promise<void> {
+    function collectRows(update: Pick<SourceUpdate, "stamp" | "segments">): void {
       if (!parts_job) return;
       const sessions = [...reading.builders.values()].map(({ id, summary, buffer }) => {
         const offset = offsets.get(id) ?? { parts: 0, turns: 0 };
@@ -142,8 +159,13 @@ function serveIndexing(port: MessagePort): void {
         const part_count = offset.parts + (buffer?.transcript.parts.length ?? 0);
         return { ...projectSession(summary), part_count, parts, turns };
       });
-      const { key, target } = parts_job;
-      await writer.add(target, { key, ...(stamp !== undefined && { stamp }), sessions });
+      updates.push({ key: parts_job.key, sessions, ...update });
+    }
+
+    async function writeSegments(): Promise<void> {
+      const collected = updates;
+      updates = [];
+      for (const update of collected) if (parts_job) await writer.add(parts_job.target, update);
     }
 
     function reportProgress(end: number): void {

@@ -115,10 +115,14 @@ export function createPartIndexing(options: {
 export const keyOf = (entry: SessionFile): string => `file:${entry.id}`;
 
 /** The id under which a part is opened: the session's, or that of the segment of a huge file that contains its record. */
-export function openedAs(session: IndexedSession, byte: number | undefined): string {
-  const { entry, id } = session;
+export function openedAs(
+  { entry, id }: IndexedSession,
+  byte: number | undefined,
+  index: Pick<IndexState, "segmentByte"> | undefined,
+): string {
   const size = sizeOf(entry);
   if (byte === undefined || !isHuge(entry.path, size)) return id;
-  const segment = Math.floor(byte / SEGMENT_BYTES);
-  return segment >= lastSegment(size) ? id : segmentId(id, segment);
+  let segment = Math.min(lastSegment(size), Math.floor(byte / SEGMENT_BYTES));
+  while (segment > 0 && byte < (index?.segmentByte(keyOf(entry), segment) ?? 0)) segment -= 1;
+  return segment === lastSegment(size) ? id : segmentId(id, segment);
 }

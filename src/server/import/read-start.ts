@@ -2,7 +2,8 @@ import type { FileIdentity } from "../../store/contract.ts";
 import type { ArchiveWriter } from "../archive/archive-writer.ts";
 import { openContent, type ReadBytes } from "../files/file-content.ts";
 import { isCompressed, isSame, openRegular, readAt } from "../files/follow.ts";
-import { lastSegment, lineStart, segmentStart } from "./large-files/segments.ts";
+import type { PlaceOfSegment, SegmentPlace } from "./large-files/segment-places.ts";
+import { lastSegment, lineStart } from "./large-files/segments.ts";
 import type { SessionFile } from "./session-file.ts";
 
 /** The byte from which to read an appended file: `look_back` bytes before its old end. `undefined`: read the whole file. */
@@ -31,12 +32,13 @@ export async function growthStart(
 export async function tailStart(
   entry: SessionFile,
   archive: ArchiveWriter<SessionFile>,
-): Promise<{ segment: number; from: number } | undefined> {
+  placeOf: PlaceOfSegment,
+): Promise<(SegmentPlace & { segment: number }) | undefined> {
   const content = await openContent(entry, archive);
   if (!content) return undefined;
   try {
     const segment = lastSegment(content.size);
-    return { segment, from: await segmentStart(content.read, content.size, segment) };
+    return { segment, ...(await placeOf(entry, content, segment)) };
   } finally {
     await content.close();
   }

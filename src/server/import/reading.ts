@@ -4,7 +4,7 @@ import type { SessionSummary } from "../../model/session.ts";
 import { emptySummary, resumeSummary, summarizeAll } from "../../model/transcript/summarize.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { ChannelFrame } from "../../protocol.ts";
-import type { Format, Reader, ReadRecord, SessionLinkFacts } from "../../sources/contract.ts";
+import type { Checkpoint, Format, Reader, ReadRecord, SessionLinkFacts } from "../../sources/contract.ts";
 import { MAX_LINE } from "../../sources/lines/lines.ts";
 import type { FileIdentity } from "../../store/contract.ts";
 import { createDecoder, type Decoder, isCompressed } from "../files/follow.ts";
@@ -48,8 +48,12 @@ export interface Reading {
 
 /** A reading that begins inside a file. The rows cover more of the file than it reads. */
 export interface ReadingWindow {
-  /** A byte at which a line begins. */
+  /** A byte at which a line begins. With a checkpoint, its byte. */
   from: number;
+  /** The reader's state at `from`. Absent: the reader knows nothing of the file before. */
+  checkpoint?: Checkpoint;
+  /** Records before this byte only prepare the reader, and are not used. Absent: all are used. */
+  use_from?: number;
   /**
    * Only records that end after this byte are added to the rows, also one that was incomplete when the rows were counted. Earlier
    * ones are counted already. `Infinity`: none are added.
@@ -87,11 +91,19 @@ interface ReadingOptions {
   /** Whether the session has viewers, so that its frames are emitted. */
   isViewed(builder: SessionBuilder): boolean;
   window?: ReadingWindow;
+  /** Called with each record before its frames are used. */
+  onRecord?(record: ReadRecord): void;
 }
 
 /** Creates a reading: bytes in, session builders out. */
-export function createReading({ path, format, folding, idFor, isViewed, window }: ReadingOptions): Reading {
-  let reader = format.createReader({ path, ...(window && { start: { line: 0, byte: window.from } }) });
+export function createReading(options: ReadingOptions): Reading {
+  const { path, format, folding, idFor, isViewed, window } = options;
+  let reader = format.createReader({
+    path,
+    ...(window?.checkpoint
+      ? { checkpoint: window.checkpoint }
+      : window && { start: { line: 0, byte: window.from } }),
+  });
   /** Whether records are added to the rows. Once true, it stays true. */
   let counting = window === undefined;
   /** Summaries of the records before `count_from`. A stored row does not say what it counted last and what it left open. */
@@ -133,7 +145,10 @@ export function createReading({ path, format, folding, idFor, isViewed, window }
       // Frames are summarized in batches: a new row per frame would cost more than reading.
       const uncounted = new Map<SessionBuilder, Frame[]>();
       const taken = new Map<SessionBuilder, Frame[]>();
-      for (const { frames, place } of records) {
+      for (const record of records) {
+        const { frames, place } = record;
+        if (place.byte < (window?.use_from ?? 0)) continue;
+        options.onRecord?.(record);
         counting ||= place.byte + place.length > (window?.count_from ?? 0);
         for (const frame of frames) {
           knows_step ||= !counting && frame.type === "message.start";

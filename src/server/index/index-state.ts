@@ -2,10 +2,17 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { messageOf } from "../../model/narrow.ts";
 import type { FileIdentity, Notice } from "../../store/contract.ts";
+import type { SegmentStart } from "../../store/index/contract.ts";
 import { deleteIndex, openSqliteIndex, prepareIndex } from "../../store/index/sqlite.ts";
 
 /** Increase it when readers produce other parts from the same bytes. All files are then indexed again. */
-const READERS_VERSION = 7;
+export const READERS_VERSION = 7;
+
+/** Sources that are on disk. */
+export interface WrittenSources {
+  stamps: { key: string; stamp: string }[];
+  segments: { key: string; segment: number; byte: number }[];
+}
 
 /**
  * The daemon's view of the part index: which sources are indexed, and in which state. Rows are read and written by other threads.
@@ -18,9 +25,13 @@ export interface IndexState {
   readonly generation: number;
   /** The stamp of a source when it was indexed; `undefined`: it is not indexed. */
   stampOf(key: string): string | undefined;
+  /** The byte at which a segment of a huge source begins; `undefined`: it is not known yet. */
+  segmentByte(key: string, segment: number): number | undefined;
+  /** The start of a segment, to resume reading there. Rejects if the index cannot be read. */
+  segmentStart(key: string, segment: number): Promise<SegmentStart | undefined>;
   /** The keys of the indexed sources. */
   keys(): Iterable<string>;
-  written(generation: number, stamps: readonly { key: string; stamp: string }[]): void;
+  written(generation: number, written: Pick<WrittenSources, "stamps" | "segments">): void;
   removed(keys: readonly string[]): void;
   /** Deletes a damaged index and indexes everything again. Several threads may call it; it runs once per generation. */
   rebuild(generation: number): void;
@@ -34,6 +45,7 @@ export interface IndexState {
 export async function openIndexState(path: string, writable: boolean): Promise<IndexState> {
   const listeners = new Set<() => void>();
   const stamps = new Map<string, string>();
+  const segment_bytes = new Map<string, Map<number, number>>();
   let generation = 1;
   let notice: Notice | undefined;
 
@@ -53,10 +65,17 @@ export async function openIndexState(path: string, writable: boolean): Promise<I
     }
   }
 
+  function addSegment(key: string, segment: number, byte: number): void {
+    const known = segment_bytes.get(key) ?? new Map<number, number>();
+    segment_bytes.set(key, known.set(segment, byte));
+  }
+
   async function load(): Promise<void> {
     const index = openSqliteIndex(path, { read_only: true });
     try {
       for (const { key, stamp } of await index.sources()) if (stamp !== "") stamps.set(key, stamp);
+      for (const { source, segment, byte, version } of await index.segments())
+        if (version === READERS_VERSION) addSegment(source, segment, byte);
     } finally {
       await index.close();
     }
@@ -77,18 +96,34 @@ export async function openIndexState(path: string, writable: boolean): Promise<I
       return generation;
     },
     stampOf: (key) => stamps.get(key),
+    segmentByte: (key, segment) => segment_bytes.get(key)?.get(segment),
+    async segmentStart(key, segment) {
+      if (!segment_bytes.get(key)?.has(segment)) return undefined;
+      const index = openSqliteIndex(path, { read_only: true });
+      try {
+        const start = await index.segment(key, segment);
+        return start?.version === READERS_VERSION ? start : undefined;
+      } finally {
+        await index.close();
+      }
+    },
     keys: () => stamps.keys(),
-    written(of, given) {
+    written(of, written) {
       if (of !== generation) return;
-      for (const { key, stamp } of given) stamps.set(key, stamp);
+      for (const { key, stamp } of written.stamps) stamps.set(key, stamp);
+      for (const { key, segment, byte } of written.segments) addSegment(key, segment, byte);
     },
     removed(keys) {
-      for (const key of keys) stamps.delete(key);
+      for (const key of keys) {
+        stamps.delete(key);
+        segment_bytes.delete(key);
+      }
     },
     rebuild(of) {
       if (of !== generation || !ready) return;
       generation += 1;
       stamps.clear();
+      segment_bytes.clear();
       deleteIndex(path);
       if (prepare()) for (const listener of listeners) listener();
     },

@@ -2,6 +2,7 @@ import { messageOf } from "../../model/narrow.ts";
 import { StoreError } from "../../store/contract.ts";
 import type { PartIndex, SourceUpdate } from "../../store/index/contract.ts";
 import { openSqliteIndex } from "../../store/index/sqlite.ts";
+import type { WrittenSources } from "./index-state.ts";
 
 /** The index file to write to, and its generation. */
 export interface IndexTarget {
@@ -11,7 +12,7 @@ export interface IndexTarget {
 
 /** A writer's report: sources that are on disk, or why some are not. */
 export type IndexReport =
-  | { type: "indexed"; generation: number; keys: string[]; stamps: { key: string; stamp: string }[] }
+  | ({ type: "indexed"; generation: number; keys: string[] } & WrittenSources)
   | { type: "index_failed"; generation: number; keys: string[]; broken: boolean; message: string };
 
 /** Characters of text per write: many small writes cost far more than one. */
@@ -54,7 +55,10 @@ export function createIndexWriter(report: (report: IndexReport) => void): IndexW
     try {
       await (await indexOf(to)).write(updates);
       const stamps = updates.flatMap(({ key, stamp }) => (stamp === undefined ? [] : [{ key, stamp }]));
-      report({ type: "indexed", generation: to.generation, keys, stamps });
+      const segments = updates.flatMap(({ key, segments: starts = [] }) =>
+        starts.map(({ segment, byte }) => ({ key, segment, byte })),
+      );
+      report({ type: "indexed", generation: to.generation, keys, stamps, segments });
     } catch (error) {
       const broken = error instanceof StoreError && error.kind === "broken";
       if (broken) await close().catch(() => {});

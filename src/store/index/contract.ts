@@ -1,6 +1,7 @@
 import type { Snippet } from "../../model/search/match.ts";
 import type { PartKindName, PartStatusName, SearchQuery } from "../../model/search/query.ts";
 import type { TurnStatus } from "../../model/transcript/transcript.ts";
+import type { Checkpoint } from "../../sources/contract.ts";
 
 /**
  * The part index: sessions, turns and parts in order, with their text, projected from transcripts. All of it is derived: if it is
@@ -8,7 +9,7 @@ import type { TurnStatus } from "../../model/transcript/transcript.ts";
  */
 
 /** Increase it when the tables or the projection change. An index of another version is deleted and rebuilt. */
-export const INDEX_VERSION = 1;
+export const INDEX_VERSION = 2;
 /** Maximum indexed text of a part, in UTF-16 code units. Of a longer text, the beginning and the end are indexed. */
 export const PART_TEXT_LIMIT = 8 * 1024;
 /** Maximum number of parts per session. Each session has a range of that many row ids. */
@@ -79,9 +80,23 @@ export interface SessionUpdate extends IndexedSession {
   turns: readonly IndexedTurn[];
 }
 
+/** A place in a huge file where reading can resume. */
+export interface SegmentStart {
+  /** Number of the segment that begins here. */
+  segment: number;
+  /** Offset of its first record: the start of a turn, unless the turn before is longer than a segment. */
+  byte: number;
+  /** The reader's state at or before `byte`. */
+  checkpoint: Checkpoint;
+  /** Version of the readers. Readers of another version cannot resume. */
+  version: number;
+}
+
 /** The result of reading a source: a file, or a managed session. */
 export interface SourceUpdate {
   key: string;
+  /** Added to the stored ones. Those with the same number are replaced. */
+  segments?: readonly SegmentStart[];
   /** Identifies the state of the source. Absent: it was not read completely, and does not count as indexed. */
   stamp?: string;
   /** With a stamp, other sessions of the source are removed. */
@@ -148,5 +163,8 @@ export interface PartIndex {
   turns(source: string, session_id: string): Promise<IndexedTurn[]>;
   /** The parts `[from, to)` with their text. */
   parts(source: string, session_id: string, from: number, to: number): Promise<IndexedPart[]>;
+  /** The starts of the segments of all sources, without their checkpoints. */
+  segments(): Promise<(Pick<SegmentStart, "segment" | "byte" | "version"> & { source: string })[]>;
+  segment(source: string, segment: number): Promise<SegmentStart | undefined>;
   close(): Promise<void>;
 }

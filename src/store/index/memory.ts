@@ -4,6 +4,7 @@ import type {
   IndexedSession,
   IndexedTurn,
   PartIndex,
+  SegmentStart,
   SourceUpdate,
   WriteReport,
 } from "./contract.ts";
@@ -20,6 +21,7 @@ interface MemorySession {
 /** A part index in memory. */
 export function createMemoryIndex(): PartIndex {
   const stamps = new Map<string, string>();
+  const segments = new Map<string, Map<number, SegmentStart>>();
   let sessions: MemorySession[] = [];
   let next_ref = 1;
   const find = (source: string, id: string) =>
@@ -30,7 +32,14 @@ export function createMemoryIndex(): PartIndex {
       (one, other) => other.session.last_activity_at - one.session.last_activity_at || other.ref - one.ref,
     );
 
-  function write({ key, stamp, sessions: given }: SourceUpdate, report: WriteReport): void {
+  function write(
+    { key, stamp, sessions: given, segments: starts = [] }: SourceUpdate,
+    report: WriteReport,
+  ): void {
+    for (const start of starts) {
+      const known = segments.get(key) ?? new Map<number, SegmentStart>();
+      segments.set(key, known.set(start.segment, start));
+    }
     for (const { parts, turns, part_count, ...session } of given) {
       let known = find(key, session.id);
       if (!known) {
@@ -65,7 +74,10 @@ export function createMemoryIndex(): PartIndex {
       return report;
     },
     async remove(keys) {
-      for (const key of keys) stamps.delete(key);
+      for (const key of keys) {
+        stamps.delete(key);
+        segments.delete(key);
+      }
       sessions = sessions.filter(({ source }) => stamps.has(source));
     },
     search: async (request) =>
@@ -103,6 +115,11 @@ export function createMemoryIndex(): PartIndex {
       sorted().map(({ source, session, parts }) => ({ ...session, source, part_count: parts.length })),
     turns: async (source, id) => find(source, id)?.turns ?? [],
     parts: async (source, id, from, to) => find(source, id)?.parts.slice(from, to) ?? [],
+    segments: async () =>
+      [...segments].flatMap(([source, starts]) =>
+        [...starts.values()].map(({ segment, byte, version }) => ({ source, segment, byte, version })),
+      ),
+    segment: async (source, segment) => segments.get(source)?.get(segment),
     async close() {},
   };
 }

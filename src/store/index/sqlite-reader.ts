@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
-import { type IndexedPart, type IndexedTurn, MOST_PARTS } from "./contract.ts";
+import { type IndexedPart, type IndexedTurn, MOST_PARTS, type SegmentStart } from "./contract.ts";
 import type { SearchTables } from "./search.ts";
-import { BLOCK, rowOf, type SessionRow, sessionOf, turnOf, unpack } from "./sqlite-rows.ts";
+import { BLOCK, rowOf, type SessionRow, segmentOf, sessionOf, turnOf, unpack } from "./sqlite-rows.ts";
 
 /** Number of decompressed blocks that are cached. */
 const MOST_BLOCKS = 8;
@@ -12,6 +12,8 @@ export function createReader(database: DatabaseSync) {
     version: database.prepare("PRAGMA data_version"),
     sessions: database.prepare("SELECT * FROM session ORDER BY last_activity_at DESC, ref DESC"),
     session: database.prepare("SELECT ref FROM session WHERE source = ? AND id = ?"),
+    segments: database.prepare("SELECT source, segment, byte, version FROM segment"),
+    segment: database.prepare("SELECT * FROM segment WHERE source = ? AND segment = ?"),
     turns: database.prepare("SELECT * FROM turn WHERE session_ref = ? ORDER BY position"),
     turnTitle: database.prepare("SELECT title FROM turn WHERE session_ref = ? AND position = ?"),
     part: database.prepare("SELECT * FROM part WHERE id = ?"),
@@ -112,6 +114,17 @@ export function createReader(database: DatabaseSync) {
     turns(source: string, id: string): IndexedTurn[] {
       const ref = refOf(source, id);
       return ref === undefined ? [] : statements.turns.all(ref).map(turnOf);
+    },
+    segments: () =>
+      statements.segments.all().map(({ source, segment, byte, version }) => ({
+        source: String(source),
+        segment: Number(segment),
+        byte: Number(byte),
+        version: Number(version),
+      })),
+    segment(source: string, segment: number): SegmentStart | undefined {
+      const row = statements.segment.get(source, segment);
+      return row && segmentOf(row);
     },
     parts(source: string, id: string, from: number, to: number): IndexedPart[] {
       const ref = refOf(source, id);

@@ -4,7 +4,13 @@ import { PART_KINDS, PART_STATUSES } from "../../model/search/query.ts";
 import type { TurnStatus } from "../../model/transcript/transcript.ts";
 import { StoreError } from "../contract.ts";
 import { asStoreError } from "../sqlite/database.ts";
-import { type IndexedPart, type IndexedSession, type IndexedTurn, MOST_PARTS } from "./contract.ts";
+import {
+  type IndexedPart,
+  type IndexedSession,
+  type IndexedTurn,
+  MOST_PARTS,
+  type SegmentStart,
+} from "./contract.ts";
 import type { SessionEntry } from "./search.ts";
 
 /** Number of parts whose texts are compressed together: about 60 KB. */
@@ -43,6 +49,19 @@ export function unpack(block: Uint8Array): string[] {
   const texts: unknown = JSON.parse(zstdDecompressSync(block).toString("utf8"));
   if (!Array.isArray(texts)) throw new StoreError("broken", "a block of texts is invalid");
   return texts.map(String);
+}
+
+/** Parses a row of `segment`. */
+export function segmentOf(row: Record<string, SQLOutputValue>): SegmentStart {
+  const { agent, state } = row;
+  if (typeof agent !== "string" || !(state instanceof Uint8Array))
+    throw new StoreError("broken", "the start of a segment is invalid");
+  return {
+    segment: Number(row.segment),
+    byte: Number(row.byte),
+    version: Number(row.version),
+    checkpoint: { agent, byte: Number(row.checkpoint_byte), state: unpack(state)[0] ?? "" },
+  };
 }
 
 /** A session with its number of parts. */

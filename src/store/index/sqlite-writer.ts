@@ -15,6 +15,11 @@ import { BLOCK, guarded, isSameRow, pack, rowOf, unpack } from "./sqlite-rows.ts
 export function createWriter(database: DatabaseSync) {
   const statements = {
     putSource: database.prepare("INSERT OR REPLACE INTO source (key, stamp) VALUES (?, ?)"),
+    putSegment: database.prepare(
+      `INSERT OR REPLACE INTO segment (source, segment, byte, version, agent, checkpoint_byte, state)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    removeSegments: database.prepare("DELETE FROM segment WHERE source = ?"),
     removeSource: database.prepare("DELETE FROM source WHERE key = ?"),
     sessionsOf: database.prepare("SELECT ref, id FROM session WHERE source = ?"),
     addSession: database.prepare(
@@ -55,7 +60,11 @@ export function createWriter(database: DatabaseSync) {
     return report;
   }
 
-  function putSource({ key, stamp, sessions }: SourceUpdate, report: WriteReport): void {
+  function putSource({ key, stamp, sessions, segments = [] }: SourceUpdate, report: WriteReport): void {
+    for (const { segment, byte, version, checkpoint } of segments) {
+      const { agent, byte: checkpoint_byte, state } = checkpoint;
+      statements.putSegment.run(key, segment, byte, version, agent, checkpoint_byte, pack([state]));
+    }
     const known = new Map(statements.sessionsOf.all(key).map(({ id, ref }) => [String(id), Number(ref)]));
     for (const session of sessions) {
       const isNew = !known.delete(session.id);
@@ -192,6 +201,7 @@ export function createWriter(database: DatabaseSync) {
         transaction(database, () => {
           for (const key of keys) {
             for (const { ref } of statements.sessionsOf.all(key)) removeSession(Number(ref));
+            statements.removeSegments.run(key);
             statements.removeSource.run(key);
           }
         }),

@@ -14,6 +14,16 @@ import { createWriter } from "./sqlite-writer.ts";
  */
 const SCHEMA = `
   CREATE TABLE source (key TEXT PRIMARY KEY, stamp TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE segment (
+    source TEXT NOT NULL,
+    segment INTEGER NOT NULL,
+    byte INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    agent TEXT NOT NULL,
+    checkpoint_byte INTEGER NOT NULL,
+    state BLOB NOT NULL,
+    PRIMARY KEY (source, segment)
+  ) STRICT, WITHOUT ROWID;
   CREATE TABLE session (
     ref INTEGER PRIMARY KEY,
     source TEXT NOT NULL,
@@ -139,6 +149,8 @@ export function openSqliteIndex(path: string, { read_only = false } = {}): PartI
         ),
       turns: async (source, id) => guarded(() => reader.turns(source, id)),
       parts: async (source, id, from, to) => guarded(() => reader.parts(source, id, from, to)),
+      segments: async () => guarded(() => reader.segments()),
+      segment: async (source, segment) => guarded(() => reader.segment(source, segment)),
       close: async () => database.close(),
     };
   });

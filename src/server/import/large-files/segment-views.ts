@@ -7,7 +7,8 @@ import type { FileContent } from "../../files/file-content.ts";
 import type { OpenSession } from "../../sessions/sessions.ts";
 import { createReading } from "../reading.ts";
 import type { IndexedSession, SessionFile } from "../session-file.ts";
-import { lastSegment, SEGMENT_BYTES, segmentId, segmentOf, segmentStart, sizeText } from "./segments.ts";
+import type { PlaceOfSegment } from "./segment-places.ts";
+import { lastSegment, SEGMENT_BYTES, segmentId, segmentOf, sizeText } from "./segments.ts";
 
 /** The segments of huge sessions, except the last. Each has its own id and a transcript that does not grow. */
 interface Segments {
@@ -28,6 +29,7 @@ export function createSegments(options: {
   /** Size in bytes of such a file, or of its archived part. */
   sizeOf(entry: SessionFile): number;
   contentOf(entry: SessionFile): Promise<FileContent | undefined>;
+  placeOf: PlaceOfSegment;
   present(state: IndexedSession): SessionSummary;
 }): Segments {
   const { sizeOf } = options;
@@ -69,8 +71,9 @@ export function createSegments(options: {
     const opened = await options.contentOf(entry);
     if (!opened) return undefined;
     try {
-      const from = await segmentStart(opened.read, opened.size, segment);
-      const to = await segmentStart(opened.read, opened.size, segment + 1);
+      const { byte, checkpoint } = await options.placeOf(entry, opened, segment);
+      const { byte: to } = await options.placeOf(entry, opened, segment + 1);
+      const from = checkpoint?.byte ?? byte;
       const reading = createReading({
         path: entry.path,
         format: entry.format,
@@ -80,10 +83,12 @@ export function createSegments(options: {
         isViewed: () => false,
         window: {
           from,
+          ...(checkpoint && { checkpoint }),
+          use_from: byte,
           count_from: Number.POSITIVE_INFINITY,
           rowOf: () => undefined,
           leadingMarkers: (own, at) =>
-            segment === 0 || own !== id ? [] : [marker("before", id, state.id, segment - 1, from, at)],
+            segment === 0 || own !== id ? [] : [marker("before", id, state.id, segment - 1, byte, at)],
         },
       });
       const buffer = new Uint8Array(BLOCK);
@@ -103,7 +108,7 @@ export function createSegments(options: {
         reading.builders.get(id)?.buffer?.transcript ?? emptyTranscript(id),
         after,
       );
-      const epoch = uuidFrom(id, `${entry.id} ${opened.stamp} ${to}`);
+      const epoch = uuidFrom(id, `${entry.id} ${opened.stamp} ${byte} ${to}`);
       return {
         id,
         epoch,

@@ -23,7 +23,7 @@ export function lastSegment(size: number): number {
   return Math.max(0, Math.floor(size / SEGMENT_BYTES) - 1);
 }
 
-/** The id of the segment that begins at the first line after `segment × SEGMENT_BYTES`. */
+/** The id of the segment that begins at or after `segment × SEGMENT_BYTES`. */
 export function segmentId(session_id: string, segment: number): string {
   return uuidFrom(session_id, `segment ${segment}`);
 }
@@ -36,9 +36,9 @@ export function segmentOf(id: string, session_id: string, size: number): number 
   return undefined;
 }
 
-/** The byte at which a segment begins: always the start of a line, and the same for each call; `size` if no line follows. */
-export function segmentStart(read: ReadBytes, size: number, segment: number): Promise<number> {
-  return lineStart(read, size, segment * SEGMENT_BYTES);
+/** Whether a line begins at this byte. It does not if the content is not the one that the byte was found in. */
+export async function isLineStart(read: ReadBytes, byte: number): Promise<boolean> {
+  return byte === 0 || (await read(byte - 1, 1))[0] === NEWLINE;
 }
 
 /** The first start of a line at or after a byte; `size` if there is none. */

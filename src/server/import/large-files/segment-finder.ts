@@ -1,0 +1,52 @@
+import type { Reader, ReadRecord } from "../../../sources/contract.ts";
+import type { SegmentStart } from "../../../store/index/contract.ts";
+import { READERS_VERSION } from "../../index/index-state.ts";
+import { SEGMENT_BYTES } from "./segments.ts";
+
+/**
+ * Finds where the segments of a huge file begin while the file is read from its start: at the first turn in each stretch of
+ * `SEGMENT_BYTES`, so that a segment contains whole turns. If no turn begins in a stretch, the segment begins inside one.
+ */
+interface SegmentFinder {
+  /** Call for each record before it is used. Returns the start of a segment that begins with it. */
+  next(record: ReadRecord): SegmentStart | undefined;
+  /** Call after each chunk, with the offset of its end. Returns the start of a segment that had to begin inside a turn. */
+  chunkEnd(byte: number): SegmentStart | undefined;
+}
+
+export function createSegmentFinder(readerOf: () => Reader): SegmentFinder {
+  /** The segment whose start is searched. */
+  let segment = 1;
+  let pending: Omit<SegmentStart, "byte"> | undefined;
+  /** The session whose turns count. A file may contain runs of sub-agents too. */
+  let session_id: string | undefined;
+
+  function startAt(byte: number): SegmentStart | undefined {
+    const start = pending && { ...pending, byte };
+    pending = undefined;
+    segment += 1;
+    return start;
+  }
+
+  return {
+    next({ place, frames }) {
+      session_id ??= frames[0]?.session_id;
+      const beginsTurn = frames.some(
+        (frame) => frame.type === "turn.start" && frame.session_id === session_id,
+      );
+      return pending && beginsTurn && place.byte >= pending.checkpoint.byte ? startAt(place.byte) : undefined;
+    },
+    chunkEnd(byte) {
+      const begin = segment * SEGMENT_BYTES;
+      // The next stretch begins within the next chunk.
+      const cut = pending && byte >= begin + SEGMENT_BYTES ? startAt(pending.checkpoint.byte) : undefined;
+      if (byte >= segment * SEGMENT_BYTES && pending === undefined) {
+        const checkpoint = readerOf().checkpoint?.();
+        if (checkpoint) pending = { segment, version: READERS_VERSION, checkpoint };
+        // The state is too large here, or the stretch is over: the segment begins at any line.
+        else if (byte >= (segment + 1) * SEGMENT_BYTES) segment += 1;
+      }
+      return cut;
+    },
+  };
+}
