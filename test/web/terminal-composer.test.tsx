@@ -1,6 +1,6 @@
 import { render, screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { App } from "../../src/web/app/App.tsx";
 import type { Client } from "../../src/web/app/store.ts";
 import { uuidOf } from "../uuid-of.ts";
@@ -63,6 +63,28 @@ test("what was not sent stays in the field, with the reason", async () => {
   await userEvent.type(await field(), "And the terns{Enter}");
   await screen.findByText("Not sent: Codex refused: the thread is under review");
   await screen.findByDisplayValue("And the terns");
+});
+
+const sentIds = () => daemon.asked.map(({ body }) => (body as { message_id: string }).message_id);
+
+test("a retry of the same words is the same message, other words are another", async () => {
+  refusal = "Codex refused: the thread is under review";
+  await userEvent.type(await field(), "And the terns{Enter}");
+  await screen.findByText(/Not sent/);
+  await userEvent.type(await field(), "{Enter}");
+  await vi.waitFor(() => expect(daemon.asked).toHaveLength(2));
+  await userEvent.type(await field(), "!{Enter}");
+  await vi.waitFor(() => expect(daemon.asked).toHaveLength(3));
+  const [first, again, other] = sentIds();
+  expect(again).toBe(first);
+  expect(other).not.toBe(first);
+});
+
+test("the same words are another message once they were sent", async () => {
+  await userEvent.type(await field(), "Go on{Enter}");
+  await screen.findByDisplayValue("");
+  await userEvent.type(await field(), "Go on{Enter}");
+  await vi.waitFor(() => expect(new Set(sentIds()).size).toBe(2));
 });
 
 test("Stop interrupts the turn that runs", async () => {

@@ -87,6 +87,12 @@ export function createAttach(options: {
   };
   held.subscribe(publish);
 
+  /** The input of the server that has the session open. Throws `InputRefused` if there is none. */
+  function inputOf(session_id: string): TerminalInput {
+    if (app_server?.input.accepts(session_id) !== true) throw new InputRefused(NOT_OPEN);
+    return app_server.input;
+  }
+
   async function listenForHooks() {
     if (!existsSync(data_dir) || hookSocketProblem(data_dir) !== undefined) return;
     try {
@@ -117,14 +123,14 @@ export function createAttach(options: {
     input: {
       accepts: (session_id) => app_server?.input.accepts(session_id) === true,
       async prompt(session_id, text) {
-        if (app_server?.input.accepts(session_id) !== true) throw new InputRefused(NOT_OPEN);
+        const input = inputOf(session_id);
         log.appendInput({ at: Date.now(), agent: "codex", session_id, prompt: text });
-        await app_server.input.prompt(session_id, text);
+        await input.prompt(session_id, text);
       },
       async stop(session_id) {
-        if (app_server?.input.accepts(session_id) !== true) throw new InputRefused(NOT_OPEN);
+        const input = inputOf(session_id);
         log.appendInput({ at: Date.now(), agent: "codex", session_id });
-        await app_server.input.stop(session_id);
+        await input.stop(session_id);
       },
     },
     async listen() {

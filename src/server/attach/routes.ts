@@ -69,7 +69,7 @@ export function addAttachRoutes(app: Hono, attach: Attach, sessions: Sessions): 
 /** Prompts whose delivery is remembered. */
 const REMEMBERED = 200;
 
-/** Runs a delivery once, however often its message is sent: the same message again gets the outcome of the first. */
+/** Runs a delivery once, however often its message is sent. One that failed runs again when its message is sent again. */
 function createDeliveries(): (message_id: string, deliver: () => Promise<void>) => Promise<void> {
   const deliveries = new Map<string, Promise<void>>();
   return (message_id, deliver) => {
@@ -77,6 +77,7 @@ function createDeliveries(): (message_id: string, deliver: () => Promise<void>) 
     if (known) return known;
     const delivery = deliver();
     deliveries.set(message_id, delivery);
+    delivery.catch(() => deliveries.delete(message_id));
     const [oldest] = deliveries.keys();
     if (deliveries.size > REMEMBERED && oldest !== undefined) deliveries.delete(oldest);
     return delivery;

@@ -14,13 +14,15 @@ export function TerminalComposer({ row }: { row: SessionSummary }): ReactNode {
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<string>();
   const hint = useId();
-  const message = useRef(newId());
+  // A retry has the id of what may have been delivered although its reply was lost.
+  const message = useRef<{ id: string; text: string }>(undefined);
   const send = async (): Promise<void> => {
     if (text.trim() === "" || isSending) return;
+    if (message.current?.text !== text) message.current = { id: newId(), text };
     setSending(true);
-    const reply = await api.promptTerminal(row.id, { message_id: message.current, text });
+    const reply = await api.promptTerminal(row.id, { message_id: message.current.id, text });
     setSending(false);
-    message.current = newId();
+    if (reply.ok) message.current = undefined;
     setProblem(reply.ok ? undefined : t.terminal.notSent(failureText(reply.failure)));
     if (reply.ok) setText("");
   };
