@@ -88,22 +88,25 @@ export type AgentWait = z.infer<typeof agentWait>;
 
 /**
  * The rule that determined a session's status. `register`: its process reports it in the agent's process registry, with `since`;
- * `server`: the agent's own server reports it; `background`: the registry lists a command that still runs; `run`: one of its
- * sub-agents works; `recent`: the turn is open, and the file was written within the last minute; `parent`: the session that
- * started this run waits for its result; `stopped`: the turn is open, and the process has been idle since a time after its last
- * record; `answered`: the turn has no recorded end, and its last record is an answer without tool calls; `silence`: the turn is
- * open, nothing was recorded for a minute, and no process has it open; `record`: the record itself; `gone`: the agent's file no
- * longer exists.
+ * `server`: the agent's own server reports it; `lock`: its records say so, and its process has locked the session; `background`:
+ * the registry lists a command that still runs; `run`: one of its sub-agents works; `recent`: the turn is open, and the file was
+ * written within the last minute; `parent`: the session that started this run waits for its result; `stopped`: the turn is open,
+ * and the process has been idle since a time after its last record; `ended`: the turn is open, and the process ended after its
+ * last record; `answered`: the turn has no recorded end, and its last record is an answer without tool calls; `silence`: the turn
+ * is open, nothing was recorded for a minute, and no process has it open; `record`: the record itself; `gone`: the agent's file
+ * no longer exists.
  */
 export const statusRule = record({
   rule: z.enum([
     "register",
     "server",
+    "lock",
     "background",
     "run",
     "recent",
     "parent",
     "stopped",
+    "ended",
     "answered",
     "silence",
     "record",
@@ -185,5 +188,8 @@ export const isUnread = ({ new_parts, unread }: SessionSummary): boolean =>
   unread === true || (new_parts !== undefined && new_parts > 0);
 
 /** Whether a session itself waits for a person. Its runs are not included. */
+/** Whether a turn has no recorded end, and nothing works on it any more. */
+export const hasNoEnd = ({ status_rule }: Pick<SessionSummary, "status_rule">): boolean =>
+  status_rule?.rule === "silence" || status_rule?.rule === "ended";
 export const isWaiting = ({ requests, waiting }: SessionSummary): boolean =>
   waiting !== undefined || (requests !== undefined && requests.length > 0);

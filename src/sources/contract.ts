@@ -199,6 +199,28 @@ export interface RegistryEntry {
   locked?: boolean;
 }
 
+/** What the records of an open session say about it. See `RegistryEntry`. */
+export type OpenState = Pick<RegistryEntry, "busy" | "waiting" | "since">;
+
+/** Derives the state of an open session from its records, in order. */
+export interface OpenStateReader {
+  read(record: JsonObject): void;
+  readonly state: OpenState;
+}
+
+/** The lock files of an agent that keeps one in the folder of each session that a process has open. */
+export interface SessionLocks {
+  /** The folder below the root that contains the folders of the sessions. */
+  folder: string;
+  /** The id of a session by the name of its folder. */
+  sessionId(name: string): string;
+  /** The process that a lock file names; `undefined`: a file with this name is no lock. */
+  pidOf(name: string): number | undefined;
+  /** The file of JSON lines in the session's folder from which the state is read. */
+  records: string;
+  createStateReader(): OpenStateReader;
+}
+
 /** A query row by column name. */
 export type Row = Record<string, unknown>;
 
@@ -284,6 +306,8 @@ export interface Format {
     isEntry?(name: string): boolean;
     read(name: string, text: string): RegistryEntry | undefined;
   };
+  /** Present if running processes lock the folders of their sessions instead. */
+  locks?: SessionLocks;
   /**
    * A file in the root that contains session titles, and a function that returns them by session. The start of the text may be
    * cut off. Titles in a session's own file take precedence.

@@ -1,21 +1,21 @@
 import { readdir, readFile, readlink, stat } from "node:fs/promises";
-import { uptime } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Format, RegistryEntry } from "../../sources/contract.ts";
+import { isProcess } from "./live-process.ts";
+import { createSessionLocks } from "./session-locks.ts";
 
 /** What the live processes of an agent report about a session that they have open. See `RegistryEntry`. */
-export type RunningProcess = Pick<RegistryEntry, "busy" | "waiting" | "background" | "headless" | "since">;
+export type RunningProcess = Pick<RegistryEntry, "busy" | "waiting" | "background" | "headless" | "since"> & {
+  /** It has locked the session's folder; the rest is from the session's records. */
+  by_lock?: true;
+};
 
 export interface ProcessRegistry {
   /** Reads the registries. Returns their entries by session, without those of ended processes. */
   read(): Promise<Map<string, RunningProcess>>;
 }
 
-/** Tolerance for a registry file that looks older than its process because the clock was adjusted. Milliseconds. */
-const CLOCK_SLACK = 60_000;
-/** Unit in which Linux reports process start times on any machine, in milliseconds. */
-const TICK = 10;
 const MAX_BYTES = 64n * 1024n;
 /** Agents rewrite their entry in place. A truncated one is read again this many times. */
 const RETRIES = 3;
@@ -25,6 +25,7 @@ const RETRY_MS = 15;
 export function createProcessRegistry(roots: readonly { format: Format; path: string }[]): ProcessRegistry {
   /** The last complete entry of each file, by path. */
   let last = new Map<string, RegistryEntry>();
+  const locks = createSessionLocks(roots);
 
   /** The entry of a file; the last complete one while the file is truncated or unreadable; `undefined` once it is deleted. */
   async function readEntry(
@@ -59,7 +60,7 @@ export function createProcessRegistry(roots: readonly { format: Format; path: st
         const { registry } = format;
         if (!registry) continue;
         const folder = join(root, registry.folder);
-        let locks: Promise<Set<string> | undefined> | undefined;
+        let file_locks: Promise<Set<string> | undefined> | undefined;
         for (const name of await readdir(folder).catch(() => [])) {
           if (registry.isEntry?.(name) === false) continue;
           const path = join(folder, name);
@@ -74,8 +75,8 @@ export function createProcessRegistry(roots: readonly { format: Format; path: st
             continue;
           if (entry.pid !== undefined && !(await isProcess(entry.pid, entry.started, written))) continue;
           if (entry.locked) {
-            locks ??= heldLocks();
-            const held = await locks;
+            file_locks ??= heldLocks();
+            const held = await file_locks;
             if (held && !held.has(inode)) continue;
           }
           const before = found.get(entry.session_id);
@@ -83,6 +84,8 @@ export function createProcessRegistry(roots: readonly { format: Format; path: st
         }
       }
       last = entries;
+      for (const [session_id, state] of await locks.read())
+        found.set(session_id, { ...state, by_lock: true });
       return found;
     },
   };
@@ -120,52 +123,6 @@ function merge(one: RunningProcess, other: RunningProcess): RunningProcess {
   return times.length === 0
     ? first
     : { ...first, since: first.waiting ? Math.min(...times) : Math.max(...times) };
-}
-
-/** Whether the process that wrote an entry is still alive, and its pid was not reused. */
-async function isProcess(pid: number, started: string | undefined, written: number): Promise<boolean> {
-  if (!isAlive(pid)) return false;
-  const now = await procStat(pid);
-  if (now?.dead) return false;
-  if (now && started !== undefined) return now.started === started;
-  return await isOlder(now && Number(now.started), written);
-}
-
-function isAlive(pid: number): boolean {
-  // Zero and negative numbers are process groups.
-  if (!Number.isInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // Permission denied means that the process is alive but belongs to another user.
-    return typeof error === "object" && error !== null && "code" in error && error.code === "EPERM";
-  }
-}
-
-/** Whether the process had started when its entry was written. If its start time is unknown: whether the machine was up. */
-async function isOlder(ticks: number | undefined, written: number): Promise<boolean> {
-  const own = await procStat("self");
-  const since =
-    ticks === undefined || own === undefined
-      ? Date.now() - uptime() * 1_000
-      : // Computed relative to this process, because a container may report a different uptime than its processes. Uses the earlier of two clocks: the clock may have been ahead when this process started, or the machine slept since.
-        // earlier of two clocks: this process may have begun while the clock was ahead, or the machine slept since.
-        Math.min(performance.timeOrigin, Date.now() - performance.now()) +
-        (ticks - Number(own.started)) * TICK;
-  return written > since - CLOCK_SLACK;
-}
-
-/**
- * Start time (field 22) and state (field 3) of a process as Linux reports them: `4242 (name) S 1 …`. `dead`: it is a zombie.
- * `undefined`: not available on this system.
- */
-async function procStat(pid: number | "self"): Promise<{ started: string; dead: boolean } | undefined> {
-  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  // A process name may contain spaces and parentheses.
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  const started = fields[19];
-  return started === undefined ? undefined : { started, dead: fields[0] === "Z" || fields[0] === "X" };
 }
 
 /** Inode of this process's PID namespace. `undefined`: not available on this system. */

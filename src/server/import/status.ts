@@ -53,6 +53,8 @@ export function createStatus(options: {
   let processes: ReadonlyMap<string, RunningProcess> = new Map();
   /** The time since which the session's process was last seen idle. The process may have ended. */
   const idle_since = new Map<string, number>();
+  /** When the last process that had a session open was first seen to be gone. */
+  const ended_at = new Map<string, number>();
 
   /** The session's id in the registry. If it continues in other files, only the last one matches the process. */
   function registeredName({ id }: IndexedSession): string | undefined {
@@ -72,6 +74,13 @@ export function createStatus(options: {
     return name !== undefined && (idle_since.get(name) ?? 0) > state.summary.last_activity_at;
   }
 
+  /** Since when no process has the session open, although one had it open after the last record. */
+  function endedAt(state: IndexedSession): number | undefined {
+    const name = registeredName(state);
+    const at = name === undefined ? undefined : ended_at.get(name);
+    return at !== undefined && at >= state.summary.last_activity_at ? at : undefined;
+  }
+
   const isRunning = (state: IndexedSession, depth = 0): boolean => runningRule(state, depth) !== undefined;
 
   /** The rule by which a session counts as running; `undefined`: it does not run. */
@@ -85,7 +94,7 @@ export function createStatus(options: {
     if (depth < 16 && runs.some((one) => isRunning(one, depth + 1))) return "run";
     if (state.summary.status !== "running") return undefined;
     // The process went idle after the last record: a person may have stopped it before it wrote anything.
-    if (wasStopped(state)) return undefined;
+    if (wasStopped(state) || endedAt(state) !== undefined) return undefined;
     if (now() - modifiedAt(state.entry) < options.silence && !isCopied(state)) return "recent";
     if (register) return register.busy === false ? undefined : "register";
     // A run has no process of its own. It runs while its parent's process is alive and waits for it.
@@ -100,7 +109,8 @@ export function createStatus(options: {
     const since = processOf(state)?.since;
     const name = registeredName(state);
     const isServer = name !== undefined && options.terminals?.stateOf(name) !== undefined;
-    return { rule: isServer ? "server" : "register", ...(since !== undefined && { since }) };
+    const rule = isServer ? "server" : processOf(state)?.by_lock ? "lock" : "register";
+    return { rule, ...(since !== undefined && { since }) };
   }
 
   function statusRuleOf(state: IndexedSession, rule: StatusRule["rule"] | undefined): StatusRule {
@@ -108,6 +118,8 @@ export function createStatus(options: {
     if (rule !== undefined) return { rule };
     if (state.entry.gone) return { rule: "gone" };
     if (state.summary.status !== "running" && state.summary.end_inferred !== true) return { rule: "record" };
+    const ended = endedAt(state);
+    if (ended !== undefined && !isAnswered(state)) return { rule: "ended", since: ended };
     const stopped_at = wasStopped(state) ? idle_since.get(registeredName(state) ?? "") : undefined;
     if (isAnswered(state) || state.summary.status === "completed") return { rule: "answered" };
     return stopped_at === undefined ? { rule: "silence" } : { rule: "stopped", since: stopped_at };
@@ -143,7 +155,12 @@ export function createStatus(options: {
         if (now.busy === false && now.since !== undefined) idle_since.set(id, now.since);
         if (!isDeepStrictEqual(before.get(id), now)) changed.add(id);
       }
-      for (const id of before.keys()) if (!processes.has(id)) changed.add(id);
+      for (const id of processes.keys()) ended_at.delete(id);
+      for (const id of before.keys()) {
+        if (processes.has(id)) continue;
+        ended_at.set(id, options.now());
+        changed.add(id);
+      }
       return new Set(
         [...changed].flatMap((id) => {
           const { session_id, later } = links.registered(id);

@@ -1,9 +1,13 @@
 import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import { firstRecords } from "../conversation/head.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
-import { copilotReader } from "./reader.ts";
+import { createOpenStateReader } from "./open-state.ts";
+import { copilotReader, copilotSessionId } from "./reader.ts";
 
 const FOLDER = /^(.*?)(?:^|\/)([^/]+)\/events\.jsonl$/;
+
+/** The lock of a process on its session (observed with 1.0.102). A killed process leaves it behind. */
+const LOCK = /^inuse\.(\d+)\.lock$/;
 
 /** GitHub Copilot CLI: `~/.copilot/session-state/<id>/events.jsonl`; before 1.0 `session-state/<id>.jsonl`. */
 export const copilotCli = recordLinesFormat({
@@ -13,6 +17,16 @@ export const copilotCli = recordLinesFormat({
   classify(path) {
     if (FOLDER.test(path)) return { kind: "session", side: path.replace(/events\.jsonl$/, "workspace.yaml") };
     return /(?:^|\/)[^/]+\.jsonl$/.test(path) ? { kind: "session" } : undefined;
+  },
+  locks: {
+    folder: "session-state",
+    sessionId: copilotSessionId,
+    pidOf(name) {
+      const [, pid] = LOCK.exec(name) ?? [];
+      return pid === undefined ? undefined : Number(pid);
+    },
+    records: "events.jsonl",
+    createStateReader: createOpenStateReader,
   },
   detect: (head) => firstRecords(head, 5).some(isEvent),
   reader: copilotReader,

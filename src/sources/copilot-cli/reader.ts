@@ -37,7 +37,9 @@ import { readWorkspace } from "./workspace.ts";
 
 const ID = "copilot-cli";
 
-const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom(ID, name));
+/** The id of a session by Copilot's own id for it. */
+export const copilotSessionId = (name: string): string =>
+  isUuid(name) ? name.toLowerCase() : uuidFrom(ID, name);
 
 /**
  * GitHub Copilot CLI's `events.jsonl`, since 1.0. Lines are written as events happen. Sub-agents write theirs, with an
@@ -47,7 +49,7 @@ export const copilotReader: RecordReader<CopilotState> = {
   initialState({ path }) {
     const names = namesOf(path);
     const name = names.at(-1) === "events.jsonl" ? names.at(-2) : names.at(-1)?.replace(/\.jsonl$/, "");
-    const session_id = idOf(name ?? path);
+    const session_id = copilotSessionId(name ?? path);
     return {
       session_id,
       named: false,
@@ -120,7 +122,7 @@ function read(state: CopilotState, record: SessionRecord): RecordResult {
 function nameSession(state: CopilotState, data: JsonObject): void {
   const id = asText(data.sessionId);
   if (state.named || id === undefined) return;
-  state.session_id = idOf(id);
+  state.session_id = copilotSessionId(id);
   state.main.conversation.session_id = state.session_id;
 }
 

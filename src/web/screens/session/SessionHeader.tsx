@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
 import { isOpenedSession } from "../../../model/opened-session.ts";
-import { isWaiting, type SessionSummary } from "../../../model/session.ts";
+import { hasNoEnd, isWaiting, type SessionSummary } from "../../../model/session.ts";
 import { tokensIn, tokensOf } from "../../../model/tokens.ts";
 import { ConnectionState } from "../../app/ConnectionState.tsx";
 import { sessionHref } from "../../app/router.ts";
@@ -190,7 +190,7 @@ export function SessionHeader({ row, since, context, synced, besideOf, children 
         <StateBadge
           status={row.status}
           isWaiting={isWaiting(row)}
-          hasNoEnd={row.status_rule?.rule === "silence"}
+          hasNoEnd={hasNoEnd(row)}
           reason={statusRuleText(row)}
         />
         {row.scripted && <span className="session-mark">{t.session.scripted}</span>}

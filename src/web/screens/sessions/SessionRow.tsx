@@ -1,6 +1,6 @@
 import { memo, type ReactNode } from "react";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
-import { isUnread, isWaiting } from "../../../model/session.ts";
+import { hasNoEnd, isUnread, isWaiting } from "../../../model/session.ts";
 import { tokensOf } from "../../../model/tokens.ts";
 import { sessionHref } from "../../app/router.ts";
 import { waitsOf } from "../../app/waiting.ts";
@@ -67,7 +67,7 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
           <StateBadge
             status={row.status}
             isWaiting={waits !== undefined}
-            hasNoEnd={row.status_rule?.rule === "silence"}
+            hasNoEnd={hasNoEnd(row)}
             reason={waits === undefined || isWaiting(row) ? statusRuleText(row) : undefined}
           />
         </span>{" "}

@@ -1,4 +1,4 @@
-import { isUnread, type SessionSummary } from "../../../model/session.ts";
+import { hasNoEnd, isUnread, type SessionSummary } from "../../../model/session.ts";
 import { sessionHref } from "../../app/router.ts";
 import type { SessionRows } from "../../app/store.ts";
 import { allWaiting, ancestorsOf } from "../../app/waiting.ts";
@@ -76,7 +76,7 @@ function listedBy(row: SessionSummary, now: number): Pick<AttentionItem, "kind" 
       return isUnread(row)
         ? {
             kind: "failed",
-            reason: row.status_rule?.rule === "silence" ? t.attention.noEnd : t.attention.failed,
+            reason: hasNoEnd(row) ? t.attention.noEnd : t.attention.failed,
           }
         : undefined;
     case "completed":

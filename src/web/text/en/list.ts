@@ -6,11 +6,13 @@ export const list = {
     rules: {
       register: "Its process says so in the agent's register.",
       server: "The agent's own server says so.",
+      lock: "Its records say so, and its process has the session locked.",
       background: "The agent's register names a command that still runs in the background.",
       run: "A sub-agent of it works.",
       recent: "Its turn is open, and its file was written to within the last minute.",
       parent: "The session that started it waits for its result.",
       stopped: "Its turn is open, and its process has been idle since a time after the last record.",
+      ended: "Its turn is open, and its process ended after the last record.",
       answered: "Its last record is an answer that calls no tool. The record has no end of the turn.",
       silence:
         "Its turn has no recorded end, nothing was recorded for a minute, and no process is known to have it open.",
@@ -21,11 +23,13 @@ export const list = {
     short: {
       register: "state: process register",
       server: "state: agent's server",
+      lock: "state: session lock",
       background: "state: background command",
       run: "state: sub-agent works",
       recent: "state: recent record",
       parent: "state: awaited result",
       stopped: "state: idle process",
+      ended: "state: process ended",
       silence: "state: no recorded end",
     },
     since: (time: string): string => `Since ${time}.`,

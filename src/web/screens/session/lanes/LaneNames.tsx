@@ -1,7 +1,7 @@
 import { memo, type ReactNode } from "react";
 import { useStore } from "zustand";
 import { useShallow } from "zustand/react/shallow";
-import { isWaiting, type SessionSummary } from "../../../../model/session.ts";
+import { hasNoEnd, isWaiting, type SessionSummary } from "../../../../model/session.ts";
 import type { Lane } from "../../../../protocol.ts";
 import { sessionHref } from "../../../app/router.ts";
 import { useClient } from "../../../app/store.ts";
@@ -64,7 +64,7 @@ function stateOf(row: SessionSummary, now: number): string {
       return silent < SILENT_MS ? doing : t.lanes.silent(doing, shortDuration(silent));
     }
     case "failed":
-      return row.status_rule?.rule === "silence" ? t.lanes.noEnd : t.attention.kinds.failed;
+      return hasNoEnd(row) ? t.lanes.noEnd : t.attention.kinds.failed;
     case "interrupted":
       return t.lanes.stopped;
     case "completed":

@@ -12,6 +12,7 @@ import {
 import { useStore } from "zustand";
 import type { StoreApi } from "zustand/vanilla";
 import type { LaneBar } from "../../../../model/lanes/lane.ts";
+import { hasNoEnd } from "../../../../model/session.ts";
 import { navigate, sessionHref } from "../../../app/router.ts";
 import { useClient, useSetting } from "../../../app/store.ts";
 import { clockTime, shortDuration } from "../../../text/format.ts";
@@ -90,7 +91,7 @@ function Lanes({
     () =>
       lanes.map(({ session_id: id, bars }) => {
         const row = byId.get(id);
-        const isLost = row?.status === "failed" && row.status_rule?.rule === "silence";
+        const isLost = row?.status === "failed" && hasNoEnd(row);
         return placeLane({ session_id: id, bars, isLost }, scale, now);
       }),
     [lanes, scale, now, byId],

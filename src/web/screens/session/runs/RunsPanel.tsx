@@ -2,7 +2,7 @@ import { type ReactNode, useRef } from "react";
 import { useStore } from "zustand";
 import { useShallow } from "zustand/react/shallow";
 import { visibleText } from "../../../../hidden-text/hidden-text.ts";
-import { isWaiting, type SessionSummary } from "../../../../model/session.ts";
+import { hasNoEnd, isWaiting, type SessionSummary } from "../../../../model/session.ts";
 import { tokensOf } from "../../../../model/tokens.ts";
 import { navigate, sessionHref } from "../../../app/router.ts";
 import { rowsOf, useClient } from "../../../app/store.ts";
@@ -82,11 +82,7 @@ function Runs({
                   <span className="run-kind">{visible(runKind(run) ?? "", "name")}</span>
                 )}
               </span>
-              <StateBadge
-                status={run.status}
-                isWaiting={isWaiting(run)}
-                hasNoEnd={run.status_rule?.rule === "silence"}
-              />
+              <StateBadge status={run.status} isWaiting={isWaiting(run)} hasNoEnd={hasNoEnd(run)} />
             </a>
             <span className="runs-about">
               <span className="runs-activity">
