@@ -14,7 +14,7 @@ const filesBesideDaemon: Plugin = {
   writeBundle() {
     rmSync("dist/server/samples", { recursive: true, force: true });
     cpSync("src/server/samples", "dist/server/samples", { recursive: true });
-    for (const file of ["claude-code/permission-hook.mjs", "opencode/plugin.mjs"])
+    for (const file of ["agent-hook.mjs", "opencode/plugin.mjs"])
       cpSync(`src/server/attach/${file}`, `dist/server/${basename(file)}`);
   },
 };

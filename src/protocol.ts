@@ -323,13 +323,17 @@ export const openRequestsReply = record({ requests: z.array(request) });
 export type OpenRequestsReply = z.infer<typeof openRequestsReply>;
 /**
  * An agent whose sessions in terminals can be answered here: `by` a hook in the settings `file`, over the socket `file` of the agent's
- * own server, or a plugin that is the `file`. As `POST /api/attach/:agent/install` and `…/remove` reply. `diff`: what installing
+ * own server, or a plugin that is the `file`. `answers`: what can be answered: all requests, approvals, approvals before every command
+ * (also those that need none), or nothing: then attaching only shows the state. `in_open_sessions`: open sessions are attached at
+ * once; else sessions that are started afterwards. As `POST /api/attach/:agent/install` and `…/remove` reply. `diff`: what installing
  * or removing changes in `file`, as lines with a sign. `problem`: why it cannot be changed.
  */
 export const attachment = record({
   agent: z.string(),
   name: z.string(),
   by: z.enum(["hook", "server", "plugin"]),
+  answers: z.enum(["requests", "approvals", "commands", "none"]),
+  in_open_sessions: z.boolean(),
   file: z.string(),
   is_installed: z.boolean(),
   diff: z.string(),

@@ -61,9 +61,17 @@ const LAYERS: Layer[] = [
     from: ["model/", "store/", "server/files/"],
     packages: ["node:*"],
   },
+  { layer: "server/processes/", from: ["model/"], packages: ["node:*"] },
   {
     layer: "server/import/",
-    from: [...SERVER_LIBRARIES, "sources/", "store/", "server/archive/", "server/files/"],
+    from: [
+      ...SERVER_LIBRARIES,
+      "sources/",
+      "store/",
+      "server/archive/",
+      "server/files/",
+      "server/processes/",
+    ],
     packages: ["node:*"],
   },
   {
@@ -82,7 +90,7 @@ const LAYERS: Layer[] = [
   { layer: "adapters/", from: [], packages: [] },
   {
     layer: "server/attach/",
-    from: [...SERVER_LIBRARIES, "store/", "sources/", "server/usage-error.ts"],
+    from: [...SERVER_LIBRARIES, "store/", "sources/", "server/processes/", "server/usage-error.ts"],
     packages: ["node:*", "hono", "diff", "jsonc-parser", "ws"],
   },
   {

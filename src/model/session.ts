@@ -88,9 +88,9 @@ export type AgentWait = z.infer<typeof agentWait>;
 
 /**
  * The rule that determined a session's status. `register`: its process reports it in the agent's process registry, with `since`;
- * `server`: the agent's own server reports it; `lock`: its records say so, and its process has locked the session; `background`:
- * the registry lists a command that still runs; `run`: one of its sub-agents works; `recent`: the turn is open, and the file was
- * written within the last minute; `parent`: the session that started this run waits for its result; `stopped`: the turn is open,
+ * `server`: the agent's own server reports it; `lock`: its records say so, and its process has locked the session; `hook`:
+ * its hook reported it; `background`: the registry lists a command that still runs; `run`: one of its sub-agents works; `recent`:
+ * the turn is open, and the file was written within the last minute; `parent`: the session that started this run waits for its result; `stopped`: the turn is open,
  * and the process has been idle since a time after its last record; `ended`: the turn is open, and the process ended after its
  * last record; `answered`: the turn has no recorded end, and its last record is an answer without tool calls; `silence`: the turn
  * is open, nothing was recorded for a minute, and no process has it open; `record`: the record itself; `gone`: the agent's file
@@ -101,6 +101,7 @@ export const statusRule = record({
     "register",
     "server",
     "lock",
+    "hook",
     "background",
     "run",
     "recent",

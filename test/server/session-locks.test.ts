@@ -112,26 +112,26 @@ it("tells whether a live process has the session open", async () => {
 it("follows a turn with an approval from its first record to its end", async () => {
   await startAgent();
   const { read } = registry();
-  expect(await stateOf(read)).toEqual({ by_lock: true, busy: false, since: AT });
+  expect(await stateOf(read)).toEqual({ by: "lock", busy: false, since: AT });
   const begun = beginTurn();
-  expect(await stateOf(read)).toEqual({ by_lock: true, busy: true, since: begun });
+  expect(await stateOf(read)).toEqual({ by: "lock", busy: true, since: begun });
   callTool();
   const asked = ask();
   expect(await stateOf(read)).toEqual({
-    by_lock: true,
+    by: "lock",
     busy: true,
     waiting: { for: "permission prompt" },
     since: asked,
   });
   append("permission.completed", { requestId: "r1", result: { kind: "approved" } });
-  expect(await stateOf(read)).toEqual({ by_lock: true, busy: true, since: begun });
+  expect(await stateOf(read)).toEqual({ by: "lock", busy: true, since: begun });
   append("tool.execution_complete", { toolCallId: "call_1", success: true });
   // The end of a step that called a tool: another step follows.
   append("assistant.turn_end", { turnId: "0" });
   expect(await stateOf(read)).toMatchObject({ busy: true });
   append("assistant.turn_start", { turnId: "1" });
   const ended = endStep("The file is made.");
-  expect(await stateOf(read)).toEqual({ by_lock: true, busy: false, since: ended });
+  expect(await stateOf(read)).toEqual({ by: "lock", busy: false, since: ended });
 });
 
 it("waits for the answer to a question, also of a sub-agent", async () => {
@@ -161,7 +161,7 @@ it.each([
   callTool();
   if (type !== "session.error") ask();
   const at = append(type, data);
-  expect(await stateOf(read)).toEqual({ by_lock: true, busy: false, since: at });
+  expect(await stateOf(read)).toEqual({ by: "lock", busy: false, since: at });
 });
 
 it("does not wait for what a hook has decided", async () => {
@@ -179,7 +179,7 @@ it("reads a file again that was truncated, and ignores damaged lines", async () 
   ask();
   expect(await stateOf(read)).toMatchObject({ waiting: {} });
   truncateSync(events, 0);
-  expect(await stateOf(read)).toEqual({ by_lock: true });
+  expect(await stateOf(read)).toEqual({ by: "lock" });
 });
 
 it("finds an open session among many that are not", async () => {

@@ -1,8 +1,11 @@
-/** The state of a session as reported by the agent's own server. Times in milliseconds since 1970. */
+/** The state of a session as reported by the agent's own server or its hooks. Times in milliseconds since 1970. */
 export interface AgentState {
+  by: "server" | "hook";
   /** Whether a turn is in progress, including one that waits for the user. */
   busy: boolean;
   /** Waits for the user. `for`: the reason in the wording of Claude Code's process registry, used here for all agents. */
   waiting?: { for: string };
   since: number;
+  /** The agent's process, if it is known. */
+  pid?: number;
 }

@@ -10,7 +10,11 @@ import { readPermissionRequest } from "./claude-code/permission-request.ts";
 import { type AppServer, followAppServer } from "./codex/app-server.ts";
 import { codexAttachment } from "./codex/attachment.ts";
 import { createHeldRequests, type HeldRequests, type TerminalProcess } from "./held-requests.ts";
+import { hookAttachment } from "./hook-attachment.ts";
+import { type HookEvent, readHookEvent } from "./hook-event.ts";
 import { type HookSocket, hookSocketProblem, openHookSocket } from "./hook-socket.ts";
+import { createHookStates, type HookStates } from "./hook-states.ts";
+import { hookedAgents } from "./hooked-agents.ts";
 import { readAskedEvent } from "./opencode/asked-event.ts";
 import { openCodeAttachment } from "./opencode/attachment.ts";
 import { InputRefused, type TerminalInput } from "./terminal-input.ts";
@@ -22,14 +26,16 @@ export interface AgentFolders {
   codex: string;
   /** Folder of opencode's configuration. */
   opencode: string;
+  /** The folders with the settings of `hookedAgents`, by agent id. */
+  hooked: Readonly<Record<string, string>>;
 }
 
 /** The connections to agents that run in terminals. */
 export interface Attach {
   readonly held: HeldRequests;
   readonly attachments: ReadonlyMap<string, AgentAttachment>;
-  /** The states reported by the agents' own servers, by the agent's session id. */
-  readonly states: ReadonlyMap<string, AgentState>;
+  /** The state reported by the agent's own server or its hooks, by the agent's session id. */
+  stateOf(session_id: string): AgentState | undefined;
   readonly notices: readonly Notice[];
   /** Prompts for agents in terminals, each logged before it is sent. */
   readonly input: TerminalInput;
@@ -45,12 +51,16 @@ export interface Attach {
 /** The attachments of all agents that can be attached, by agent id. */
 export function agentAttachments(
   data_dir: string,
-  { claude_code, codex, opencode }: AgentFolders,
+  { claude_code, codex, opencode, hooked }: AgentFolders,
 ): Map<string, AgentAttachment> {
-  return new Map([
+  return new Map<string, AgentAttachment>([
     ["claude-code", claudeCodeAttachment({ data_dir, config_dir: claude_code })],
     ["codex", codexAttachment({ data_dir, socket: codexSocket(codex) })],
     ["opencode", openCodeAttachment({ data_dir, config_dir: opencode })],
+    ...hookedAgents.flatMap((agent): [string, AgentAttachment][] => {
+      const config_dir = hooked[agent.agent];
+      return config_dir === undefined ? [] : [[agent.agent, hookAttachment(agent, { data_dir, config_dir })]];
+    }),
   ]);
 }
 
@@ -73,6 +83,7 @@ export function createAttach(options: {
   const held = createHeldRequests({ ...options, log, now: Date.now });
   const listeners = new Set<(session_id: string) => void>();
   const notices: Notice[] = [];
+  let hook_states: HookStates | undefined;
   let hook_socket: HookSocket | undefined;
   let app_server: AppServer | undefined;
 
@@ -93,17 +104,29 @@ export function createAttach(options: {
     return app_server.input;
   }
 
+  function readEvent({ agent, event, pid, body }: HookEvent, connection: HookConnection) {
+    const reader = hookedAgents.find((each) => each.agent === agent);
+    const report = reader?.readReport?.(event, body);
+    if (report !== undefined) hook_states?.report(agent, pid, report);
+    const asked = reader?.readRequest?.(event, body, pid);
+    if (asked === undefined) connection.release();
+    else hold(asked, connection);
+  }
+
   async function listenForHooks() {
     if (!existsSync(data_dir) || hookSocketProblem(data_dir) !== undefined) return;
     try {
+      hook_states = createHookStates({ data_dir, now: Date.now, onChange: publish, report });
       hook_socket = await openHookSocket(data_dir, (body, connection) => {
+        const event = readHookEvent(body);
+        if (event !== undefined) return readEvent(event, connection);
         const asked = readPermissionRequest(body) ?? readAskedEvent(body);
         if (asked === undefined) connection.release();
         else hold(asked, connection);
       });
       // Update installed files to this version.
-      for (const agent of ["claude-code", "opencode"])
-        if (isAttached(agent)) attachments.get(agent)?.install();
+      for (const [agent, attachment] of attachments)
+        if (agent !== "codex" && isAttached(agent)) attachment.install();
     } catch (error) {
       notices.push({
         level: "warning",
@@ -116,9 +139,7 @@ export function createAttach(options: {
   return {
     held,
     attachments,
-    get states() {
-      return app_server?.states ?? new Map();
-    },
+    stateOf: (session_id) => app_server?.states.get(session_id) ?? hook_states?.get(session_id),
     notices,
     input: {
       accepts: (session_id) => app_server?.input.accepts(session_id) === true,
@@ -155,6 +176,7 @@ export function createAttach(options: {
     async close() {
       app_server?.close();
       held.close();
+      hook_states?.close();
       await hook_socket?.close();
     },
   };

@@ -12,6 +12,8 @@ import type { HookConnection, TerminalRequest } from "./terminal-request.ts";
 const CHECK_MS = 250;
 /** Maximum time that a terminal's dialog is hidden, in milliseconds. */
 const HIDDEN_MS = 15_000;
+/** Seconds that an agent whose dialog is hidden waits for its hook: longer than the daemon holds it. */
+export const HOLD_TIMEOUT_S = 30;
 /** Time after the start of its hook in which an agent reports that it waits, in milliseconds. */
 const GRACE_MS = 3_000;
 /** Number of ended requests that are remembered, to reply to late answers. */

@@ -3,15 +3,27 @@ import { join } from "node:path";
 import { claudeCode } from "../../sources/claude-code/format.ts";
 import { codex } from "../../sources/codex/format.ts";
 import type { Format } from "../../sources/contract.ts";
+import { copilotCli } from "../../sources/copilot-cli/format.ts";
+import { geminiCli } from "../../sources/gemini-cli/format.ts";
+import { qwenCode } from "../../sources/qwen-code/format.ts";
 import type { AgentFolders } from "../attach/attach.ts";
 
 /** An agent's own folder: from its environment variable, or the default. */
 export const agentFolder = ({ variable, home }: NonNullable<Format["root"]>): string =>
   process.env[variable] || join(homedir(), home);
 
+const folderOf = ({ root }: Format, home: string): string =>
+  root ? agentFolder(root) : join(homedir(), home);
+
 /** The folders of the agents that can be attached. */
 export const agentFolders = (): AgentFolders => ({
-  claude_code: claudeCode.root ? agentFolder(claudeCode.root) : join(homedir(), ".claude"),
-  codex: codex.root ? agentFolder(codex.root) : join(homedir(), ".codex"),
+  claude_code: folderOf(claudeCode, ".claude"),
+  codex: folderOf(codex, ".codex"),
+  hooked: {
+    // The source's folder is the one that contains it.
+    "gemini-cli": join(folderOf(geminiCli, "."), ".gemini"),
+    "qwen-code": folderOf(qwenCode, ".qwen"),
+    "copilot-cli": folderOf(copilotCli, ".copilot"),
+  },
   opencode: join(process.env.XDG_CONFIG_HOME || join(homedir(), ".config"), "opencode"),
 });

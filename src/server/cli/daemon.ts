@@ -243,7 +243,7 @@ async function openAllSessions(
     isInOtherSource: (id) => managed.get(id) !== undefined,
     terminals: {
       requestsOf: attach.held.openOf,
-      stateOf: (name) => attach.states.get(name),
+      stateOf: attach.stateOf,
       takesPrompts: attach.input.accepts,
       subscribe: attach.subscribe,
     },

@@ -2,13 +2,16 @@ import { readdir, readFile, readlink, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Format, RegistryEntry } from "../../sources/contract.ts";
-import { isProcess } from "./live-process.ts";
+import { isProcess } from "../processes/live-process.ts";
 import { createSessionLocks } from "./session-locks.ts";
 
 /** What the live processes of an agent report about a session that they have open. See `RegistryEntry`. */
 export type RunningProcess = Pick<RegistryEntry, "busy" | "waiting" | "background" | "headless" | "since"> & {
-  /** It has locked the session's folder; the rest is from the session's records. */
-  by_lock?: true;
+  /**
+   * What says so, if not the agent's process registry: the session's records, while the process has locked its folder; the agent's
+   * hooks; or its own server.
+   */
+  by?: "lock" | "hook" | "server";
 };
 
 export interface ProcessRegistry {
@@ -85,7 +88,7 @@ export function createProcessRegistry(roots: readonly { format: Format; path: st
       }
       last = entries;
       for (const [session_id, state] of await locks.read())
-        found.set(session_id, { ...state, by_lock: true });
+        found.set(session_id, { ...state, by: "lock" });
       return found;
     },
   };

@@ -2,7 +2,7 @@ import { open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Format, OpenState, OpenStateReader, SessionLocks } from "../../sources/contract.ts";
 import { createLineReader, type LineReader } from "../../sources/lines/lines.ts";
-import { isProcess } from "./live-process.ts";
+import { isProcess } from "../processes/live-process.ts";
 
 /** Number of folders without a known lock that are looked into per reading: a person may have thousands of sessions. */
 const MAX_FOLDERS = 32;

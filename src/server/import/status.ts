@@ -30,7 +30,7 @@ export interface Status {
 export interface Terminals {
   /** The session's open requests to the user. */
   requestsOf(name: string): readonly OpenRequest[];
-  /** The state from the agent's own server. It takes precedence over the process registry. */
+  /** The state from the agent's own server or its hooks. It takes precedence over the process registry. */
   stateOf(name: string): RunningProcess | undefined;
   /** Whether the agent takes prompts from here. */
   takesPrompts?(name: string): boolean;
@@ -66,7 +66,9 @@ export function createStatus(options: {
 
   function processOf(state: IndexedSession): RunningProcess | undefined {
     const name = registeredName(state);
-    return name === undefined ? undefined : (options.terminals?.stateOf(name) ?? processes.get(name));
+    if (name === undefined) return undefined;
+    const told = options.terminals?.stateOf(name);
+    return (told?.by === "hook" ? withRecords(told, state) : told) ?? processes.get(name);
   }
 
   function wasStopped(state: IndexedSession): boolean {
@@ -106,10 +108,7 @@ export function createStatus(options: {
 
   /** The rule for a state reported by the agent's process, in its registry or by its server. */
   function registerRule(state: IndexedSession): StatusRule {
-    const since = processOf(state)?.since;
-    const name = registeredName(state);
-    const isServer = name !== undefined && options.terminals?.stateOf(name) !== undefined;
-    const rule = isServer ? "server" : processOf(state)?.by_lock ? "lock" : "register";
+    const { since, by: rule = "register" } = processOf(state) ?? {};
     return { rule, ...(since !== undefined && { since }) };
   }
 
@@ -232,6 +231,18 @@ function isCopied({ entry, summary }: IndexedSession): boolean {
   return (
     !entry.grew && summary.last_activity_at > 0 && modifiedAt(entry) - summary.last_activity_at > COPY_AGE_MS
   );
+}
+
+/**
+ * What hooks said, as far as the records do not say otherwise: agents have no hook for a stop, and none for an answer in the
+ * terminal. `undefined`: the records tell the state.
+ */
+function withRecords(told: RunningProcess, { entry, summary }: IndexedSession): RunningProcess | undefined {
+  const { waiting, since = 0, ...rest } = told;
+  const is_over = summary.status !== "running" && summary.last_activity_at >= since;
+  if (told.busy && is_over) return undefined;
+  if (waiting && modifiedAt(entry) > since) return { ...rest, since };
+  return told;
 }
 
 /** Whether the last record is a text without tool calls. */

@@ -39,7 +39,7 @@ export function AttachSettings(): ReactNode {
       {agents?.map((one) => (
         <div key={one.agent}>
           <p>
-            {t.attach.about(one.name)}{" "}
+            {t.attach.about[one.answers](one.name)}{" "}
             <button
               type="button"
               className="button"
@@ -50,9 +50,7 @@ export function AttachSettings(): ReactNode {
               <span className="unseen"> {one.name}</span>
             </button>
           </p>
-          <p className="dialog-note">
-            {one.problem ?? (one.is_installed ? t.attach.on : t.attach.off)[one.by](one.file)}
-          </p>
+          <p className="dialog-note">{one.problem ?? factsOf(one)}</p>
           {one.diff !== "" && (
             <details>
               <summary>{t.attach.change}</summary>
@@ -70,4 +68,10 @@ export function AttachSettings(): ReactNode {
       )}
     </fieldset>
   );
+}
+
+/** Where the agent is attached, or what attaching changes. */
+function factsOf({ by, file, is_installed, in_open_sessions }: Attachment): string {
+  if (is_installed) return t.attach.on[by](file);
+  return by === "hook" && !in_open_sessions ? t.attach.offHookLater(file) : t.attach.off[by](file);
 }

@@ -130,7 +130,7 @@ describe("the state of a thread", () => {
     expect([...app_server.states.keys()]).toEqual([THREAD]);
     expect(app_server.states.get(THREAD)).toMatchObject({ busy: false });
     setStatus(THREAD, active());
-    await eventually(() => expect(app_server.states.get(THREAD)).toEqual({ busy: true, since: 5_000 }));
+    await eventually(() => expect(app_server.states.get(THREAD)).toMatchObject({ busy: true, since: 5_000 }));
     setStatus(OTHER, active("waitingOnUserInput"));
     await eventually(() =>
       expect(app_server.states.get(OTHER)).toMatchObject({ waiting: { for: "input needed" } }),

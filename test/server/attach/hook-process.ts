@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { hookSocketPath } from "../../../src/server/attach/hook-socket.ts";
 
-const HOOK = join(import.meta.dirname, "../../../src/server/attach/claude-code/permission-hook.mjs");
+const HOOK = join(import.meta.dirname, "../../../src/server/attach/agent-hook.mjs");
 
 /** A hook's process as Claude Code starts it. `ended`: what it printed, once it has exited; it always exits with 0. */
 export interface HookProcess {

@@ -71,6 +71,7 @@ beforeEach(async () => {
       claude_code: join(folder, "claude"),
       codex: join(folder, "codex"),
       opencode: join(folder, "opencode"),
+      hooked: {},
     },
     readProcesses: async () => new Map(),
     isWatched: () => true,

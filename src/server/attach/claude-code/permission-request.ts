@@ -1,7 +1,7 @@
 import { asArray, asObject, asText, type JsonObject } from "../../../model/narrow.ts";
-import { titleOf } from "../../../model/parts/content.ts";
 import type { Answer, Request, RequestOption } from "../../../model/request.ts";
 import { argumentsText } from "../arguments-text.ts";
+import { denial, titleOfCall } from "../call-request.ts";
 import { answerWords, approvalRequest, questionRequest } from "../request-forms.ts";
 import type { TerminalRequest } from "../terminal-request.ts";
 
@@ -157,11 +157,6 @@ function questionsOf(input: JsonObject): Asked | undefined {
   };
 }
 
-const denial = (message = ""): JsonObject => ({
-  behavior: "deny",
-  message: message.trim() || "The user denied this request.",
-});
-
 /** Arguments of Bash that do not change what is run. */
 const BASH_COMMENTS = new Set(["command", "description"]);
 
@@ -171,13 +166,6 @@ function subjectOf(tool_name: string, input: JsonObject): string {
   const isPlain = tool_name === "Bash" && Object.keys(input).every((name) => BASH_COMMENTS.has(name));
   if (isPlain && command !== undefined) return command;
   return argumentsText(input);
-}
-
-function titleOfCall(tool_name: string, input: JsonObject): string {
-  const target =
-    asText(input.command) ?? asText(input.file_path) ?? asText(input.url) ?? asText(input.description);
-  const title = target === undefined ? undefined : titleOf(target);
-  return title === undefined ? `Allow ${tool_name}?` : `Allow ${tool_name}: ${title}`;
 }
 
 /** Describes the effect of accepting a suggestion. `undefined`: unknown kind, not offered. */

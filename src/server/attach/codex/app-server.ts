@@ -285,11 +285,16 @@ function stateOf(status: JsonObject | undefined, at = Date.now()): AgentState | 
         : flags.includes("waitingOnUserInput")
           ? "input needed"
           : undefined;
-      return { busy: true, ...(waits_for !== undefined && { waiting: { for: waits_for } }), since: at };
+      return {
+        by: "server",
+        busy: true,
+        ...(waits_for !== undefined && { waiting: { for: waits_for } }),
+        since: at,
+      };
     }
     case "idle":
     case "systemError":
-      return { busy: false, since: at };
+      return { by: "server", busy: false, since: at };
     default:
       return undefined;
   }

@@ -11,6 +11,8 @@ export function codexAttachment({ data_dir, socket }: { data_dir: string; socket
       agent: "codex",
       name: "Codex",
       by: "server",
+      answers: "requests",
+      in_open_sessions: true,
       file: socket,
       is_installed: existsSync(file),
       diff: "",

@@ -27,6 +27,8 @@ export function openCodeAttachment({
         agent: "opencode",
         name: "opencode",
         by: "plugin",
+        answers: "requests",
+        in_open_sessions: false,
         file,
         is_installed,
         diff: lines.map((line) => `${is_installed ? "-" : "+"}${line}`).join("\n"),

@@ -78,7 +78,15 @@ export const page = {
   },
   attach: {
     heading: "Agents in terminals",
-    about: (name: string): string => `Answer what ${name} asks in terminals in this page.`,
+    about: {
+      requests: (name: string): string => `Answer what ${name} asks in terminals in this page.`,
+      approvals: (name: string): string =>
+        `Answer the approvals of ${name} in this page. While a page shows the session, an approval is held for up to 15 s before the terminal asks.`,
+      commands: (name: string): string =>
+        `Approve what ${name} does in this page. While a page shows the session, every command and file change is held for up to 15 s, also those that its own rules allow.`,
+      none: (name: string): string =>
+        `See whether ${name} works or waits. Its requests are answered in the terminal.`,
+    },
     on: {
       hook: (file: string): string => `Attached. The hook is in ${file}.`,
       server: (file: string): string => `Attached over ${file}.`,
@@ -89,6 +97,9 @@ export const page = {
       server: (file: string): string => `Answers over the agent's own server, ${file}. Changes no settings.`,
       plugin: (file: string): string => `Adds the plugin ${file}. Sessions that you start afterwards use it.`,
     },
+    /** An agent whose open sessions do not load new hooks. */
+    offHookLater: (file: string): string =>
+      `Adds hooks to ${file}. Sessions that you start afterwards use them.`,
     install: "Attach",
     remove: "Detach",
     change: "Show the change",

@@ -73,7 +73,14 @@ export const page = {
   },
   attach: {
     heading: "终端中的智能体",
-    about: (name: string): string => `在本页面中回答 ${name} 在终端里提出的请求。`,
+    about: {
+      requests: (name: string): string => `在本页面中回答 ${name} 在终端里提出的请求。`,
+      approvals: (name: string): string =>
+        `在本页面中批准 ${name} 的操作。页面显示该会话时，每个批准请求最多保留 15 秒，之后由终端询问。`,
+      commands: (name: string): string =>
+        `在本页面中批准 ${name} 的操作。页面显示该会话时，每个命令和文件更改最多保留 15 秒，包括其自身规则已允许的操作。`,
+      none: (name: string): string => `查看 ${name} 是否在工作或等待。请求在终端中回答。`,
+    },
     on: {
       hook: (file: string): string => `已接入。钩子位于 ${file}。`,
       server: (file: string): string => `已通过 ${file} 接入。`,
@@ -84,6 +91,7 @@ export const page = {
       server: (file: string): string => `通过智能体自带的服务器 ${file} 回答。不更改任何设置。`,
       plugin: (file: string): string => `添加插件 ${file}。之后启动的会话会使用它。`,
     },
+    offHookLater: (file: string): string => `在 ${file} 中添加钩子。之后启动的会话会使用它们。`,
     install: "接入",
     remove: "取消接入",
     change: "显示更改",

@@ -1,6 +1,7 @@
-// Claude Code runs this as a PermissionRequest hook. It sends the request to the daemon and prints the answer. On any error it
-// exits with 0 and prints nothing: the agent's own dialog then works as if there were no hook. The argument is the path of the
-// daemon's socket. The daemon writes lines: empty ones while it holds the request, and finally the answer as JSON.
+// Agents run this as a hook. It sends the hook's body to the daemon and prints the answer. On any error it exits with 0 and prints
+// nothing: the agent's own dialog then works as if there were no hook. Arguments: the path of the daemon's socket; for agents whose
+// bodies do not say so, the agent, the event, and the process id of the agent. The daemon writes lines: empty ones while it holds
+// the request, and finally the answer as JSON.
 import { connect } from "node:net";
 
 /** Without a line from the daemon for this time, it is considered hung. Milliseconds. */
@@ -13,16 +14,19 @@ process.on("unhandledRejection", leave);
 // The daemon handles the requests of its own sessions itself.
 if (process.env.VERBATIM_AGENT) leave();
 
-let body = "";
+const [, , path = "", agent, event, pid] = process.argv;
+let text = "";
 process.stdin.setEncoding("utf8");
-for await (const chunk of process.stdin) body += chunk;
+for await (const chunk of process.stdin) text += chunk;
+const body = JSON.parse(text);
+const message = agent === undefined ? body : { agent, event, pid: Number(pid), body };
 
-const socket = connect(process.argv[2] ?? "");
+const socket = connect(path);
 socket.setEncoding("utf8");
 socket.setTimeout(SILENCE_MS, leave);
 socket.on("error", leave);
 socket.on("close", leave);
-socket.on("connect", () => socket.write(`${JSON.stringify(JSON.parse(body))}\n`));
+socket.on("connect", () => socket.write(`${JSON.stringify(message)}\n`));
 let received = "";
 socket.on("data", (chunk) => {
   received += chunk;

@@ -1,0 +1,160 @@
+import {
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { structuredPatch } from "diff";
+import type { Attachment } from "../../protocol.ts";
+import { UsageError } from "../usage-error.ts";
+import type { AgentAttachment } from "./agent-attachment.ts";
+import { addHooks, hasHook, removeHooks, type SettingsHooks } from "./hook-settings.ts";
+import { hookSocketPath, hookSocketProblem } from "./hook-socket.ts";
+
+/** The hooks' program, next to this file in the sources and next to the bundle in the package. */
+const PROGRAM = join(import.meta.dirname, "agent-hook.mjs");
+
+/** Builds the shell command of a hook. */
+export interface HookCommands {
+  /** Passes the body on, and waits for an answer. The agent has to say by itself which event it is. */
+  own: string;
+  /** Passes the body on with the event, and waits for an answer. */
+  answering(event: string): string;
+  /** Passes the body on with the event. The agent does not wait for it. */
+  reporting(event: string): string;
+  /** The same, only while a session of the agent waits for its user. Costs next to nothing at other times. */
+  reportingWhileWaiting(event: string): string;
+}
+
+/** An agent that is attached with hooks in its JSON settings. */
+export interface HookedAgent {
+  agent: string;
+  name: string;
+  answers: Attachment["answers"];
+  /** Open sessions use new hooks without being restarted. */
+  in_open_sessions: boolean;
+  hooks(commands: HookCommands): SettingsHooks;
+}
+
+/** The file that exists while a session of an attached agent waits for its user. */
+export const waitingFlag = (data_dir: string, agent: string): string =>
+  join(data_dir, "attach", `${agent}.waiting`);
+
+/** Attaches to an agent with hooks in `settings.json`. Detaching restores the original file exactly, unless it was changed since. */
+export function hookAttachment(
+  { agent, name, answers, in_open_sessions, hooks }: HookedAgent,
+  { data_dir, config_dir }: { data_dir: string; config_dir: string },
+): AgentAttachment {
+  const file = join(config_dir, "settings.json");
+  const folder = join(data_dir, "attach");
+  const script = join(folder, `${agent}-hook.mjs`);
+  /** The program as it stands in our commands. */
+  const mark = quoted(script);
+  const backup = join(folder, `${agent}-settings.json`);
+  const added = hooks(commandsOf(agent, script, data_dir));
+
+  const read = (): string | undefined => readText(file);
+  const isInstalled = (): boolean => hasHook(read() ?? "", mark);
+
+  function removed(text: string): string | undefined {
+    const kept = readBackup(backup);
+    // Restore the original if nothing else was written since.
+    return kept?.after === text ? kept.before : removeHooks(text, mark);
+  }
+
+  return {
+    describe() {
+      const problem = hookSocketProblem(data_dir);
+      const text = read() ?? "";
+      const is_installed = isInstalled();
+      const base = { agent, name, by: "hook", answers, in_open_sessions, file, is_installed } as const;
+      try {
+        const after = is_installed ? (removed(text) ?? "") : addHooks(text, added);
+        return { ...base, diff: diffOf(file, text, after), ...(problem !== undefined && { problem }) };
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error;
+        return { ...base, diff: "", problem: error.message };
+      }
+    },
+    install() {
+      const problem = hookSocketProblem(data_dir);
+      if (problem !== undefined) throw new UsageError(problem);
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      copyFileSync(PROGRAM, script);
+      if (isInstalled()) return;
+      const before = read();
+      const after = addHooks(before ?? "", added);
+      writeFileSync(backup, JSON.stringify({ ...(before !== undefined && { before }), after }), {
+        mode: 0o600,
+      });
+      writeSettings(file, after);
+    },
+    remove() {
+      const text = read();
+      if (text !== undefined && hasHook(text, mark)) {
+        const rest = removed(text);
+        if (rest === undefined) rmSync(file);
+        else writeSettings(file, rest);
+      }
+      rmSync(backup, { force: true });
+      rmSync(script, { force: true });
+    },
+  };
+}
+
+/** Each does nothing if the daemon's socket, the Node executable or the program is missing. */
+function commandsOf(agent: string, script: string, data_dir: string): HookCommands {
+  const socket = quoted(hookSocketPath(data_dir));
+  const node = quoted(process.execPath);
+  const isThere = `[ -S ${socket} ] && [ -x ${node} ] && [ -f ${quoted(script)} ]`;
+  const run = `${node} ${quoted(script)} ${socket}`;
+  // The shell's parent is the agent.
+  const runWith = (event: string) => `${run} ${agent} ${event} "$PPID"`;
+  // In the background a command has no standard input of its own.
+  const inBackground = (command: string) => `{ ${command} <&3 >/dev/null 2>&1 & } 3<&0`;
+  return {
+    own: `${isThere} && ${run} || true`,
+    answering: (event) => `${isThere} && ${runWith(event)} || true`,
+    reporting: (event) => `${isThere} && ${inBackground(runWith(event))} || true`,
+    reportingWhileWaiting: (event) =>
+      `[ -f ${quoted(waitingFlag(data_dir, agent))} ] && ${isThere} && ${inBackground(runWith(event))} || true`,
+  };
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** The settings before and after the hook was added. `before` is absent if there was no file. */
+function readBackup(path: string): { before?: string; after: string } | undefined {
+  const text = readText(path);
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+/** Writes atomically, because Claude Code reads the file whenever it changes. Keeps a symbolic link, as dotfile managers use. */
+function writeSettings(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  const is_new = readText(file) === undefined;
+  const target = is_new ? file : realpathSync(file);
+  const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`);
+  writeFileSync(temporary, text, { mode: is_new ? 0o600 : statSync(target).mode });
+  renameSync(temporary, target);
+}
+
+/** A unified diff of the settings file. */
+function diffOf(file: string, before: string, after: string): string {
+  const { hunks } = structuredPatch(file, file, before, after, "", "", { context: 3 });
+  return hunks.flatMap(({ lines }) => lines.filter((line) => !line.startsWith("\\"))).join("\n");
+}

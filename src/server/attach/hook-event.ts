@@ -1,0 +1,40 @@
+import { asNumber, asObject, asText, type JsonObject } from "../../model/narrow.ts";
+import type { TerminalRequest } from "./terminal-request.ts";
+
+/** What `agent-hook.mjs` sends for an agent whose bodies do not say by themselves which agent and event it is. */
+export interface HookEvent {
+  agent: string;
+  event: string;
+  /** The agent's process. */
+  pid?: number;
+  body: JsonObject;
+}
+
+/** What a hook reports about a session, by the agent's own session id. */
+export interface HookReport {
+  session_id: string;
+  /** `ended`: the agent closes the session. `resumed`: it no longer waits. */
+  state: "idle" | "busy" | "waiting" | "resumed" | "ended";
+  /** Of `waiting`: the reason, in the wording of Claude Code's process registry. */
+  for?: string;
+}
+
+/** Reads the bodies of one agent's hooks. */
+export interface HookReader {
+  /** `undefined`: the event says nothing about the state. */
+  readReport?(event: string, body: JsonObject): HookReport | undefined;
+  /** `undefined`: the event asks nothing that can be answered. `pid`: the agent's process. */
+  readRequest?(event: string, body: JsonObject, pid?: number): TerminalRequest | undefined;
+}
+
+/** `undefined`: the message is not of this kind. */
+export function readHookEvent(message: unknown): HookEvent | undefined {
+  const { agent, event, pid, body } = asObject(message) ?? {};
+  const content = asObject(body);
+  const [agent_id, name, number] = [asText(agent), asText(event), asNumber(pid)];
+  if (agent_id === undefined || name === undefined || content === undefined) return undefined;
+  return { agent: agent_id, event: name, body: content, ...(number !== undefined && { pid: number }) };
+}
+
+/** The session id of a body in Claude Code's format, in lower case as in session files. */
+export const sessionIdOf = (body: JsonObject): string | undefined => asText(body.session_id)?.toLowerCase();

@@ -1,0 +1,8 @@
+import { copilotCli } from "./copilot-cli/hooks.ts";
+import { geminiCli } from "./gemini-cli/hooks.ts";
+import type { HookedAgent } from "./hook-attachment.ts";
+import type { HookReader } from "./hook-event.ts";
+import { qwenCode } from "./qwen-code/hooks.ts";
+
+/** The agents whose hooks name their agent and event. Claude Code's bodies say it by themselves. */
+export const hookedAgents: readonly (HookedAgent & HookReader)[] = [geminiCli, qwenCode, copilotCli];
