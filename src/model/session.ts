@@ -80,10 +80,26 @@ export const openRequest = record({
 export type OpenRequest = z.infer<typeof openRequest>;
 
 /**
- * What an agent that this daemon does not run waits for, according to its own process registry. The user answers in the agent's
+ * Where an agent's own terminal is, as far as it is known. `tty`: its device, such as `pts/3`; `tmux`: its pane, as
+ * `session:window.pane`; `program`: the terminal's program, as it names itself in `TERM_PROGRAM`.
+ */
+export const terminalPlace = record({
+  pid: z.number(),
+  tty: optional(z.string()),
+  tmux: optional(z.string()),
+  program: optional(z.string()),
+});
+export type TerminalPlace = z.infer<typeof terminalPlace>;
+
+/**
+ * What an agent that this daemon does not run waits for, according to its own process registry, server, hooks or records. The user answers in the agent's
  * own terminal. `for`: in the agent's words (Claude Code: `permission prompt`, `input needed`, `dialog open`, ...).
  */
-export const agentWait = record({ for: optional(z.string()), since: optional(milliseconds) });
+export const agentWait = record({
+  for: optional(z.string()),
+  since: optional(milliseconds),
+  terminal: optional(terminalPlace),
+});
 export type AgentWait = z.infer<typeof agentWait>;
 
 /**

@@ -2,12 +2,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createOpenCheck, createProcessRegistry } from "../../src/server/import/process-registry.ts";
 import { claudeCode } from "../../src/sources/claude-code/format.ts";
 import { codex } from "../../src/sources/codex/format.ts";
+import { eventually } from "../eventually.ts";
 
 const SESSION = "7d1f2c44-0b0e-4f0a-9c39-1d2d6f5f3a72";
 const OTHER = "8e2a3d55-1c1f-4a1b-8d4a-2e3e7a6a4b83";
@@ -69,7 +70,16 @@ async function startAgent() {
   };
 }
 
-const registry = () => createProcessRegistry([{ format: claudeCode, path: root }]);
+/** The registry without the terminals, which are found a moment later. */
+function registry() {
+  const { read } = createProcessRegistry([{ format: claudeCode, path: root }]);
+  return {
+    async read() {
+      const found = await read();
+      return new Map([...found].map(([id, { terminal: _, ...state }]) => [id, state]));
+    },
+  };
+}
 const isLinux = existsSync("/proc/self/stat");
 
 describe.skipIf(!isLinux)("the registry of Claude Code's live processes", () => {
@@ -81,6 +91,16 @@ describe.skipIf(!isLinux)("the registry of Claude Code's live processes", () => 
     expect(await isOpen(OTHER)).toBe(false);
     await agent.end("kill -9");
     expect(await isOpen(SESSION)).toBe(false);
+  });
+
+  it("finds the terminal of a process that waits", async () => {
+    const agent = await startAgent();
+    const { read } = createProcessRegistry([{ format: claudeCode, path: root }]);
+    await agent.register({ status: "waiting", waitingFor: "permission prompt" });
+    const pid = Number(basename(agent.path, ".json"));
+    await eventually(async () => expect((await read()).get(SESSION)).toMatchObject({ terminal: { pid } }));
+    await agent.register({ status: "busy", waitingFor: null });
+    expect((await read()).get(SESSION)).not.toHaveProperty("terminal");
   });
 
   it("reports every status, with the reason and time of waiting", async () => {

@@ -88,6 +88,7 @@ async function startAgent() {
   children.push(child);
   await once(createInterface({ input: child.stdout }), "line");
   return {
+    pid: child.pid,
     async end(how: "exit" | "kill -9") {
       const ended = once(child, "exit");
       if (how === "exit") child.stdin.end();
@@ -110,7 +111,7 @@ it("tells whether a live process has the session open", async () => {
 });
 
 it("follows a turn with an approval from its first record to its end", async () => {
-  await startAgent();
+  const agent = await startAgent();
   const { read } = registry();
   expect(await stateOf(read)).toEqual({ by: "lock", busy: false, since: AT });
   const begun = beginTurn();
@@ -123,6 +124,7 @@ it("follows a turn with an approval from its first record to its end", async () 
     waiting: { for: "permission prompt" },
     since: asked,
   });
+  await eventually(async () => expect(await stateOf(read)).toMatchObject({ terminal: { pid: agent.pid } }));
   append("permission.completed", { requestId: "r1", result: { kind: "approved" } });
   expect(await stateOf(read)).toEqual({ by: "lock", busy: true, since: begun });
   append("tool.execution_complete", { toolCallId: "call_1", success: true });

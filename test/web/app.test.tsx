@@ -115,7 +115,11 @@ test("an agent that waits in its own terminal is told in its row, the counts, th
   facts[RUN] = {
     ...facts[RUN],
     status: "running",
-    waiting: { for: "permission prompt", since: Date.now() - 180_000 },
+    waiting: {
+      for: "permission prompt",
+      since: Date.now() - 180_000,
+      terminal: { pid: 4242, tty: "pts/3", tmux: "harbour:0.1" },
+    },
   };
   facts[PARENT] = { ...facts[PARENT], status: "running" };
   client.close();
@@ -134,7 +138,9 @@ test("an agent that waits in its own terminal is told in its row, the counts, th
   history.replaceState(null, "", `/session/${RUN}`);
   render(<App client={client} />);
   const banner = await screen.findByRole("region", { name: "Waiting for you" });
-  expect(banner.textContent).toBe("Waiting for you Permission · answer in its terminal · 3 min");
+  expect(banner.textContent).toBe(
+    "Waiting for you Permission · answer in its terminal (tmux harbour:0.1, pts/3, process 4242) · 3 min",
+  );
   expect(document.title).toMatch(/^\(1\) \[WAITING\] Find the retry loop/);
   expect(screen.getAllByText("waiting").length).toBeGreaterThan(0);
 });

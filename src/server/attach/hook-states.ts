@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { messageOf } from "../../model/narrow.ts";
 import { isProcess } from "../processes/live-process.ts";
+import { createTerminalPlaces } from "../processes/terminal-place.ts";
 import type { AgentState } from "./agent-state.ts";
 import { waitingFlag } from "./hook-attachment.ts";
 import type { HookReport } from "./hook-event.ts";
@@ -27,6 +28,7 @@ export function createHookStates(options: {
   const { data_dir, now, onChange } = options;
   const states = new Map<string, { agent: string; pid: number; state: AgentState }>();
   const has_flag = new Map<string, boolean>();
+  const places = createTerminalPlaces(now);
   let timer: NodeJS.Timeout | undefined;
 
   // An earlier daemon may have left flags behind.
@@ -58,6 +60,14 @@ export function createHookStates(options: {
     timer = undefined;
   }
 
+  async function addTerminal(session_id: string, pid: number, state: AgentState) {
+    const terminal = await places.find(pid);
+    const entry = states.get(session_id);
+    if (entry?.state !== state) return;
+    entry.state = { ...state, terminal };
+    onChange(session_id);
+  }
+
   async function check() {
     for (const [session_id, { agent, pid, state }] of states) {
       if (await isProcess(pid, undefined, state.since)) continue;
@@ -73,7 +83,9 @@ export function createHookStates(options: {
       const before = states.get(session_id)?.state;
       if (report.state === "ended" && before === undefined) return;
       if (report.state === "resumed" && before?.waiting === undefined) return;
-      set(session_id, agent, pid, stateOf(report, now(), pid));
+      const state = stateOf(report, now());
+      set(session_id, agent, pid, state);
+      if (state?.waiting) void addTerminal(session_id, pid, state).catch(options.report);
     },
     close() {
       stop();
@@ -82,8 +94,8 @@ export function createHookStates(options: {
   };
 }
 
-function stateOf(report: HookReport, since: number, pid: number): AgentState | undefined {
-  const base = { by: "hook", since, pid } as const;
+function stateOf(report: HookReport, since: number): AgentState | undefined {
+  const base = { by: "hook", since } as const;
   switch (report.state) {
     case "idle":
       return { ...base, busy: false };

@@ -1,8 +1,10 @@
 import { readdir, readFile, readlink, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { TerminalPlace } from "../../model/session.ts";
 import type { Format, RegistryEntry } from "../../sources/contract.ts";
 import { isProcess } from "../processes/live-process.ts";
+import { createTerminalPlaces } from "../processes/terminal-place.ts";
 import { createSessionLocks } from "./session-locks.ts";
 
 /** What the live processes of an agent report about a session that they have open. See `RegistryEntry`. */
@@ -12,6 +14,8 @@ export type RunningProcess = Pick<RegistryEntry, "busy" | "waiting" | "backgroun
    * hooks; or its own server.
    */
   by?: "lock" | "hook" | "server";
+  /** The terminal of a process that waits. */
+  terminal?: TerminalPlace;
 };
 
 export interface ProcessRegistry {
@@ -29,6 +33,11 @@ export function createProcessRegistry(roots: readonly { format: Format; path: st
   /** The last complete entry of each file, by path. */
   let last = new Map<string, RegistryEntry>();
   const locks = createSessionLocks(roots);
+  const places = createTerminalPlaces();
+  const withTerminal = (state: RunningProcess, pid: number | undefined): RunningProcess => {
+    const terminal = state.waiting && pid !== undefined ? places.known(pid) : undefined;
+    return { ...state, ...(terminal && { terminal }) };
+  };
 
   /** The entry of a file; the last complete one while the file is truncated or unreadable; `undefined` once it is deleted. */
   async function readEntry(
@@ -83,12 +92,13 @@ export function createProcessRegistry(roots: readonly { format: Format; path: st
             if (held && !held.has(inode)) continue;
           }
           const before = found.get(entry.session_id);
-          found.set(entry.session_id, before ? merge(before, toRegistered(entry)) : toRegistered(entry));
+          const state = withTerminal(toRegistered(entry), entry.pid);
+          found.set(entry.session_id, before ? merge(before, state) : state);
         }
       }
       last = entries;
-      for (const [session_id, state] of await locks.read())
-        found.set(session_id, { ...state, by: "lock" });
+      for (const [session_id, { pid, ...state }] of await locks.read())
+        found.set(session_id, withTerminal({ ...state, by: "lock" }, pid));
       return found;
     },
   };

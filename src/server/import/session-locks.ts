@@ -10,10 +10,13 @@ const MAX_FOLDERS = 32;
 const MAX_FIRST = 4 * 1024 * 1024;
 const CHUNK = 256 * 1024;
 
+/** The state of an open session, and the process that has locked it. */
+export type LockedState = OpenState & { pid: number };
+
 /** Reads which sessions are open in live processes, by the lock files in their folders. */
 export interface LockedSessions {
   /** The states of the open sessions by session id. A session that was just opened may appear in a later reading. */
-  read(): Promise<Map<string, OpenState>>;
+  read(): Promise<Map<string, LockedState>>;
 }
 
 /** A session that a live process has open. */
@@ -47,7 +50,7 @@ export function createSessionLocks(roots: readonly { format: Format; path: strin
 }
 
 /** Reads one agent's folder of session folders. */
-function createFolder(locks: SessionLocks, root: string): () => Promise<Map<string, OpenState>> {
+function createFolder(locks: SessionLocks, root: string): () => Promise<Map<string, LockedState>> {
   const open_sessions = new Map<string, OpenSession>();
   /** Names that were listed, but not looked into since. */
   let queue: string[] = [];
@@ -62,27 +65,29 @@ function createFolder(locks: SessionLocks, root: string): () => Promise<Map<stri
     return new Set([...open_sessions.keys(), ...queue.splice(0, MAX_FOLDERS), ...fresh.slice(-MAX_FOLDERS)]);
   }
 
-  async function isOpen(name: string): Promise<boolean> {
+  /** The live process that has locked a session. */
+  async function processOf(name: string): Promise<number | undefined> {
     for (const file of await readdir(join(root, name)).catch(() => [])) {
       const pid = locks.pidOf(file);
       if (pid === undefined) continue;
       const facts = await stat(join(root, name, file)).catch(() => undefined);
-      if (facts?.isFile() && (await isProcess(pid, undefined, facts.mtimeMs))) return true;
+      if (facts?.isFile() && (await isProcess(pid, undefined, facts.mtimeMs))) return pid;
     }
-    return false;
+    return undefined;
   }
 
   return async () => {
-    const states = new Map<string, OpenState>();
+    const states = new Map<string, LockedState>();
     for (const name of await nextNames()) {
-      if (!(await isOpen(name))) {
+      const pid = await processOf(name);
+      if (pid === undefined) {
         open_sessions.delete(name);
         continue;
       }
       const session = open_sessions.get(name) ?? newSession(locks, join(root, name, locks.records));
       open_sessions.set(name, session);
       await readRecords(session, locks);
-      states.set(locks.sessionId(name), session.state.state);
+      states.set(locks.sessionId(name), { ...session.state.state, pid });
     }
     return states;
   };

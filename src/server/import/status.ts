@@ -96,7 +96,7 @@ export function createStatus(options: {
     if (depth < 16 && runs.some((one) => isRunning(one, depth + 1))) return "run";
     if (state.summary.status !== "running") return undefined;
     // The process went idle after the last record: a person may have stopped it before it wrote anything.
-    if (wasStopped(state) || endedAt(state) !== undefined) return undefined;
+    if (wasStopped(state) || endedAt(state) !== undefined || isIdleByHook(register)) return undefined;
     if (now() - modifiedAt(state.entry) < options.silence && !isCopied(state)) return "recent";
     if (register) return register.busy === false ? undefined : "register";
     // A run has no process of its own. It runs while its parent's process is alive and waits for it.
@@ -117,6 +117,7 @@ export function createStatus(options: {
     if (rule !== undefined) return { rule };
     if (state.entry.gone) return { rule: "gone" };
     if (state.summary.status !== "running" && state.summary.end_inferred !== true) return { rule: "record" };
+    if (isIdleByHook(processOf(state))) return registerRule(state);
     const ended = endedAt(state);
     if (ended !== undefined && !isAnswered(state)) return { rule: "ended", since: ended };
     const stopped_at = wasStopped(state) ? idle_since.get(registeredName(state) ?? "") : undefined;
@@ -188,7 +189,7 @@ export function createStatus(options: {
         status: running
           ? "running"
           : summary.status === "running"
-            ? silentEnd(state, wasStopped(state))
+            ? silentEnd(state, wasStopped(state) || isIdleByHook(register))
             : summary.status,
         status_rule: register?.waiting ? registerRule(state) : statusRuleOf(state, rule),
         ...(running && doing !== undefined && { activity: doing }),
@@ -196,6 +197,7 @@ export function createStatus(options: {
           waiting: {
             ...(register.waiting.for !== undefined && { for: shorten(register.waiting.for, ROW_TEXT_LIMIT) }),
             ...(register.since !== undefined && { since: register.since }),
+            ...(register.terminal && { terminal: register.terminal }),
           },
         }),
         ...(requests.length > 0 && { requests: [...requests] }),
@@ -241,9 +243,14 @@ function withRecords(told: RunningProcess, { entry, summary }: IndexedSession): 
   const { waiting, since = 0, ...rest } = told;
   const is_over = summary.status !== "running" && summary.last_activity_at >= since;
   if (told.busy && is_over) return undefined;
-  if (waiting && modifiedAt(entry) > since) return { ...rest, since };
+  const { terminal: _, ...resumed } = rest;
+  if (waiting && modifiedAt(entry) > since) return { ...resumed, since };
   return told;
 }
+
+/** Whether a hook said that the turn is over. Agents call one at the start of each turn, too. */
+const isIdleByHook = (process: RunningProcess | undefined): boolean =>
+  process?.by === "hook" && process.busy === false;
 
 /** Whether the last record is a text without tool calls. */
 const isAnswered = ({ summary, open_calls }: IndexedSession): boolean =>

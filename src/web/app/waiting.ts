@@ -83,7 +83,9 @@ export function useWaiting(): Waiting[] {
       : [...now.waiting]
           .map((id) => {
             const row = now.byId.get(id);
-            return row === undefined ? "" : `${id} ${waitsOf(row).map((one) => one.key)}`;
+            if (row === undefined) return "";
+            // The terminal is found a moment after the agent has begun to wait.
+            return `${id} ${waitsOf(row).map((one) => one.key)} ${JSON.stringify(row.waiting?.terminal)}`;
           })
           .join(),
   );

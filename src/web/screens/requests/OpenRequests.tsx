@@ -93,7 +93,12 @@ export function OpenRequests({
           )
         );
       })}
-      {inTerminal && <p className="request-facts">{hidesDialog ? t.terminal.hidden : t.terminal.hint}</p>}
+      {inTerminal && (
+        <p className="request-facts">
+          {hidesDialog ? t.terminal.hidden : t.terminal.hint}
+          {row.waiting?.terminal && ` ${t.terminal.place(t.waiting.place(row.waiting.terminal))}`}
+        </p>
+      )}
     </section>
   );
 }

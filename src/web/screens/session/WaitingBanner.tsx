@@ -31,6 +31,7 @@ export function WaitingBanner({ session_id }: { session_id: string }): ReactNode
           {one.row.id === session_id ? (
             <>
               {visible(one.title, "prose")} · {t.waiting.elsewhere}
+              {one.row.waiting?.terminal && ` (${t.waiting.place(one.row.waiting.terminal)})`}
             </>
           ) : (
             <>

@@ -1,4 +1,4 @@
-import type { AgentWait } from "../../../model/session.ts";
+import type { AgentWait, TerminalPlace } from "../../../model/session.ts";
 import { counted } from "../../ui/size.ts";
 
 /** What agents call the thing that they wait for, in the page's words. Others are shown in the agent's own. */
@@ -28,6 +28,11 @@ export const page = {
       reason === undefined ? "Needs your input" : (WAITS[reason] ?? reason),
     /** Where that is answered. */
     elsewhere: "answer in its terminal",
+    /** Where that terminal is. */
+    place: ({ tmux, program, tty, pid }: TerminalPlace): string =>
+      [tmux === undefined ? program : `tmux ${tmux}`, tty, `process ${pid}`]
+        .filter((each) => each !== undefined)
+        .join(", "),
     counted: (count: number): string => `${count} waiting for you`,
     since: (age: string): string => `· ${age}`,
     more: (count: number): string => `${count} more, press w`,

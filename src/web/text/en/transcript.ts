@@ -227,6 +227,7 @@ export const transcript = {
     asked: "Asked by the agent",
     hint: "Answer here or in the terminal. The first answer counts.",
     hidden: "The terminal shows this request when the time is up.",
+    place: (place: string): string => `The terminal: ${place}.`,
     answeredThere: "The request was answered in the terminal.",
     notLoaded: (reason: string): string => `The request cannot be shown: ${reason}`,
     prompt: "Message the agent in the terminal",

@@ -1,4 +1,4 @@
-import type { AgentWait } from "../../../model/session.ts";
+import type { AgentWait, TerminalPlace } from "../../../model/session.ts";
 import type { page as english, TimeUnit } from "../en/page.ts";
 
 const WAITS: Readonly<Record<string, string>> = {
@@ -23,6 +23,10 @@ export const page = {
     agent: ({ for: reason }: AgentWait): string =>
       reason === undefined ? "需要你输入" : (WAITS[reason] ?? reason),
     elsewhere: "请在其终端中回答",
+    place: ({ tmux, program, tty, pid }: TerminalPlace): string =>
+      [tmux === undefined ? program : `tmux ${tmux}`, tty, `进程 ${pid}`]
+        .filter((each) => each !== undefined)
+        .join("，"),
     counted: (count: number): string => `${count} 个等待你处理`,
     since: (age: string): string => `· ${age}`,
     more: (count: number): string => `还有 ${count} 个，按 w`,

@@ -222,6 +222,7 @@ export const transcript = {
     asked: "智能体提出",
     hint: "在这里或在终端中回答，以先回答的为准。",
     hidden: "时间到后，终端会显示此请求。",
+    place: (place: string): string => `终端：${place}。`,
     answeredThere: "此请求已在终端中回答。",
     notLoaded: (reason: string): string => `无法显示此请求：${reason}`,
     prompt: "给终端中的智能体发消息",
