@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync } from "node:fs";
+import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Answer, Request } from "../../model/request.ts";
 import type { TerminalRequest } from "./terminal-request.ts";
@@ -18,7 +18,17 @@ export function createAnswerLog(data_dir: string): AnswerLog {
   const path = join(data_dir, "attach", "answers.jsonl");
   const write = (line: object): void => {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    appendFileSync(path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+    const file = openSync(path, "a", 0o600);
+    const { size } = fstatSync(file);
+    try {
+      writeFileSync(file, `${JSON.stringify(line)}\n`);
+    } catch (error) {
+      // A full disk may have taken the start of the line.
+      ftruncateSync(file, size);
+      throw error;
+    } finally {
+      closeSync(file);
+    }
   };
   return {
     appendInput({ at, prompt, ...session }) {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { messageOf } from "../../model/narrow.ts";
 import { shorten } from "../../model/parts/content.ts";
 import type { Answer, Request, RequestOutcome } from "../../model/request.ts";
 import type { OpenRequest } from "../../model/session.ts";
@@ -187,7 +188,16 @@ export function createHeldRequests(options: {
       }
       checkAnswer(request, { ...(digest !== undefined && { digest }), answer });
       // Log first: an answer that is not logged must not be sent.
-      log.append({ at: now(), asked: entry.asked, request, answer });
+      try {
+        log.append({ at: now(), asked: entry.asked, request, answer });
+      } catch (error) {
+        throw new Refused(
+          503,
+          "not_logged",
+          `The answer could not be logged, so it was not given: ${messageOf(error)}.`,
+          "Answer in the terminal, or free some disk space.",
+        );
+      }
       entry.answers.set(request_id, answer);
       if (entry.answers.size < entry.asked.requests.length) publish(entry);
       else {

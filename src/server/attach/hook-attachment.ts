@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { structuredPatch } from "diff";
+import { messageOf } from "../../model/narrow.ts";
 import type { Attachment } from "../../protocol.ts";
 import { UsageError } from "../usage-error.ts";
 import type { AgentAttachment } from "./agent-attachment.ts";
@@ -85,14 +86,19 @@ export function hookAttachment(
       const problem = hookSocketProblem(data_dir);
       if (problem !== undefined) throw new UsageError(problem);
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      copyFileSync(PROGRAM, script);
+      copyProgram(script);
       if (isInstalled()) return;
       const before = read();
       const after = addHooks(before ?? "", added);
-      writeFileSync(backup, JSON.stringify({ ...(before !== undefined && { before }), after }), {
-        mode: 0o600,
-      });
-      writeSettings(file, after);
+      try {
+        writeFileSync(backup, JSON.stringify({ ...(before !== undefined && { before }), after }), {
+          mode: 0o600,
+        });
+        writeSettings(file, after);
+      } catch (error) {
+        rmSync(backup, { force: true });
+        throw new UsageError(`${file} could not be changed: ${messageOf(error)}. Nothing was changed.`);
+      }
     },
     remove() {
       const text = read();
@@ -107,6 +113,18 @@ export function hookAttachment(
   };
 }
 
+/** Replaces the program as a whole: a hook may start at any time, and the disk may be full. */
+function copyProgram(script: string): void {
+  const temporary = `${script}.${process.pid}.tmp`;
+  try {
+    copyFileSync(PROGRAM, temporary);
+    renameSync(temporary, script);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
 /** Each does nothing if the daemon's socket, the Node executable or the program is missing. */
 function commandsOf(agent: string, script: string, data_dir: string): HookCommands {
   const socket = quoted(hookSocketPath(data_dir));
@@ -118,8 +136,9 @@ function commandsOf(agent: string, script: string, data_dir: string): HookComman
   // In the background a command has no standard input of its own.
   const inBackground = (command: string) => `{ ${command} <&3 >/dev/null 2>&1 & } 3<&0`;
   return {
-    own: `${isThere} && ${run} || true`,
-    answering: (event) => `${isThere} && ${runWith(event)} || true`,
+    // Agents show what a hook writes on its standard error.
+    own: `${isThere} && ${run} 2>/dev/null || true`,
+    answering: (event) => `${isThere} && ${runWith(event)} 2>/dev/null || true`,
     reporting: (event) => `${isThere} && ${inBackground(runWith(event))} || true`,
     reportingWhileWaiting: (event) =>
       `[ -f ${quoted(waitingFlag(data_dir, agent))} ] && ${isThere} && ${inBackground(runWith(event))} || true`,
@@ -149,8 +168,13 @@ function writeSettings(file: string, text: string): void {
   const is_new = readText(file) === undefined;
   const target = is_new ? file : realpathSync(file);
   const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`);
-  writeFileSync(temporary, text, { mode: is_new ? 0o600 : statSync(target).mode });
-  renameSync(temporary, target);
+  try {
+    writeFileSync(temporary, text, { mode: is_new ? 0o600 : statSync(target).mode });
+    renameSync(temporary, target);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
 }
 
 /** A unified diff of the settings file. */

@@ -83,6 +83,10 @@ export function createStatus(options: {
     return at !== undefined && at >= state.summary.last_activity_at ? at : undefined;
   }
 
+  /** Whether a hook said that the turn is over. Agents call one at the start of each turn, too. */
+  const isIdleByHook = (process: RunningProcess | undefined): boolean =>
+    process?.by === "hook" && process.busy === false && now() - (process.since ?? 0) > HOOK_GRACE_MS;
+
   const isRunning = (state: IndexedSession, depth = 0): boolean => runningRule(state, depth) !== undefined;
 
   /** The rule by which a session counts as running; `undefined`: it does not run. */
@@ -225,6 +229,9 @@ export function createStatus(options: {
 /** Activity of a session whose turn ended while one of its shell commands still runs. */
 const BACKGROUND_COMMAND = "background command";
 
+/** Time in which an agent writes the last record of a turn after its hook, in milliseconds. */
+const HOOK_GRACE_MS = 2_000;
+
 /** If the last record is older than the last modification by more than this, the file is a copy. Milliseconds. */
 const COPY_AGE_MS = 24 * 3_600_000;
 
@@ -247,10 +254,6 @@ function withRecords(told: RunningProcess, { entry, summary }: IndexedSession): 
   if (waiting && modifiedAt(entry) > since) return { ...resumed, since };
   return told;
 }
-
-/** Whether a hook said that the turn is over. Agents call one at the start of each turn, too. */
-const isIdleByHook = (process: RunningProcess | undefined): boolean =>
-  process?.by === "hook" && process.busy === false;
 
 /** Whether the last record is a text without tool calls. */
 const isAnswered = ({ summary, open_calls }: IndexedSession): boolean =>

@@ -1,13 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import type { ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { asArray, asObject, asText, type JsonObject } from "../../../src/model/narrow.ts";
+import type { JsonObject } from "../../../src/model/narrow.ts";
 import { type Attach, createAttach } from "../../../src/server/attach/attach.ts";
 import { eventually } from "../../eventually.ts";
+import { commandIn, type HookEnd, startHookShell } from "./hook-shell.ts";
 
 // The commands are those that attaching writes into the settings, and run in a shell as the agents run them.
 
@@ -49,46 +48,16 @@ const start = () =>
     report: (error) => expect.fail(String(error)),
   });
 
-/** The command of an event, as it stands in the agent's settings. */
-function commandOf(agent: Agent, event: string): string {
-  const settings: unknown = JSON.parse(readFileSync(join(folder, agent, "settings.json"), "utf8"));
-  const element = asObject(asArray(asObject(asObject(settings)?.hooks)?.[event]).at(-1));
-  const command = asText(element?.bash) ?? asText(asObject(asArray(element?.hooks)[0])?.command);
-  if (command === undefined) throw new Error(`There is no hook for ${event}.`);
-  return command;
-}
-
-/** A process that stands for the agent: it runs commands in a shell, with a body on their standard input. */
-const AGENT = `
-  const { spawn } = require("node:child_process");
-  require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
-    const { command, body } = JSON.parse(line);
-    const shell = spawn("sh", ["-c", command], { stdio: ["pipe", "pipe", "pipe"] });
-    let output = "";
-    for (const stream of [shell.stdout, shell.stderr]) stream.on("data", (text) => { output += text; });
-    shell.stdin.on("error", () => {});
-    shell.stdin.end(JSON.stringify(body));
-    shell.on("close", (code) => console.log(JSON.stringify({ code, output })));
-  });
-`;
-
 function startAgent(agent: Agent, ...options: string[]) {
-  const child = spawn(process.execPath, ["-e", AGENT, ...options], { stdio: ["pipe", "pipe", "inherit"] });
-  children.push(child);
-  const lines = createInterface({ input: child.stdout });
+  const shell = startHookShell(options);
+  children.push(shell.child);
   const base = agent === "copilot-cli" ? { sessionId: SESSION } : { session_id: SESSION };
   return {
-    /** Runs a hook; resolves with its exit code and everything that it printed. */
-    async run(event: string, fields: object = {}): Promise<{ code: number; output: string }> {
-      const ended = once(lines, "line");
+    kill: shell.kill,
+    /** Runs a hook of the agent; resolves once it has exited. */
+    run(event: string, fields: object = {}): Promise<HookEnd> {
       const body = { ...base, cwd: "/w/tide", hook_event_name: event, ...fields };
-      child.stdin.write(`${JSON.stringify({ command: commandOf(agent, event), body })}\n`);
-      return JSON.parse(String(await ended));
-    },
-    async kill() {
-      const ended = once(child, "exit");
-      child.kill("SIGKILL");
-      await ended;
+      return shell.run(commandIn(join(folder, agent, "settings.json"), event), body);
     },
   };
 }
@@ -109,7 +78,7 @@ function answer(request_id: string, option: string, text?: string) {
   });
 }
 const SILENT = { code: 0, output: "" };
-const decisionOf = ({ code, output }: { code: number; output: string }): JsonObject => {
+const decisionOf = ({ code, output }: HookEnd): JsonObject => {
   expect(code).toBe(0);
   return JSON.parse(output);
 };
