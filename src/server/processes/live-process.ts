@@ -36,8 +36,8 @@ async function isOlder(ticks: number | undefined, written: number): Promise<bool
   const since =
     ticks === undefined || own === undefined
       ? Date.now() - uptime() * 1_000
-      : // Computed relative to this process, because a container may report a different uptime than its processes. Uses the earlier of two clocks: the clock may have been ahead when this process started, or the machine slept since.
-        // earlier of two clocks: this process may have begun while the clock was ahead, or the machine slept since.
+      : // Relative to this process: a container may report another uptime than its processes. The earlier of two clocks,
+        // because the clock may have been ahead when this process started, or the machine may have slept since.
         Math.min(performance.timeOrigin, Date.now() - performance.now()) +
         (ticks - Number(own.started)) * TICK;
   return written > since - CLOCK_SLACK;
