@@ -6,6 +6,7 @@ import type { Figures } from "./model/figures/figures.ts";
 import { frame } from "./model/frames/frame.ts";
 import type { LaneBar } from "./model/lanes/lane.ts";
 import type { Ledger, LedgerFile } from "./model/ledger/ledger.ts";
+import { liveChange, livePart } from "./model/live-text.ts";
 import { usage } from "./model/messages/message.ts";
 import { todoItem } from "./model/parts/ui-extra.ts";
 import { optional, record, uuid } from "./model/record.ts";
@@ -495,6 +496,8 @@ export const serverMessage = z.discriminatedUnion("type", [
     channel: z.string(),
     epoch: z.string(),
     frames: z.array(channelFrame),
+    /** What changed of the live parts once the frames are applied: both belong together. */
+    live: optional(liveChange),
   }),
   /** The state at `seq`: a barrier, what came before is replaced. */
   record({
@@ -505,6 +508,8 @@ export const serverMessage = z.discriminatedUnion("type", [
     reason: z.enum(["first", "epoch", "too_old", "too_slow", "rewritten"]),
     page: optional(sessionPage),
     sessions: optional(z.array(sessionSummary)),
+    /** The session's live parts; absent: none. */
+    live: optional(z.array(livePart)),
   }),
   /** Everything up to `seq` has been sent: live from here. */
   record({ type: z.literal("synced"), channel: z.string(), epoch: z.string(), seq: z.number() }),

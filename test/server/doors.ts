@@ -5,7 +5,7 @@ import { createGuard, type Guard } from "../../src/server/auth/guard.ts";
 import { createApp } from "../../src/server/http/app.ts";
 import type { Frontend } from "../../src/server/http/frontend.ts";
 import { serve } from "../../src/server/http/serve.ts";
-import { createLive, type Live } from "../../src/server/live/live.ts";
+import { createLive, type Live, type LiveOptions } from "../../src/server/live/live.ts";
 import type { ManagedSessions } from "../../src/server/managed/managed-sessions.ts";
 import { addManagedRoutes } from "../../src/server/managed/routes.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
@@ -25,6 +25,7 @@ export interface Doors {
 export interface DoorsOptions {
   sessions: Sessions;
   hosted?: ManagedSessions;
+  addLiveText?: NonNullable<LiveOptions["addLiveText"]>;
   access?: Access;
   frontend?: Frontend;
   password?: string;
@@ -45,8 +46,12 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
       origins: [`http://127.0.0.1:${port}`, `http://localhost:${port}`, `http://[::1]:${port}`],
       ...(options.password === undefined ? {} : { password: options.password }),
     });
-    const { sessions, hosted, frontend, heartbeat_ms, report } = options;
-    const live = createLive({ sessions, ...(heartbeat_ms === undefined ? {} : { heartbeat_ms }) });
+    const { sessions, hosted, addLiveText, frontend, heartbeat_ms, report } = options;
+    const live = createLive({
+      sessions,
+      ...(addLiveText && { addLiveText }),
+      ...(heartbeat_ms === undefined ? {} : { heartbeat_ms }),
+    });
     const app = createApp({
       sessions,
       guard,

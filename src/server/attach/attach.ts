@@ -2,10 +2,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../model/narrow.ts";
 import type { Notice } from "../../store/contract.ts";
+import type { OpenSession } from "../sessions/sessions.ts";
 import type { AgentAttachment } from "./agent-attachment.ts";
 import type { AgentState } from "./agent-state.ts";
 import { createAnswerLog } from "./answer-log.ts";
 import { claudeCodeAttachment } from "./claude-code/attachment.ts";
+import { createMessageDisplayReader } from "./claude-code/message-display.ts";
 import { readPermissionRequest } from "./claude-code/permission-request.ts";
 import { type AppServer, followAppServer } from "./codex/app-server.ts";
 import { codexAttachment } from "./codex/attachment.ts";
@@ -15,6 +17,8 @@ import { type HookEvent, readHookEvent } from "./hook-event.ts";
 import { type HookSocket, hookSocketProblem, openHookSocket } from "./hook-socket.ts";
 import { createHookStates, type HookStates } from "./hook-states.ts";
 import { hookedAgents } from "./hooked-agents.ts";
+import { addLiveText } from "./live-text/add-live-text.ts";
+import { createLiveTexts } from "./live-text/live-texts.ts";
 import { readAskedEvent } from "./opencode/asked-event.ts";
 import { openCodeAttachment } from "./opencode/attachment.ts";
 import { InputRefused, type TerminalInput } from "./terminal-input.ts";
@@ -39,6 +43,8 @@ export interface Attach {
   readonly notices: readonly Notice[];
   /** Prompts for agents in terminals, each logged before it is sent. */
   readonly input: TerminalInput;
+  /** Adds what the session's agent has written and not recorded yet. */
+  addLiveText(open: OpenSession): OpenSession;
   /** Starts to listen to agents. Only for the daemon that has the data folder's lock. */
   listen(): Promise<void>;
   /** Attaches or detaches an agent; see `AgentAttachment`. `undefined`: unknown agent. */
@@ -81,6 +87,8 @@ export function createAttach(options: {
   const isAttached = (agent: string) => attachments.get(agent)?.describe().is_installed === true;
   const log = createAnswerLog(data_dir);
   const held = createHeldRequests({ ...options, log, now: Date.now });
+  const live_texts = createLiveTexts({ now: Date.now });
+  const readMessageDisplay = createMessageDisplayReader(Date.now);
   const listeners = new Set<(session_id: string) => void>();
   const notices: Notice[] = [];
   let hook_states: HookStates | undefined;
@@ -120,6 +128,9 @@ export function createAttach(options: {
       hook_socket = await openHookSocket(data_dir, (body, connection) => {
         const event = readHookEvent(body);
         if (event !== undefined) return readEvent(event, connection);
+        const lines = readMessageDisplay(body);
+        for (const event of lines ?? []) live_texts.report(event);
+        if (lines !== undefined) return connection.release();
         const asked = readPermissionRequest(body) ?? readAskedEvent(body);
         if (asked === undefined) connection.release();
         else hold(asked, connection);
@@ -154,12 +165,14 @@ export function createAttach(options: {
         await input.stop(session_id);
       },
     },
+    addLiveText: (open) => addLiveText(open, live_texts),
     async listen() {
       app_server = followAppServer({
         socket: codexSocket(folders.codex),
         mayAnswer: () => isAttached("codex"),
         onStates: (threads) => threads.forEach(publish),
         onRequest: hold,
+        onLive: live_texts.report,
       });
       await listenForHooks();
     },
@@ -177,6 +190,7 @@ export function createAttach(options: {
       app_server?.close();
       held.close();
       hook_states?.close();
+      live_texts.close();
       await hook_socket?.close();
     },
   };

@@ -35,7 +35,7 @@ import { addPostedRoutes } from "../posted/routes.ts";
 import { mergeSessions } from "../sessions/merge-sessions.ts";
 import type { OpenedFiles } from "../sessions/opened-files.ts";
 import { type ReadableSessions, withReadState } from "../sessions/read-state.ts";
-import type { Sessions } from "../sessions/sessions.ts";
+import type { OpenSession, Sessions } from "../sessions/sessions.ts";
 import type { Sources } from "../sessions/sources.ts";
 import { UsageError } from "../usage-error.ts";
 import { agentFolder, agentFolders } from "./agent-folders.ts";
@@ -336,7 +336,8 @@ async function listen(
         ...(address.password === undefined ? {} : { password: address.password }),
       });
       newLink = guard.launchLink;
-      const live = createLive({ sessions, report });
+      const addLiveText = (open: OpenSession) => attach.addLiveText(open);
+      const live = createLive({ sessions, addLiveText, report });
       attach.isWatched = live.isWatched;
       return {
         guard,

@@ -1,3 +1,4 @@
+import { joinLiveChanges, type LiveChange, type LivePart } from "../../model/live-text.ts";
 import { type ChannelFrame, outputChannel, type ServerMessage, sessionsChannel } from "../../protocol.ts";
 import { sessionPage } from "../sessions/pages.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
@@ -39,6 +40,7 @@ export function createSessionChannel(
 ): Channel {
   const name = outputChannel(open.id);
   let waiting: ChannelFrame[] = [];
+  let waiting_live: LiveChange | undefined;
   let timer: NodeJS.Timeout | undefined;
   /** Time of the last message. Frames that come long after it are sent without delay. */
   let sent_at = Number.NEGATIVE_INFINITY;
@@ -55,11 +57,19 @@ export function createSessionChannel(
       clearTimeout(timer);
       timer = undefined;
       const frames = waiting;
+      const live = waiting_live;
       const last = frames.at(-1);
-      if (!last) return;
+      if (!last && live === undefined) return;
       waiting = [];
-      channel.seq = last.seq;
-      deliver(channel, { type: "frames", channel: name, epoch: channel.epoch, frames: frames.map(cut) });
+      waiting_live = undefined;
+      if (last) channel.seq = last.seq;
+      deliver(channel, {
+        type: "frames",
+        channel: name,
+        epoch: channel.epoch,
+        frames: frames.map(cut),
+        ...(live !== undefined && { live }),
+      });
       sent_at = performance.now();
     },
     snapshot(reason) {
@@ -68,7 +78,15 @@ export function createSessionChannel(
         const page = JSON.stringify(sessionPage(open.summary, open.transcript));
         written = { epoch: open.epoch, seq: open.seq, page };
       }
-      const head = { type: "snapshot", channel: name, epoch: open.epoch, seq: open.seq, reason };
+      const { live = [] } = open;
+      const head = {
+        type: "snapshot",
+        channel: name,
+        epoch: open.epoch,
+        seq: open.seq,
+        reason,
+        ...(live.length > 0 && { live }),
+      };
       return `${JSON.stringify(head).slice(0, -1)},"page":${written.page}}`;
     },
     missed(epoch, after_seq) {
@@ -79,6 +97,10 @@ export function createSessionChannel(
         const batch = frames.slice(from, from + BATCH).map(cut);
         messages.push({ type: "frames", channel: name, epoch, frames: batch });
       }
+      // A client that resumes has no live parts.
+      const { live = [] } = open;
+      if (live.length > 0)
+        messages.push({ type: "frames", channel: name, epoch, frames: [], live: wholeOf(live) });
       return messages;
     },
     close() {
@@ -90,10 +112,12 @@ export function createSessionChannel(
     switch (event.type) {
       case "frames":
         for (const frame of event.frames) waiting.push(frame);
+        if (event.live !== undefined) waiting_live = joinLiveChanges(waiting_live, event.live);
         timer ??= setTimeout(channel.flush, Math.max(0, sent_at + BATCH_MS - performance.now()));
         return;
       case "reset":
         waiting = [];
+        waiting_live = undefined;
         clearTimeout(timer);
         timer = undefined;
         channel.epoch = open.epoch;
@@ -105,6 +129,11 @@ export function createSessionChannel(
   });
   return channel;
 }
+
+const wholeOf = (live: readonly LivePart[]): LiveChange => ({
+  reset: true,
+  parts: live.map((part) => ({ ...part, offset: 0 })),
+});
 
 type ListChange = Extract<ServerMessage, { type: "sessions" }>;
 

@@ -9,7 +9,7 @@ import {
   sessionsChannel,
 } from "../../protocol.ts";
 import { Refused } from "../sessions/refused.ts";
-import type { Sessions } from "../sessions/sessions.ts";
+import type { OpenSession, Sessions } from "../sessions/sessions.ts";
 import { type Channel, createListChannel, createSessionChannel, type SnapshotReason } from "./channels.ts";
 import type { Client } from "./client.ts";
 import { textFrame, textPieces } from "./websocket-frame.ts";
@@ -38,6 +38,8 @@ const MAX_CLIENTS = 4_096;
 /** `heartbeat_ms`: interval of the heartbeats. `report`: called with unexpected errors. */
 export interface LiveOptions {
   sessions: Sessions;
+  /** Adds the live parts of its agent to a session that is opened for a channel. */
+  addLiveText?: (open: OpenSession) => OpenSession;
   heartbeat_ms?: number;
   report?: (error: unknown) => void;
 }
@@ -54,7 +56,12 @@ export interface Live {
   close(): void;
 }
 
-export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () => {} }: LiveOptions): Live {
+export function createLive({
+  sessions,
+  addLiveText = (open) => open,
+  heartbeat_ms = HEARTBEAT_MS,
+  report = () => {},
+}: LiveOptions): Live {
   const clients = new Set<Client>();
   const channels = new Map<string, Channel>();
   const opening = new Map<string, Promise<Channel | undefined>>();
@@ -246,7 +253,7 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
         .open(session_id)
         .then((open) => {
           if (!open) return undefined;
-          const channel = createSessionChannel(open, deliver, replaceAll);
+          const channel = createSessionChannel(addLiveText(open), deliver, replaceAll);
           channels.set(name, channel);
           return channel;
         })

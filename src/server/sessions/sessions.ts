@@ -1,5 +1,6 @@
 import type { LoggedRequest } from "../../model/context/request-log.ts";
 import type { Frame } from "../../model/frames/frame.ts";
+import type { LiveChange, LivePart } from "../../model/live-text.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
 import type { ChannelFrame, RawReply, StatusReply } from "../../protocol.ts";
@@ -13,15 +14,19 @@ export interface OpenSession {
   readonly seq: number;
   readonly transcript: Transcript;
   readonly summary: SessionSummary;
+  /** What the agent has written and not recorded yet. Not part of the transcript. */
+  readonly live?: readonly LivePart[];
   /** The frames after `seq`; `undefined`: they are no longer kept, or `epoch` differs. */
   framesAfter(epoch: string, seq: number): readonly ChannelFrame[] | undefined;
   /**
-   * `frames`: new frames, in order, already folded into `transcript`. `reset`: the epoch changed, start from a snapshot. Returns
+   * `frames`: new frames, in order, already folded into `transcript`, and the change of the live parts. `reset`: the epoch changed, start from a snapshot. Returns
    * a function that unsubscribes.
    */
   subscribe(listener: (event: SessionEvent) => void): () => void;
 }
-export type SessionEvent = { type: "frames"; frames: readonly ChannelFrame[] } | { type: "reset" };
+export type SessionEvent =
+  | { type: "frames"; frames: readonly ChannelFrame[]; live?: LiveChange }
+  | { type: "reset" };
 
 /** All sessions known to this daemon. */
 export interface Sessions {

@@ -1,3 +1,4 @@
+import type { LiveChange } from "../../model/live-text.ts";
 import type { ChannelFrame, ClientMessage, ServerMessage } from "../../protocol.ts";
 
 /**
@@ -29,6 +30,8 @@ interface Received {
   readonly snapshot?: Snapshot;
   readonly frames?: readonly ChannelFrame[];
   readonly rows?: Rows;
+  /** What changes of the session's live parts, with the frames or the snapshot. */
+  readonly live?: LiveChange;
   readonly refused?: Refusal;
   /** Send `subscription(position)` now. */
   readonly ask?: true;
@@ -70,6 +73,7 @@ export function receive(position: ChannelPosition, message: ServerMessage): Rece
       return {
         position: { ...position, epoch: message.epoch, seq: message.seq, synced: false },
         snapshot: message,
+        live: { reset: true, parts: (message.live ?? []).map((part) => ({ ...part, offset: 0 })) },
       };
     case "frames": {
       if (message.epoch !== position.epoch) return askAgain(position);
@@ -83,7 +87,8 @@ export function receive(position: ChannelPosition, message: ServerMessage): Rece
       }
       const moved = seq === position.seq ? position : { ...position, seq };
       const last = message.frames.at(-1)?.seq ?? 0;
-      return { ...(last > seq ? askAgain(moved) : { position: moved }), frames };
+      const live = message.live === undefined ? {} : { live: message.live };
+      return { ...(last > seq ? askAgain(moved) : { position: moved }), frames, ...live };
     }
     case "sessions":
       if (message.epoch !== position.epoch || message.seq > position.seq + 1) return askAgain(position);

@@ -1,5 +1,6 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
 import type { Frame } from "../../model/frames/frame.ts";
+import { joinLiveChanges, type LiveChange } from "../../model/live-text.ts";
 import { type ClientMessage, PIECE_MARK, type ServerMessage } from "../../protocol.ts";
 import { asked, type ChannelPosition, channelStart, receive, restart, subscription } from "./channel.ts";
 
@@ -28,6 +29,8 @@ export interface Batch {
   snapshot?: Extract<ServerMessage, { type: "snapshot" }>;
   frames: Frame[];
   rows: Extract<ServerMessage, { type: "sessions" }>[];
+  /** What changes of the live parts, after the frames. */
+  live?: LiveChange;
   refused?: { code: string; message: string };
   /** The position after the batch. */
   position: ChannelPosition;
@@ -56,6 +59,8 @@ interface Follower {
   position: ChannelPosition;
   /** Received and not yet handed over. */
   pending: Batch | undefined;
+  /** Whether there may be live parts. */
+  has_live: boolean;
   apply(batch: Batch): void;
 }
 
@@ -124,9 +129,21 @@ export function createLive({
   const send = (message: ClientMessage): void => {
     if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
   };
+  const pendingOf = (follower: Follower): Batch => {
+    follower.pending ??= { frames: [], rows: [], position: follower.position };
+    scheduleFlush();
+    return follower.pending;
+  };
+  /** The answer to a subscription has all live parts, if there are any. */
+  const clearLive = (follower: Follower): void => {
+    if (!follower.has_live) return;
+    follower.has_live = false;
+    pendingOf(follower).live = { reset: true, parts: [] };
+  };
   const ask = (follower: Follower): void => {
     const message = subscription(follower.position);
     follower.position = asked(follower.position);
+    clearLive(follower);
     send(message);
   };
 
@@ -174,12 +191,26 @@ export function createLive({
   const hear = (message: ServerMessage): void => {
     for (const follower of followers.values()) {
       const before = follower.position;
-      const { position, snapshot, frames, rows, refused, ask: again } = receive(before, message);
+      const {
+        position,
+        snapshot,
+        frames,
+        rows,
+        live: change,
+        refused,
+        ask: again,
+      } = receive(before, message);
       follower.position = position;
-      if (again) send(subscription(position));
+      if (again) {
+        send(subscription(position));
+        clearLive(follower);
+      } else if (change !== undefined) {
+        const pending = pendingOf(follower);
+        pending.live = joinLiveChanges(pending.live, change);
+        follower.has_live ||= change.parts.length > 0;
+      }
       if (position === before) continue;
-      const pending: Batch = follower.pending ?? { frames: [], rows: [], position };
-      follower.pending = pending;
+      const pending = pendingOf(follower);
       pending.position = position;
       if (snapshot !== undefined) {
         pending.snapshot = snapshot;
@@ -189,7 +220,6 @@ export function createLive({
       for (const { frame } of frames ?? []) pending.frames.push(frame);
       if (rows !== undefined) pending.rows.push(rows);
       if (refused !== undefined) pending.refused = { code: refused.code, message: refused.message };
-      scheduleFlush();
     }
   };
 
@@ -247,13 +277,19 @@ export function createLive({
   return {
     connection,
     subscribe(channel, apply, from) {
-      const follower: Follower = { position: from ?? channelStart(channel), pending: undefined, apply };
+      const follower: Follower = {
+        position: from ?? channelStart(channel),
+        pending: undefined,
+        has_live: false,
+        apply,
+      };
       followers.set(channel, follower);
       ask(follower);
       return {
         restart() {
           follower.position = restart(follower.position);
           follower.pending = undefined;
+          follower.has_live = true;
           ask(follower);
         },
         end() {

@@ -1,4 +1,5 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
+import { changeLive, type LivePart } from "../../model/live-text.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import { accumulate, fillParts, restoreTranscript } from "../../model/transcript/accumulate.ts";
 import type { Sequence } from "../../model/transcript/sequence.ts";
@@ -25,6 +26,8 @@ export interface OpenSessionState {
   /** Parts from before a snapshot, shown where the new ones are not loaded yet. */
   readonly stale?: Sequence<TranscriptPart>;
   readonly change: Change;
+  /** What the agent has written and not recorded yet: shown, and no part of the transcript. */
+  readonly live: readonly LivePart[];
   /** The daemon says that there is no such session, or will not show it. */
   readonly refused?: { readonly code: string; readonly message: string };
   /** All that the daemon had when it last said so is here. */
@@ -49,6 +52,7 @@ export interface OpenSession {
   follow(): () => void;
 }
 
+const NO_LIVE: readonly LivePart[] = [];
 /** How many touched positions are remembered to judge a page that was read while frames arrived. */
 const REMEMBERED = 4_000;
 /** A snapshot that itself leaves a gap is not asked for again at once. */
@@ -83,6 +87,7 @@ export function openSession(client: Client, id: string): OpenSession {
 export function createOpenSession(id: string, { api, live }: SessionClient): OpenSession {
   const state = createStore<OpenSessionState>(() => ({
     change: { type: "reset" },
+    live: NO_LIVE,
     synced: false,
     ended: false,
   }));
@@ -97,7 +102,7 @@ export function createOpenSession(id: string, { api, live }: SessionClient): Ope
 
   const apply = (batch: Batch): void => {
     const before = state.getState();
-    let { transcript, summary, stale } = before;
+    let { transcript, summary, stale, live } = before;
     let change: Change = { type: "parts", touched: [] };
     if (batch.snapshot?.page !== undefined) {
       const { page, reason } = batch.snapshot;
@@ -124,6 +129,7 @@ export function createOpenSession(id: string, { api, live }: SessionClient): Ope
       }
       if (touches.length > 2 * REMEMBERED) touches = touches.slice(-REMEMBERED);
     }
+    if (batch.live !== undefined) live = changeLive(live, batch.live);
     position = batch.position;
     if (change.type === "parts") change = { type: "parts", touched: [...touched] };
     state.setState(
@@ -133,6 +139,7 @@ export function createOpenSession(id: string, { api, live }: SessionClient): Ope
         ...(stale === undefined ? {} : { stale }),
         ...(batch.refused === undefined ? {} : { refused: batch.refused }),
         change,
+        live,
         synced: batch.position.synced,
         ended,
       },
@@ -235,6 +242,7 @@ export function createOpenSession(id: string, { api, live }: SessionClient): Ope
         if (followers > 0) return;
         position = subscription?.end();
         subscription = undefined;
+        if (state.getState().live.length > 0) state.setState({ live: NO_LIVE });
       };
     },
   };

@@ -51,12 +51,13 @@ describe.each([
     const { hooks, ...others } = settings();
     const { hooks: own_hooks, ...own } = before;
     expect(others).toEqual(own);
-    const { PermissionRequest, ...other_events } = hooks;
+    const { PermissionRequest, MessageDisplay, ...other_events } = hooks;
     expect(other_events).toEqual(
       Object.fromEntries(Object.entries(own_hooks ?? {}).filter(([name]) => name !== "PermissionRequest")),
     );
     expect(PermissionRequest.slice(0, -1)).toEqual(own_hooks?.PermissionRequest ?? []);
     expect(PermissionRequest.at(-1).hooks[0]).toMatchObject({ type: "command", timeout: 3_600 });
+    expect(MessageDisplay[0].hooks[0]).toMatchObject({ type: "command", async: true });
     if (text !== undefined) expect(statSync(file).mode & 0o777).toBe(0o640);
     attachment.remove();
     if (text === undefined) expect(existsSync(file)).toBe(false);
@@ -90,6 +91,17 @@ it("gets the hook once, however often it is installed", () => {
   expect(readFileSync(file, "utf8")).toBe(once);
 });
 
+it("that an earlier version has made gets no further hook, and is removed", () => {
+  attachment.install();
+  const { MessageDisplay: _, ...hooks } = settings().hooks;
+  writeFileSync(file, JSON.stringify({ hooks }));
+  expect(attachment.describe()).toMatchObject({ is_installed: true });
+  attachment.install();
+  expect(Object.keys(settings().hooks)).toEqual(["PermissionRequest"]);
+  attachment.remove();
+  expect(settings()).toEqual({});
+});
+
 it("stays a symbolic link", () => {
   writeFileSync(join(folder, "dotfile.json"), "{}\n");
   symlinkSync(join(folder, "dotfile.json"), file);
@@ -98,15 +110,18 @@ it("stays a symbolic link", () => {
   expect(readFileSync(join(folder, "dotfile.json"), "utf8")).toContain("PermissionRequest");
 });
 
-it.each(["{ broken", "[]", '{"hooks": []}', '{"hooks": {"PermissionRequest": {}}}'])(
-  "changes nothing in a file that is no settings file: %s",
-  (text) => {
-    writeFileSync(file, text);
-    expect(() => attachment.install()).toThrow("Fix it first");
-    expect(readFileSync(file, "utf8")).toBe(text);
-    expect(attachment.describe()).toMatchObject({ is_installed: false, problem: expect.any(String) });
-  },
-);
+it.each([
+  "{ broken",
+  "[]",
+  '{"hooks": []}',
+  '{"hooks": {"MessageDisplay": {}}}',
+  '{"hooks": {"PermissionRequest": {}}}',
+])("changes nothing in a file that is no settings file: %s", (text) => {
+  writeFileSync(file, text);
+  expect(() => attachment.install()).toThrow("Fix it first");
+  expect(readFileSync(file, "utf8")).toBe(text);
+  expect(attachment.describe()).toMatchObject({ is_installed: false, problem: expect.any(String) });
+});
 
 it("reports a data folder whose path is too long for a socket", () => {
   const config_dir = join(folder, "claude");

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Answer } from "../../../src/model/request.ts";
 import { type AppServer, followAppServer } from "../../../src/server/attach/codex/app-server.ts";
+import type { LiveEvent } from "../../../src/server/attach/live-text/live-event.ts";
 import type { HookConnection, TerminalRequest } from "../../../src/server/attach/terminal-request.ts";
 import { eventually } from "../../eventually.ts";
 
@@ -31,8 +32,11 @@ let got: Message[];
 let may_answer: boolean;
 /** The turn that runs in the thread. */
 let turn: string | undefined;
+/** How often a thread cannot be joined. */
+let unrecorded: number;
 /** What the server says to new turns. */
 let refusal: string | undefined;
+let live: LiveEvent[];
 let held: { asked: TerminalRequest; connection: HookConnection }[];
 let app_server: AppServer;
 
@@ -54,7 +58,10 @@ function reply({ id, method }: Message) {
     "thread/list": { data: threads },
     "thread/turns/list": { data: turns },
   };
-  if (refusal !== undefined && method.startsWith("turn/"))
+  if (method === "thread/resume" && unrecorded > 0) {
+    unrecorded -= 1;
+    send({ id, error: { code: -32600, message: "no rollout found" } });
+  } else if (refusal !== undefined && method.startsWith("turn/"))
     send({ id, error: { code: -1, message: refusal } });
   else send({ id, result: results[method] ?? {} });
 }
@@ -64,9 +71,11 @@ beforeEach(async () => {
   userAgent = "codex-tui/0.169.0 (Debian 12.0.0; x86_64)";
   got = [];
   held = [];
+  live = [];
   may_answer = true;
   turn = undefined;
   refusal = undefined;
+  unrecorded = 0;
   http = createServer();
   sockets = new WebSocketServer({ server: http });
   sockets.on("connection", (socket) => {
@@ -92,6 +101,7 @@ async function connect() {
     mayAnswer: () => may_answer,
     onStates: () => {},
     onRequest: (asked, connection) => held.push({ asked, connection }),
+    onLive: (event) => live.push(event),
   });
   await eventually(() => expect(app_server.states.has(THREAD)).toBe(true));
 }
@@ -246,6 +256,91 @@ describe("a request", () => {
     await eventually(() => expect(app_server.states.has(OTHER)).toBe(true));
     expect(held).toEqual([]);
     expect(replies()).toEqual([]);
+  });
+});
+
+describe("what a thread writes", () => {
+  const item = (method: string, fields: object) =>
+    send({ method, params: { threadId: THREAD, turnId: "turn-1", ...fields }, emittedAtMs: 6_000 });
+  const common = { session_id: THREAD, at: 6_000 };
+
+  it("is reported while its turn runs", async () => {
+    await connect();
+    setStatus(THREAD, active());
+    await eventually(() => expect(methods()).toContain("thread/resume"));
+    live = [];
+    item("item/started", { item: { type: "reasoning", id: "rs_1", summary: [], content: [] } });
+    item("item/reasoning/summaryTextDelta", { itemId: "rs_1", delta: "**Mak", summaryIndex: 0 });
+    item("item/reasoning/summaryTextDelta", { itemId: "rs_1", delta: "ing**", summaryIndex: 0 });
+    item("item/reasoning/summaryTextDelta", { itemId: "rs_1", delta: "Next", summaryIndex: 1 });
+    item("item/reasoning/textDelta", { itemId: "rs_1", delta: "raw", contentIndex: 0 });
+    item("item/completed", { item: { type: "reasoning", id: "rs_1", summary: ["**Making**", "Next"] } });
+    item("item/started", { item: { type: "agentMessage", id: "msg_1", text: "" } });
+    item("item/agentMessage/delta", { itemId: "msg_1", delta: "I make " });
+    item("item/completed", { item: { type: "agentMessage", id: "msg_1", text: "I make a file." } });
+    item("item/started", { item: { type: "commandExecution", id: "call_1", command: "touch made.txt" } });
+    item("item/commandExecution/outputDelta", { itemId: "call_1", delta: "line 1\n" });
+    item("item/completed", {
+      item: { type: "commandExecution", id: "call_1", aggregatedOutput: "line 1\n" },
+    });
+    item("item/started", { item: { type: "notKnownToUs", id: "x_1" } });
+    item("turn/completed", { turn: { id: "turn-1", status: "completed" } });
+    await eventually(() => expect(live.at(-1)).toEqual({ ...common, type: "turn_end" }));
+    expect(live).toEqual([
+      { ...common, type: "start", id: "rs_1", kind: "thinking" },
+      { ...common, type: "delta", id: "rs_1", text: "**Mak" },
+      { ...common, type: "delta", id: "rs_1", text: "ing**" },
+      { ...common, type: "delta", id: "rs_1", text: "\n\nNext" },
+      { ...common, type: "end", id: "rs_1", text: "**Making**\n\nNext" },
+      { ...common, type: "start", id: "msg_1", kind: "text" },
+      { ...common, type: "delta", id: "msg_1", text: "I make " },
+      { ...common, type: "end", id: "msg_1", text: "I make a file." },
+      { ...common, type: "start", id: "call_1", kind: "output" },
+      { ...common, type: "delta", id: "call_1", text: "line 1\n" },
+      { ...common, type: "end", id: "call_1" },
+      { ...common, type: "turn_end" },
+    ]);
+    setStatus(THREAD, { type: "idle" });
+    await eventually(() => expect(methods()).toContain("thread/unsubscribe"));
+  });
+
+  it("is not asked for without consent, and no longer after it was withdrawn", async () => {
+    may_answer = false;
+    await connect();
+    setStatus(THREAD, active());
+    await eventually(() => expect(app_server.states.get(THREAD)?.busy).toBe(true));
+    item("item/started", { item: { type: "agentMessage", id: "msg_1", text: "" } });
+    setStatus(OTHER, active());
+    await eventually(() => expect(app_server.states.has(OTHER)).toBe(true));
+    may_answer = true;
+    app_server.refresh();
+    await eventually(() => expect(methods()).toContain("thread/resume"));
+    may_answer = false;
+    app_server.refresh();
+    await eventually(() => expect(methods()).toContain("thread/unsubscribe"));
+    item("item/started", { item: { type: "agentMessage", id: "msg_2", text: "" } });
+    setStatus(THREAD, { type: "idle" });
+    await eventually(() => expect(app_server.states.get(THREAD)?.busy).toBe(false));
+    expect(live.filter(({ type }) => type !== "turn_end")).toEqual([]);
+  });
+
+  it("of a new thread is asked for until the server has its first record", async () => {
+    await connect();
+    unrecorded = 2;
+    setStatus(THREAD, active());
+    await eventually(() => expect(methods().filter((method) => method === "thread/resume")).toHaveLength(3));
+    item("item/started", { item: { type: "agentMessage", id: "msg_1", text: "" } });
+    await eventually(() => expect(live.at(-1)).toMatchObject({ id: "msg_1" }));
+  });
+
+  it("of the thread that Codex makes for a title is not asked for", async () => {
+    await connect();
+    setStatus("01a214d5-61fa-7d40-89a9-7f8c8a070fff", active());
+    setStatus(OTHER, active());
+    await eventually(() => expect(methods()).toContain("thread/resume"));
+    expect(got.flatMap(({ method, params }) => (method === "thread/resume" ? params?.threadId : []))).toEqual(
+      [OTHER],
+    );
   });
 });
 

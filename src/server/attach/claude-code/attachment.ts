@@ -3,6 +3,7 @@ import { type HookedAgent, hookAttachment } from "../hook-attachment.ts";
 
 /** Seconds that Claude Code waits for the hook. The daemon releases requests earlier. */
 const TIMEOUT_S = 3_600;
+const DISPLAY_TIMEOUT_S = 10;
 
 /** Claude Code: its bodies name their event, and open sessions load hooks within seconds. */
 const claudeCode: HookedAgent = {
@@ -12,9 +13,13 @@ const claudeCode: HookedAgent = {
   in_open_sessions: true,
   hooks: ({ own }) => ({
     PermissionRequest: { matcher: "*", hooks: [{ type: "command", command: own, timeout: TIMEOUT_S }] },
+    // Claude Code does not wait for it: the terminal shows the lines at the same time.
+    MessageDisplay: {
+      hooks: [{ type: "command", command: own, timeout: DISPLAY_TIMEOUT_S, async: true }],
+    },
   }),
 };
 
-/** Attaches to Claude Code with a hook in the user's settings. */
+/** Attaches to Claude Code with hooks in the user's settings. */
 export const claudeCodeAttachment = (options: { data_dir: string; config_dir: string }): AgentAttachment =>
   hookAttachment(claudeCode, options);

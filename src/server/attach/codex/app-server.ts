@@ -2,8 +2,10 @@ import { existsSync } from "node:fs";
 import { WebSocket } from "ws";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../../model/narrow.ts";
 import type { AgentState } from "../agent-state.ts";
+import type { LiveEvent } from "../live-text/live-event.ts";
 import { InputRefused, type TerminalInput } from "../terminal-input.ts";
 import type { HookConnection, TerminalRequest } from "../terminal-request.ts";
+import { createLiveNotificationReader } from "./live-notification.ts";
 import { readServerRequest } from "./server-request.ts";
 
 /** Interval between connection attempts, in milliseconds; longer after failures. Codex starts its server itself. */
@@ -11,6 +13,8 @@ const RETRY_MS = 2_000;
 const MAX_RETRY_MS = 30_000;
 /** Versions whose requests are answered. For others only the state is read. */
 const TESTED = /^[^/]*\/0\.169\./;
+/** Time after which a thread that could not be joined is tried again, while it works. Milliseconds. */
+const JOIN_AGAIN_MS = 500;
 /** Number of threads whose state is requested after connecting. */
 const LISTED = 100;
 
@@ -31,6 +35,8 @@ export interface AppServerOptions {
   mayAnswer(): boolean;
   onStates(threads: readonly string[]): void;
   onRequest(asked: TerminalRequest, connection: HookConnection): void;
+  /** What the agent writes in a thread whose turn runs. */
+  onLive(event: LiveEvent): void;
 }
 
 export function followAppServer(options: AppServerOptions): AppServer {
@@ -94,7 +100,7 @@ const notConnected = async (): Promise<void> => {
 const NOT_CONNECTED: Pick<TerminalInput, "prompt" | "stop"> = { prompt: notConnected, stop: notConnected };
 
 function openConnection(
-  { socket, mayAnswer, onStates, onRequest }: AppServerOptions,
+  { socket, mayAnswer, onStates, onRequest, onLive }: AppServerOptions,
   states: Map<string, AgentState>,
   { onOpen, onClose }: { onOpen(): void; onClose(): void },
 ): Connection {
@@ -103,6 +109,9 @@ function openConnection(
   /** Functions that close the held requests of the server, by request id. */
   const open = new Map<string, () => void>();
   const subscribed = new Set<string>();
+  /** Threads that Codex creates for titles. */
+  const ephemeral = new Set<string>();
+  const readLive = createLiveNotificationReader();
   let next_id = 1;
   let is_tested = false;
 
@@ -138,8 +147,8 @@ function openConnection(
 
   function readThread(thread: JsonObject | undefined) {
     const id = threadIdOf(thread?.id);
-    // Codex creates an ephemeral thread for each title.
-    if (id === undefined || thread?.ephemeral === true) return;
+    if (id !== undefined && thread?.ephemeral === true) ephemeral.add(id);
+    if (id === undefined || ephemeral.has(id)) return;
     setState(id, stateOf(asObject(thread?.status)));
   }
 
@@ -150,14 +159,20 @@ function openConnection(
     follow(id, state);
   }
 
-  /** Subscribes only to waiting threads. The server then sends their requests again. */
+  /** Subscribes only to threads that work or wait. The server sends what they write, and their open requests again. */
   function follow(id: string, state: AgentState | undefined) {
-    if (state?.waiting === undefined) {
+    if (state?.busy !== true || !is_tested || !mayAnswer()) {
+      onLive({ session_id: id, at: Date.now(), type: "turn_end" });
       if (subscribed.delete(id)) void call("thread/unsubscribe", { threadId: id });
-    } else if (is_tested && mayAnswer() && !subscribed.has(id)) {
+    } else if (!subscribed.has(id)) {
       subscribed.add(id);
-      // Joins a loaded thread. Threads that are not loaded never wait.
-      void call("thread/resume", { threadId: id, excludeTurns: true });
+      // Joins a loaded thread. Threads that are not loaded never work.
+      void ask("thread/resume", { threadId: id, excludeTurns: true }).then((joined) => {
+        if (joined !== undefined || web_socket.readyState !== WebSocket.OPEN) return;
+        // A new thread can be joined once its first record is written.
+        subscribed.delete(id);
+        setTimeout(() => follow(id, states.get(id)), JOIN_AGAIN_MS).unref();
+      });
     }
   }
 
@@ -175,15 +190,18 @@ function openConnection(
 
   function readNotification(method: string, params: JsonObject | undefined, at: number | undefined) {
     const thread = threadIdOf(params?.threadId);
+    if (thread !== undefined && subscribed.has(thread))
+      for (const event of readLive(method, params, at ?? Date.now())) onLive(event);
     switch (method) {
       case "thread/started":
         readThread(asObject(params?.thread));
         break;
       case "thread/status/changed":
-        if (thread !== undefined) setState(thread, stateOf(asObject(params?.status), at));
+        if (thread !== undefined && !ephemeral.has(thread))
+          setState(thread, stateOf(asObject(params?.status), at));
         break;
       case "thread/closed":
-        if (thread !== undefined) setState(thread, undefined);
+        if (thread !== undefined && !ephemeral.delete(thread)) setState(thread, undefined);
         break;
       case "serverRequest/resolved":
         open.get(JSON.stringify(params?.requestId))?.();
@@ -223,6 +241,7 @@ function openConnection(
     for (const end of [...open.values()]) end();
     for (const resolve of replies.values()) resolve({ problem: "its app server ended" });
     replies.clear();
+    for (const thread of states.keys()) onLive({ session_id: thread, at: Date.now(), type: "turn_end" });
     onClose();
   });
 

@@ -18,6 +18,7 @@ import type { OpenSession } from "../../app/open-session.ts";
 import type { Reading } from "../../app/scroll-position.ts";
 import { t } from "../../text/text.ts";
 import type { TranscriptHost, TurnWindow } from "../../transcript/host.ts";
+import { LiveTail } from "../../transcript/LiveTail.tsx";
 import { TurnTranscript } from "../../transcript/TurnTranscript.tsx";
 import {
   createLayout,
@@ -31,6 +32,7 @@ import {
 import { positionAt, watchHeldRows } from "./mounted-rows.ts";
 import { usePrinted } from "./print-view.ts";
 import { HELD_BETWEEN, useCopied } from "./selection-copy.ts";
+import { useLiveText } from "./use-live-text.ts";
 
 type Place = NonNullable<Reading["place"]>;
 
@@ -150,6 +152,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     if (first !== undefined) made.reset(first, host);
     return made;
   });
+  const { tail, shownAs } = useLiveText(session);
   const { between, leftOut } = useCopied(session, layout, box, held);
   const { onPaper, isPrinting } = usePrinted(session, layout, () => layout.at(seen.current.top));
   const { showSteps, everyRecord } = host;
@@ -256,6 +259,15 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     return measure;
   };
 
+  const measureTail = useCallback(
+    (element: HTMLElement | null): void => {
+      if (element === null) return;
+      mounted.current.set("tail", element);
+      observer.observe(element);
+    },
+    [observer],
+  );
+
   // After each commit, before the paint: true heights, then the place.
   const rounds = useRef(0);
   useLayoutEffect(() => {
@@ -273,7 +285,8 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     seen.current.height = element.clientHeight;
     // Behind a run that lies over it no row has a height.
     if (!isOnScreen(element)) return;
-    const changed = measureAll(layout, mounted.current);
+    const hasNoTail = tail.length === 0 && layout.measureTail(0);
+    const changed = measureAll(layout, mounted.current) || hasNoTail;
     const top = scrollTop();
     if (Math.abs(element.scrollTop - top) >= 0.5) {
       element.scrollTop = top;
@@ -412,13 +425,15 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   const turns = joinTurns(ends, between);
   const partAt =
     heldParts === undefined
-      ? session.partAt
-      : (index: number) => heldParts.get(index) ?? session.partAt(index);
+      ? (index: number) => shownAs(session.partAt(index))
+      : (index: number) => heldParts.get(index) ?? shownAs(session.partAt(index));
   const isBehind =
     heldParts !== undefined && [...heldParts].some(([index, part]) => session.partAt(index) !== part);
   const firstNewRow = firstNew === undefined ? undefined : nextShown(layout, firstNew - 1, 1);
   const hasChanged = below.rows + below.errors > 0 || isBehind;
-  const isGrowing = transcript?.turns.at(transcript.turns.length - 1)?.status === "running";
+  const isTurnOpen = transcript?.turns.at(transcript.turns.length - 1)?.status === "running";
+  const isGrowing = isTurnOpen || tail.length > 0;
+  const isTailNear = top + (seen.current.height || 1_000) + OVERSCAN >= layout.tailTop;
 
   // Pages that are in view and not here.
   const missing = inView
@@ -618,6 +633,15 @@ export const TranscriptScroller = memo(function TranscriptScroller({
               />
             </div>
           ))}
+          {tail.length > 0 && isTailNear && onPaper === undefined && (
+            <LiveTail
+              parts={tail}
+              host={host}
+              top={layout.tailTop}
+              isApart={!isTurnOpen}
+              measure={measureTail}
+            />
+          )}
         </div>
       </div>
       {leftOut !== undefined && (
@@ -707,9 +731,11 @@ function measureAll(layout: Layout, mounted: ReadonlyMap<string, HTMLElement>): 
     const { height } = element.getBoundingClientRect();
     const [kind, number] = key.split(" ");
     const isNew =
-      kind === "row"
-        ? layout.measureRow(Number(number), height)
-        : layout.measureHeading(Number(number), height);
+      kind === "tail"
+        ? layout.measureTail(height)
+        : kind === "row"
+          ? layout.measureRow(Number(number), height)
+          : layout.measureHeading(Number(number), height);
     changed ||= isNew;
   }
   return changed;

@@ -57,6 +57,10 @@ export interface Layout {
   /** `false`: it had this height. */
   measureRow(index: number, height: number): boolean;
   measureHeading(turn: number, height: number): boolean;
+  /** Of what stands below the last part and is no part. */
+  measureTail(height: number): boolean;
+  /** Top of the tail. */
+  readonly tailTop: number;
   headingHeight(turn: number): number;
   /** Top of a part's row; of its turn where the part is the turn's heading. */
   topOf(index: number): number;
@@ -105,6 +109,7 @@ export function createLayout(): Layout {
   /** Rows that differ from those of parts that are not here. `measured`: the height that it had on screen. */
   let rows = new Map<number, { height: number; shown: boolean; measured: boolean }>();
   let headings: number[] = [];
+  let tail = 0;
 
   const turnAt = (turn: number): Turn | undefined => transcript?.turns.at(turn);
   const turnCount = (): number => transcript?.turns.length ?? 0;
@@ -163,7 +168,10 @@ export function createLayout(): Layout {
 
   return {
     get height() {
-      return slots.total + TURN_GAP;
+      return slots.total + TURN_GAP + tail;
+    },
+    get tailTop() {
+      return slots.total;
     },
     get parts() {
       return count;
@@ -237,6 +245,11 @@ export function createLayout(): Layout {
       settle(turnAt(turn)?.first_part ?? 0);
       return true;
     },
+    measureTail(height) {
+      if (tail === height) return false;
+      tail = height;
+      return true;
+    },
     headingHeight: (turn) => headings[turn] ?? HEADING_ESTIMATE,
     topOf(index) {
       return isHeading(index) ? turnTop(turnOf(index)) : rowTop(index);
@@ -262,7 +275,10 @@ export function createLayout(): Layout {
         if (here === undefined) break;
         const top = turnTop(turn);
         if (top > to) break;
-        const end = turn + 1 < turnCount() ? turnTop(turn + 1) - TURN_GAP : slots.total;
+        const end =
+          turn + 1 < turnCount()
+            ? turnTop(turn + 1) - TURN_GAP
+            : slots.total + (here.status === "running" ? tail : 0);
         const last = turnAt(turn + 1)?.first_part ?? count;
         const visibleRows: { index: number; top: number }[] = [];
         let index = Math.max(here.first_part, first);

@@ -1,0 +1,80 @@
+import { useRef } from "react";
+import { useStore } from "zustand";
+import type { LivePart } from "../../../model/live-text.ts";
+import { positionOf } from "../../../model/transcript/accumulate.ts";
+import { recordGrowth } from "../../../model/transcript/growth.ts";
+import type { TranscriptPart, TranscriptPartOf } from "../../../model/transcript/transcript.ts";
+import type { OpenSession } from "../../app/open-session.ts";
+
+export type LiveTextPart = TranscriptPartOf<"text"> | TranscriptPartOf<"thinking">;
+
+/** What the agent has written and not recorded yet, as the transcript shows it. */
+export interface LiveText {
+  /** Texts and thoughts that stand below the last recorded part. */
+  readonly tail: readonly LiveTextPart[];
+  /** The part as it is shown: a running call with its output so far, an empty text with what it will have. */
+  shownAs(part: TranscriptPart | undefined): TranscriptPart | undefined;
+}
+
+interface Shown {
+  readonly live: LivePart;
+  /** The part of the transcript that it is shown in; absent: none. */
+  readonly of: TranscriptPart | undefined;
+  readonly part: TranscriptPart;
+}
+
+/** The live parts of a session. Unchanged ones keep their identity, so that only what grows is rendered again. */
+export function useLiveText(session: OpenSession): LiveText {
+  const live = useStore(session.state, (state) => state.live);
+  const transcript = useStore(session.state, (state) => state.transcript);
+  const known = useRef(new Map<string, Shown>());
+
+  const show = (part: LivePart, of: TranscriptPart | undefined): TranscriptPart => {
+    const before = known.current.get(part.id);
+    if (before?.live === part && before.of === of) return before.part;
+    const shown = shownPart(part, of, session.id);
+    if (before !== undefined && before.of === of && part.text.startsWith(before.live.text))
+      recordGrowth(before.part, shown, part.text.slice(before.live.text.length), part.text.length);
+    known.current.set(part.id, { live: part, of, part: shown });
+    return shown;
+  };
+  if (live.length === 0 && known.current.size > 0) known.current.clear();
+
+  const isRecorded = ({ part_id }: LivePart): boolean =>
+    part_id !== undefined && transcript !== undefined && positionOf(transcript, part_id) !== undefined;
+  const tail = live.flatMap((part) => {
+    if (part.kind === "output" || part.text.trim() === "" || isRecorded(part)) return [];
+    const shown = show(part, undefined);
+    return shown.type === "text" || shown.type === "thinking" ? [shown] : [];
+  });
+
+  return {
+    tail,
+    shownAs(part) {
+      if (live.length === 0 || part === undefined) return part;
+      if (part.type === "tool_call") {
+        if (part.result_index !== undefined) return part;
+        const output = live.find(({ kind, id }) => kind === "output" && id === part.tool_call_id);
+        return output === undefined ? part : show(output, part);
+      }
+      if (part.type !== "text" && part.type !== "thinking") return part;
+      const grown = live.find(({ part_id }) => part_id === part.id);
+      return grown === undefined ? part : show(grown, part);
+    },
+  };
+}
+
+function shownPart(
+  { id, kind, at, text }: LivePart,
+  of: TranscriptPart | undefined,
+  session_id: string,
+): TranscriptPart {
+  if (of?.type === "tool_call") return { ...of, progress: text };
+  if (of?.type === "text") return { ...of, text, open: true };
+  if (of?.type === "thinking") return { ...of, thinking: text, open: true };
+  // The ids are the agent's: no other part of the page has them.
+  const common = { id: `live-${id}`, message_id: `live-${id}`, session_id, at, open: true };
+  return kind === "thinking"
+    ? { ...common, type: "thinking", thinking: text }
+    : { ...common, type: "text", text };
+}
