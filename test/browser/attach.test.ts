@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, readlinkSync } from "node:fs";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -140,6 +140,64 @@ it("the keys that answer act on the request in focus", async () => {
     })
     .toBe(0);
   expect(JSON.parse((await hook.ended).output).hookSpecificOutput.decision).toEqual({ behavior: "allow" });
+});
+
+it("an answer grows line by line, and its record takes its place without a second one", async () => {
+  // How often its first line is on the page, in every frame that the browser draws.
+  await page.addInitScript(() => {
+    const seen = Object.assign(window, { most_shown: 0 });
+    const look = () => {
+      const text = document.querySelector(".transcript-body")?.textContent ?? "";
+      seen.most_shown = Math.max(seen.most_shown, text.split("The file is made.").length - 1);
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  await page.goto(`${daemon.origin}/session/${session_id}`);
+  const rows = page.locator(".transcript-body article");
+  await rows.first().waitFor();
+  const display = async (index: number, delta: string, final = false) => {
+    const line = { message_id: "2bbf183b-ebf9-4d23-bc68-3e7e25586dbf", index, delta, final };
+    await startHook(home.data, { session_id, hook_event_name: "MessageDisplay", ...line }).ended;
+  };
+  const tail = page.getByRole("region", { name: "Being written, not recorded yet" });
+  await display(0, "The file is made.\n");
+  await tail.getByText("The file is made.").waitFor();
+  await display(1, "Second line.\n");
+  await tail.getByText("Second line.").waitFor();
+  expect(await seriousFindings(page)).toEqual([]);
+  // Who comes later sees it as well.
+  await page.reload();
+  await tail.getByText("Second line.").waitFor();
+
+  const last = JSON.parse(session.lines.at(-1) ?? "{}");
+  const record = {
+    ...last,
+    parentUuid: last.uuid,
+    uuid: "7d3c1c1e-6a53-4d0c-9a4b-2f0f3c1d9e11",
+    timestamp: new Date().toISOString(),
+    type: "assistant",
+    message: {
+      id: "msg_01Live",
+      type: "message",
+      role: "assistant",
+      model: "claude-opus-5-5",
+      content: [{ type: "text", text: "The file is made.\nSecond line.\nThird line." }],
+      stop_reason: "end_turn",
+      usage: { input_tokens: 1, output_tokens: 1 },
+    },
+  };
+  const file = join(home.claude, "projects/-home-ada-attach", `${session_id}.jsonl`);
+  await appendFile(file, `${JSON.stringify(record)}\n`);
+  await tail.waitFor({ state: "detached" });
+  await display(2, "Third line.", true);
+  await rows.getByText("Third line.").waitFor();
+  const before = await rows.allInnerTexts();
+  expect(await page.evaluate(() => Reflect.get(window, "most_shown"))).toBe(1);
+  await page.reload();
+  await rows.getByText("Third line.").waitFor();
+  expect(await rows.allInnerTexts()).toEqual(before);
+  expect(await tail.count()).toBe(0);
 });
 
 it("Claude Code is attached and detached in the settings, which show the change first", async () => {
