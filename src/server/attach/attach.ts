@@ -21,6 +21,7 @@ import { addLiveText } from "./live-text/add-live-text.ts";
 import { createLiveTexts } from "./live-text/live-texts.ts";
 import { readAskedEvent } from "./opencode/asked-event.ts";
 import { openCodeAttachment } from "./opencode/attachment.ts";
+import { createOpenCodeStreams } from "./opencode/streams.ts";
 import { InputRefused, type TerminalInput } from "./terminal-input.ts";
 import type { HookConnection, TerminalRequest } from "./terminal-request.ts";
 
@@ -105,11 +106,22 @@ export function createAttach(options: {
     for (const listener of [...listeners]) listener(session_id);
   };
   held.subscribe(publish);
-
-  /** The input of the server that has the session open. Throws `InputRefused` if there is none. */
-  function inputOf(session_id: string): TerminalInput {
-    if (app_server?.input.accepts(session_id) !== true) throw new InputRefused(NOT_OPEN);
-    return app_server.input;
+  const opencode = createOpenCodeStreams({
+    isAttached: () => isAttached("opencode"),
+    onLive: live_texts.report,
+    onInputChange: publish,
+  });
+  /** What takes the prompts for a session, with the agent's id. */
+  function inputOf(session_id: string): { agent: string; input: TerminalInput } | undefined {
+    if (opencode.input.accepts(session_id)) return { agent: "opencode", input: opencode.input };
+    if (app_server?.input.accepts(session_id) !== true) return undefined;
+    return { agent: "codex", input: app_server.input };
+  }
+  /** Throws `InputRefused` if nothing takes prompts for the session. */
+  function demandInput(session_id: string): { agent: string; input: TerminalInput } {
+    const reached = inputOf(session_id);
+    if (reached === undefined) throw new InputRefused(NOT_OPEN);
+    return reached;
   }
 
   function readEvent({ agent, event, pid, body }: HookEvent, connection: HookConnection) {
@@ -125,7 +137,8 @@ export function createAttach(options: {
     if (!existsSync(data_dir) || hookSocketProblem(data_dir) !== undefined) return;
     try {
       hook_states = createHookStates({ data_dir, now: Date.now, onChange: publish, report });
-      hook_socket = await openHookSocket(data_dir, (body, connection) => {
+      hook_socket = await openHookSocket(data_dir, (body, connection, stream) => {
+        if (opencode.follow(body, stream)) return;
         const event = readHookEvent(body);
         if (event !== undefined) return readEvent(event, connection);
         const lines = readMessageDisplay(body);
@@ -153,16 +166,16 @@ export function createAttach(options: {
     stateOf: (session_id) => app_server?.states.get(session_id) ?? hook_states?.get(session_id),
     notices,
     input: {
-      accepts: (session_id) => app_server?.input.accepts(session_id) === true,
+      accepts: (session_id) => inputOf(session_id) !== undefined,
       async prompt(session_id, text) {
-        const input = inputOf(session_id);
-        log.appendInput({ at: Date.now(), agent: "codex", session_id, prompt: text });
-        await input.prompt(session_id, text);
+        const reached = demandInput(session_id);
+        log.appendInput({ at: Date.now(), agent: reached.agent, session_id, prompt: text });
+        await reached.input.prompt(session_id, text);
       },
       async stop(session_id) {
-        const input = inputOf(session_id);
-        log.appendInput({ at: Date.now(), agent: "codex", session_id });
-        await input.stop(session_id);
+        const reached = demandInput(session_id);
+        log.appendInput({ at: Date.now(), agent: reached.agent, session_id });
+        await reached.input.stop(session_id);
       },
     },
     addLiveText: (open) => addLiveText(open, live_texts),

@@ -10,6 +10,14 @@ const HEARTBEAT_MS = 1_500;
 /** Maximum size of a hook's body, in UTF-16 code units. */
 const MAX_BODY = 16 * 1024 * 1024;
 
+/** A connection that stays open: lines of JSON in both directions. */
+export interface HookStream {
+  /** Passes on each further line. A line that is no JSON closes the connection. */
+  onLine(listener: (value: unknown) => void): void;
+  send(value: unknown): void;
+  onGone(listener: () => void): void;
+}
+
 export interface HookSocket {
   close(): Promise<void>;
 }
@@ -26,12 +34,13 @@ export function hookSocketProblem(data_dir: string): string | undefined {
 }
 
 /**
- * Listens for hook processes, in a folder that only its owner can access. Each connection carries one body as a line of JSON.
+ * Listens for hook processes and plugins, in a folder that only its owner can access. Each connection begins with a body as a line
+ * of JSON. A hook's connection ends with its answer; a plugin may keep its own open as a stream.
  * Only for the daemon that has the data folder's lock. Throws the system's error.
  */
 export async function openHookSocket(
   data_dir: string,
-  onHook: (body: unknown, connection: HookConnection) => void,
+  onHook: (body: unknown, connection: HookConnection, stream: HookStream) => void,
 ): Promise<HookSocket> {
   const path = hookSocketPath(data_dir);
   mkdirSync(join(data_dir, "attach"), { recursive: true, mode: 0o700 });
@@ -43,7 +52,10 @@ export async function openHookSocket(
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
-    readBody(socket, (body) => onHook(body, connectionOf(socket)));
+    readBody(socket, (body, rest) => {
+      const connection = connectionOf(socket);
+      onHook(body, connection, streamOf(socket, connection, rest));
+    });
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(path, resolve);
@@ -58,8 +70,8 @@ export async function openHookSocket(
   };
 }
 
-/** Invalid or oversized bodies are left to the terminal. */
-function readBody(socket: Socket, onBody: (body: unknown) => void): void {
+/** Invalid or oversized bodies are left to the terminal. `rest`: what came after the body's line. */
+function readBody(socket: Socket, onBody: (body: unknown, rest: string) => void): void {
   let text = "";
   socket.setEncoding("utf8");
   socket.on("data", function read(chunk: string) {
@@ -68,11 +80,33 @@ function readBody(socket: Socket, onBody: (body: unknown) => void): void {
     if (end < 0 && text.length <= MAX_BODY) return;
     socket.off("data", read);
     try {
-      onBody(JSON.parse(text.slice(0, Math.max(end, 0))));
+      onBody(JSON.parse(text.slice(0, Math.max(end, 0))), text.slice(end + 1));
     } catch {
       socket.destroy();
     }
   });
+}
+
+function streamOf(socket: Socket, { onGone }: HookConnection, rest: string): HookStream {
+  return {
+    onLine(listener) {
+      let received = "";
+      const read = (chunk: string) => {
+        const lines = `${received}${chunk}`.split("\n");
+        received = lines.pop() ?? "";
+        try {
+          if (received.length > MAX_BODY) throw new RangeError("The line is too long.");
+          for (const line of lines) if (line !== "") listener(JSON.parse(line));
+        } catch {
+          socket.destroy();
+        }
+      };
+      socket.on("data", read);
+      read(rest);
+    },
+    send: (value) => void socket.write(`${JSON.stringify(value)}\n`),
+    onGone,
+  };
 }
 
 function connectionOf(socket: Socket): HookConnection {

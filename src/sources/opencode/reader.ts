@@ -59,6 +59,9 @@ export const openCodeReader: RecordReader<State> = {
 /** A session's id in Verbatim, derived from opencode's (`ses_…`). */
 export const openCodeSessionId = (name: string): string => uuidFrom("opencode", name);
 
+/** A part's id in Verbatim. `session_id`: its session's id in Verbatim; `id`: opencode's id of the part (`prt_…`). */
+export const openCodePartId = (session_id: string, id: string): string => uuidFrom(session_id, `part:${id}`);
+
 class RecordReading {
   private readonly state: State;
   private readonly record: SessionRecord;
@@ -187,7 +190,7 @@ class RecordReading {
     return uuidFrom(this.session_id, `message:${id}`);
   }
   private partId(id: string): string {
-    return uuidFrom(this.session_id, `part:${id}`);
+    return openCodePartId(this.session_id, id);
   }
 
   private retract(message: string, part: string | undefined, role: "user" | "assistant"): void {

@@ -6,6 +6,7 @@ import { createMessageDisplayReader } from "../../../src/server/attach/claude-co
 import { createLiveNotificationReader } from "../../../src/server/attach/codex/live-notification.ts";
 import type { LiveEvent } from "../../../src/server/attach/live-text/live-event.ts";
 import { createLiveTexts } from "../../../src/server/attach/live-text/live-texts.ts";
+import { createPartEventReader } from "../../../src/server/attach/opencode/part-events.ts";
 import { sharedData } from "../../shared-data.ts";
 
 // What real agents reported, as it was recorded.
@@ -57,6 +58,25 @@ describe.skipIf(!trace("codex-appserver.jsonl"))("the recorded notifications of 
     expect(outputs.size).toBeGreaterThan(0);
     for (const [id, text] of outputs) expect(texts.get(id)).toBe(text);
     expect([...texts.values()]).toContain("**Making** a file");
+  });
+});
+
+describe.skipIf(!trace("opencode-event.jsonl"))("the recorded events of opencode", () => {
+  it("give the text of every answer and thought, and none of the user's", () => {
+    const read = createPartEventReader(() => 1_000);
+    const whole = new Map<string, string>();
+    const events = linesOf(trace("opencode-event.jsonl")).flatMap(({ event }) => {
+      const { type, properties } = asObject(event) ?? {};
+      const part = asObject(asObject(properties)?.part);
+      const isWhole = asObject(part?.time)?.end !== undefined;
+      if (type === "message.part.updated" && isWhole && /^(text|reasoning)$/.test(`${part?.type}`))
+        whole.set(asText(part?.id) ?? "", asString(part?.text) ?? "");
+      return read(asText(type) ?? "", asObject(properties) ?? {});
+    });
+    expect(whole.size).toBeGreaterThan(10);
+    expect(textsOf(events)).toEqual(whole);
+    // The deltas alone give the same.
+    expect(textsOf(events.filter(({ type }) => type !== "end"))).toEqual(whole);
   });
 });
 

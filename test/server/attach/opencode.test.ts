@@ -6,9 +6,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createAnswerLog } from "../../../src/server/attach/answer-log.ts";
 import { createHeldRequests, type HeldRequests } from "../../../src/server/attach/held-requests.ts";
 import { type HookSocket, openHookSocket } from "../../../src/server/attach/hook-socket.ts";
+import type { LiveEvent } from "../../../src/server/attach/live-text/live-event.ts";
 import { readAskedEvent } from "../../../src/server/attach/opencode/asked-event.ts";
 import { openCodeAttachment } from "../../../src/server/attach/opencode/attachment.ts";
-import { openCodeSessionId } from "../../../src/sources/opencode/reader.ts";
+import { createOpenCodeStreams, type OpenCodeStreams } from "../../../src/server/attach/opencode/streams.ts";
+import { openCodePartId, openCodeSessionId } from "../../../src/sources/opencode/reader.ts";
 import { eventually } from "../../eventually.ts";
 
 // The plugin as it is installed; of opencode there are its events, as opencode 1.18.33 was recorded, and its client.
@@ -17,6 +19,13 @@ const SESSION = "ses_deb247308ffeYhduk9Z5UOW0q0";
 
 let folder: string;
 let held: HeldRequests;
+let streams: OpenCodeStreams;
+let live: LiveEvent[];
+let is_attached: boolean;
+/** Sessions whose input may have changed. */
+let changed: string[];
+/** What opencode's API says to a call. */
+let refusal: unknown;
 let socket: HookSocket;
 /** What the plugin asked of opencode's API. */
 let posted: { url: string; body: unknown }[];
@@ -24,6 +33,17 @@ let sendEvent: (event: object) => Promise<void>;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "opencode-"));
   posted = [];
+  // Of this test only: connections of the one before may still close.
+  const events: LiveEvent[] = [];
+  live = events;
+  is_attached = true;
+  changed = [];
+  refusal = undefined;
+  streams = createOpenCodeStreams({
+    isAttached: () => is_attached,
+    onLive: (event) => events.push(event),
+    onInputChange: (session_id) => changed.push(session_id),
+  });
   held = createHeldRequests({
     readProcesses: async () => new Map(),
     isWatched: () => false,
@@ -31,11 +51,7 @@ beforeEach(async () => {
     now: Date.now,
     report: (error) => expect.fail(String(error)),
   });
-  socket = await openHookSocket(folder, (body, connection) => {
-    const asked = readAskedEvent(body);
-    if (asked === undefined) connection.release();
-    else void held.hold(asked, connection);
-  });
+  await listen();
   const attachment = openCodeAttachment({ data_dir: folder, config_dir: join(folder, "config") });
   expect(attachment.describe()).toMatchObject({
     is_installed: false,
@@ -45,10 +61,21 @@ beforeEach(async () => {
   const { file, is_installed } = attachment.describe();
   expect(is_installed).toBe(true);
   const { Verbatim } = await import(pathToFileURL(file).href);
-  const post = async ({ url, body }: { url: string; body: unknown }) => posted.push({ url, body });
+  const post = async ({ url, body }: { url: string; body: unknown }) => {
+    posted.push({ url, body });
+    return refusal === undefined ? { data: true } : { error: refusal };
+  };
   const plugin = await Verbatim({ client: { _client: { post } } });
   sendEvent = (event) => plugin.event({ event });
 });
+async function listen() {
+  socket = await openHookSocket(folder, (body, connection, stream) => {
+    if (streams.follow(body, stream)) return;
+    const asked = readAskedEvent(body);
+    if (asked === undefined) connection.release();
+    else void held.hold(asked, connection);
+  });
+}
 afterEach(async () => {
   held.close();
   await socket.close();
@@ -126,6 +153,81 @@ it("answers a question by its labels, in the order of the questions", async () =
   await eventually(() =>
     expect(posted).toEqual([{ url: "/question/que_1/reply", body: { answers: [["Blue"], ["S", "L"]] } }]),
   );
+});
+
+describe("what a session writes", () => {
+  const session_id = openCodeSessionId(SESSION);
+  const event = (type: string, properties: object) =>
+    sendEvent({ type, properties: { sessionID: SESSION, ...properties } });
+  const part = (fields: object) =>
+    event("message.part.updated", {
+      part: { id: "prt_1", messageID: "msg_2", sessionID: SESSION, type: "text", ...fields },
+    });
+
+  it("is reported token by token", async () => {
+    await event("message.updated", { info: { id: "msg_1", role: "user" } });
+    await part({ id: "prt_0", messageID: "msg_1", text: "Make a file" });
+    await event("message.updated", { info: { id: "msg_2", role: "assistant" } });
+    await part({ id: "prt_t", type: "tool", callID: "call_1", state: { status: "running" } });
+    await part({ text: "", time: { start: 1_000 } });
+    await event("message.part.delta", { partID: "prt_1", field: "text", delta: "I ma" });
+    await event("message.part.delta", { partID: "prt_0", field: "text", delta: "not begun" });
+    await part({ text: "I make it.", time: { start: 1_000, end: 2_000 } });
+    await part({ id: "prt_2", type: "reasoning", text: "Hm", time: { start: 2_000 } });
+    await event("session.idle", {});
+    await eventually(() => expect(live.at(-1)).toMatchObject({ type: "turn_end" }));
+    const [one, two] = [
+      { session_id, id: "prt_1" },
+      { session_id, id: "prt_2" },
+    ];
+    expect(live.slice(0, -1)).toEqual([
+      { ...one, type: "start", kind: "text", at: 1_000, part_id: openCodePartId(session_id, "prt_1") },
+      { ...one, type: "delta", text: "I ma", at: expect.any(Number) },
+      { ...one, type: "end", text: "I make it.", at: 2_000 },
+      { ...two, type: "start", kind: "thinking", at: 2_000, part_id: openCodePartId(session_id, "prt_2") },
+      { ...two, type: "delta", text: "Hm", at: 2_000 },
+    ]);
+  });
+
+  it("is not reported without consent, nor are prompts sent", async () => {
+    is_attached = false;
+    await event("message.updated", { info: { id: "msg_2", role: "assistant" } });
+    await part({ text: "", time: { start: 1_000 } });
+    await sendEvent(permission());
+    await firstOpen();
+    expect(live).toEqual([]);
+    expect(streams.input.accepts(session_id)).toBe(false);
+    await expect(streams.input.prompt(session_id, "Go on")).rejects.toThrow("not open");
+  });
+
+  it("can be followed by prompts and a stop, which opencode may refuse", async () => {
+    expect(streams.input.accepts(session_id)).toBe(false);
+    await event("session.updated", {});
+    await eventually(() => expect(streams.input.accepts(session_id)).toBe(true));
+    expect(changed).toEqual([session_id]);
+    await streams.input.prompt(session_id, "Go on");
+    await streams.input.stop(session_id);
+    expect(posted).toEqual([
+      { url: `/session/${SESSION}/prompt_async`, body: { parts: [{ type: "text", text: "Go on" }] } },
+      { url: `/session/${SESSION}/abort`, body: {} },
+    ]);
+    refusal = { name: "NotFoundError" };
+    await expect(streams.input.prompt(session_id, "Go on")).rejects.toThrow(
+      'opencode refused: {"name":"NotFoundError"}',
+    );
+  });
+
+  it("ends with the process, and goes on with the next daemon", async () => {
+    await event("session.updated", {});
+    await eventually(() => expect(streams.input.accepts(session_id)).toBe(true));
+    await socket.close();
+    await eventually(() => expect(streams.input.accepts(session_id)).toBe(false));
+    expect(live.at(-1)).toMatchObject({ session_id, type: "turn_end" });
+    await listen();
+    await eventually(() => expect(streams.input.accepts(session_id)).toBe(true));
+    await event("session.deleted", {});
+    await eventually(() => expect(streams.input.accepts(session_id)).toBe(false));
+  });
 });
 
 it("ignores unknown events and a missing daemon", async () => {

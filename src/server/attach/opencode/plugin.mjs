@@ -1,38 +1,105 @@
-// Installed by Verbatim into opencode's plugin folder. Sends opencode's requests to Verbatim's daemon and returns the answers.
-// opencode never waits for it: without the daemon, or on any error, only opencode's own dialog is shown.
+// Installed by Verbatim into opencode's plugin folder. Sends opencode's requests, and what it writes, to Verbatim's daemon, and
+// returns answers and prompts. opencode never waits for it: without the daemon, or on any error, opencode works as without it.
 import { connect } from "node:net";
 
 const SOCKET = "VERBATIM_SOCKET";
+/** Time between attempts to reach the daemon, in milliseconds. */
+const RETRY_MS = 2_000;
+/** A daemon that reads so slowly gets no more of this connection. Bytes. */
+const MAX_UNSENT = 4 * 1024 * 1024;
 
 export const Verbatim = async ({ client }) => {
-  // The daemon handles the requests of its own sessions itself.
+  // The daemon handles its own sessions itself.
   if (process.env.VERBATIM_AGENT) return {};
   /** Connections to the daemon, by request id. */
   const open = new Map();
+  /** The connection for what sessions write, and for prompts. */
+  let stream;
+  /** The sessions of this process. */
+  const sessions = new Set();
 
-  function ask(type, properties) {
-    const { id } = properties;
+  const post = ({ url, body }) =>
+    client._client.post({ url, body, headers: { "content-type": "application/json" } });
+
+  /** A connection to the daemon: each line that it writes is passed to `onLine`. */
+  function dial(hello, onLine, onEnd) {
     const socket = connect(SOCKET);
-    open.set(id, socket);
     let received = "";
     const end = () => {
-      open.delete(id);
+      onEnd(socket);
       socket.destroy();
     };
     socket.setEncoding("utf8");
     socket.on("error", end);
     socket.on("close", end);
-    socket.on("connect", () => socket.write(`${JSON.stringify({ agent: "opencode", type, properties })}\n`));
+    socket.write(`${JSON.stringify({ agent: "opencode", ...hello })}\n`);
     socket.on("data", (chunk) => {
       received += chunk;
       const lines = received.split("\n");
       received = lines.pop() ?? "";
-      const answer = lines.find((line) => line !== "");
-      if (answer === undefined) return;
-      const { url, body } = JSON.parse(answer);
-      end();
-      client._client.post({ url, body, headers: { "content-type": "application/json" } }).catch(() => {});
+      try {
+        for (const line of lines) if (line !== "") onLine(JSON.parse(line), end);
+      } catch {
+        end();
+      }
     });
+    return socket;
+  }
+
+  function ask(type, properties) {
+    const { id } = properties;
+    const socket = dial(
+      { type, properties },
+      (answer, end) => {
+        end();
+        post(answer).catch(() => {});
+      },
+      () => open.delete(id),
+    );
+    open.set(id, socket);
+  }
+
+  /** Does what the daemon asks for, a prompt or a stop, and reports how it went. */
+  async function run({ id, ...call }) {
+    let problem;
+    try {
+      const { error } = await post(call);
+      if (error !== undefined) problem = typeof error === "string" ? error : JSON.stringify(error);
+    } catch (error) {
+      problem = String(error);
+    }
+    stream?.write(`${JSON.stringify({ type: "reply", properties: { id, problem } })}\n`);
+  }
+
+  const send = (type, properties) => {
+    if (stream === undefined) return;
+    if (stream.writableLength > MAX_UNSENT) stream.destroy();
+    else stream.write(`${JSON.stringify({ type, properties })}\n`);
+  };
+
+  function reach() {
+    if (stream !== undefined || sessions.size === 0) return;
+    stream = dial(
+      { type: "stream" },
+      (call) => void run(call),
+      (socket) => {
+        if (stream === socket) stream = undefined;
+      },
+    );
+    stream.unref();
+    for (const sessionID of sessions) send("session.updated", { sessionID });
+  }
+  setInterval(reach, RETRY_MS).unref();
+
+  function tell(type, properties) {
+    const { sessionID } = properties;
+    if (sessionID === undefined) return;
+    const is_new = !sessions.has(sessionID);
+    if (type === "session.deleted") sessions.delete(sessionID);
+    else sessions.add(sessionID);
+    if (is_new) reach();
+    const what = told(type, properties);
+    if (what !== undefined) send(type, { sessionID, ...what });
   }
 
   return {
@@ -43,7 +110,26 @@ export const Verbatim = async ({ client }) => {
         // Answered or withdrawn: the daemon sees the connection close.
         else if (/^(permission|question)\.(replied|rejected)$/.test(type))
           open.get(properties.requestID ?? properties.permissionID ?? properties.id)?.destroy();
+        else tell(type, properties);
       } catch {}
     },
   };
 };
+
+/** What the daemon needs of an event; `undefined`: nothing. Outputs of tools are in opencode's store. */
+function told(type, { info, part, partID, field, delta }) {
+  switch (type) {
+    case "message.updated":
+      return { info: { id: info?.id, role: info?.role } };
+    case "message.part.updated":
+      return part?.type === "text" || part?.type === "reasoning" ? { part } : undefined;
+    case "message.part.delta":
+      return { partID, field, delta };
+    case "session.updated":
+    case "session.deleted":
+    case "session.status":
+    case "session.idle":
+    case "session.error":
+      return {};
+  }
+}

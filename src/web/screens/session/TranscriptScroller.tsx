@@ -32,7 +32,7 @@ import {
 import { positionAt, watchHeldRows } from "./mounted-rows.ts";
 import { usePrinted } from "./print-view.ts";
 import { HELD_BETWEEN, useCopied } from "./selection-copy.ts";
-import { useLiveText } from "./use-live-text.ts";
+import { liveRows, useLiveText } from "./use-live-text.ts";
 
 type Place = NonNullable<Reading["place"]>;
 
@@ -173,16 +173,24 @@ export const TranscriptScroller = memo(function TranscriptScroller({
 
   useLayoutEffect(() => {
     const look = (): void => {
-      const { transcript: next, change, stale } = session.state.getState();
+      const state = session.state.getState();
+      const { transcript: next, change, stale } = state;
       const before = laidOut.current;
-      if (next === undefined || next === before.transcript) return;
+      if (next === undefined) return;
+      const written = layout.setLive(liveRows(state), next);
+      if (next === before.transcript) {
+        if (written.length === 0) return;
+        layout.update(next, written);
+        tick();
+        return;
+      }
       laidOut.current = { ...before, transcript: next };
       if (change.type === "reset" || before.transcript === undefined) {
         // The rows of a rewritten file are gone; all others are where they were, and shown as the snapshot has them.
         held.current = stale && held.current && { ...held.current, parts: new Map() };
         layout.reset(next, before);
       } else {
-        const added = layout.update(next, change.touched);
+        const added = layout.update(next, [...change.touched, ...written]);
         if (!anchor.current.end && added.rows + added.errors > 0)
           setBelow((count) => ({ rows: count.rows + added.rows, errors: count.errors + added.errors }));
       }
@@ -190,7 +198,8 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     };
     // What came between the first render and this effect was missed: lay out anew.
     const now = session.state.getState().transcript;
-    if (now !== undefined && now !== laidOut.current.transcript) {
+    const written = now === undefined ? [] : layout.setLive(liveRows(session.state.getState()), now);
+    if (now !== undefined && (now !== laidOut.current.transcript || written.length > 0)) {
       laidOut.current = { ...laidOut.current, transcript: now };
       layout.reset(now, laidOut.current);
       tick();

@@ -1,5 +1,6 @@
 import { isError, isRow } from "../../../model/parts/part-kinds.ts";
 import type { RowSettings } from "../../../model/parts/quiet.ts";
+import { positionOf } from "../../../model/transcript/accumulate.ts";
 import { turnOfPart } from "../../../model/transcript/positions.ts";
 import { changedPositions, sparseSequence } from "../../../model/transcript/sequence.ts";
 import type { TranscriptPart, Turn } from "../../../model/transcript/transcript.ts";
@@ -52,6 +53,8 @@ export interface Layout {
   readonly parts: number;
   /** Everything may differ; heights that were measured hold at their positions until they are measured again. */
   reset(transcript: Transcript, settings: LayoutSettings): void;
+  /** The parts that are shown although they are empty, by id: of what is being written there. Returns the positions of changes. */
+  setLive(part_ids: ReadonlySet<string>, shown: Transcript): number[];
   /** Parts were appended, and those at `touched` may be shown differently now. Returns what is new at the end. */
   update(transcript: Transcript, touched: readonly number[]): { rows: number; errors: number };
   /** `false`: it had this height. */
@@ -110,6 +113,7 @@ export function createLayout(): Layout {
   let rows = new Map<number, { height: number; shown: boolean; measured: boolean }>();
   let headings: number[] = [];
   let tail = 0;
+  let live: ReadonlySet<string> = new Set();
 
   const turnAt = (turn: number): Turn | undefined => transcript?.turns.at(turn);
   const turnCount = (): number => transcript?.turns.length ?? 0;
@@ -148,7 +152,7 @@ export function createLayout(): Layout {
   const hasRow = (index: number, part: TranscriptPart | undefined, heading: boolean): boolean =>
     !heading &&
     settings.filter?.hides(index, part) !== true &&
-    (part === undefined || (isRow(part, settings) && !isInGroup(index)));
+    (part === undefined || ((isRow(part, settings) || live.has(part.id)) && !isInGroup(index)));
   /** Looks again at one part; its measured height stays while it is shown. */
   const look = (index: number): void => {
     const part = partAt(index);
@@ -196,6 +200,12 @@ export function createLayout(): Layout {
       for (const index of others) look(index);
       for (const index of others) settle(index);
       settle(count);
+    },
+    setLive(part_ids, shown) {
+      const before = live;
+      live = part_ids;
+      const changed = [...before, ...part_ids].filter((id) => before.has(id) !== part_ids.has(id));
+      return changed.flatMap((id) => positionOf(shown, id) ?? []);
     },
     update(next, touched) {
       const before = count;

@@ -4,7 +4,7 @@ import type { LivePart } from "../../../model/live-text.ts";
 import { positionOf } from "../../../model/transcript/accumulate.ts";
 import { recordGrowth } from "../../../model/transcript/growth.ts";
 import type { TranscriptPart, TranscriptPartOf } from "../../../model/transcript/transcript.ts";
-import type { OpenSession } from "../../app/open-session.ts";
+import type { OpenSession, OpenSessionState } from "../../app/open-session.ts";
 
 export type LiveTextPart = TranscriptPartOf<"text"> | TranscriptPartOf<"thinking">;
 
@@ -22,6 +22,19 @@ interface Shown {
   readonly of: TranscriptPart | undefined;
   readonly part: TranscriptPart;
 }
+
+/** The parts of the transcript that what is being written is shown in, by id. */
+export function liveRows({ live, transcript }: OpenSessionState): ReadonlySet<string> {
+  if (live.length === 0 || transcript === undefined) return NO_ROWS;
+  return new Set(
+    live.flatMap(({ part_id, text }) =>
+      part_id !== undefined && text.trim() !== "" && positionOf(transcript, part_id) !== undefined
+        ? [part_id]
+        : [],
+    ),
+  );
+}
+const NO_ROWS: ReadonlySet<string> = new Set();
 
 /** The live parts of a session. Unchanged ones keep their identity, so that only what grows is rendered again. */
 export function useLiveText(session: OpenSession): LiveText {

@@ -1,0 +1,123 @@
+import { asNumber, asObject, asString, asText, type JsonObject } from "../../../model/narrow.ts";
+import { openCodeSessionId } from "../../../sources/opencode/reader.ts";
+import type { HookStream } from "../hook-socket.ts";
+import type { LiveEvent } from "../live-text/live-event.ts";
+import { InputRefused, type TerminalInput } from "../terminal-input.ts";
+import { createPartEventReader } from "./part-events.ts";
+
+/** Time that opencode has to take a prompt, in milliseconds. */
+const REPLY_MS = 10_000;
+
+/** The connections of the plugins in running opencode processes: events come in, prompts go out. */
+export interface OpenCodeStreams {
+  readonly input: TerminalInput;
+  /** Follows a stream if its first line is that of a plugin's stream. `false`: another body. */
+  follow(body: unknown, stream: HookStream): boolean;
+}
+
+export interface OpenCodeStreamsOptions {
+  /** Whether opencode is attached. */
+  isAttached(): boolean;
+  onLive(event: LiveEvent): void;
+  /** Called with the id of a session that can be prompted now, or no longer. */
+  onInputChange(session_id: string): void;
+}
+
+/** Time for which it is remembered whether opencode is attached: events come for every token. Milliseconds. */
+const ATTACHED_MS = 1_000;
+
+/** A session in a running process. */
+interface Reached {
+  /** opencode's id of the session. */
+  name: string;
+  post(url: string, body: JsonObject): Promise<void>;
+}
+
+export function createOpenCodeStreams(options: OpenCodeStreamsOptions): OpenCodeStreams {
+  const { onLive, onInputChange } = options;
+  const sessions = new Map<string, Reached>();
+  let attached = { at: Number.NEGATIVE_INFINITY, is_attached: false };
+
+  function isAttached(): boolean {
+    const at = performance.now();
+    if (at - attached.at > ATTACHED_MS) attached = { at, is_attached: options.isAttached() };
+    return attached.is_attached;
+  }
+
+  function follow(body: unknown, stream: HookStream): boolean {
+    const hello = asObject(body);
+    if (hello?.agent !== "opencode" || hello.type !== "stream") return false;
+    const readPart = createPartEventReader(Date.now);
+    const replies = new Map<number, (problem: string | undefined) => void>();
+    let next_id = 1;
+
+    const post = (url: string, message: JsonObject): Promise<void> =>
+      new Promise((resolve, reject) => {
+        const id = next_id++;
+        const end = (problem: string | undefined) => {
+          clearTimeout(timer);
+          replies.delete(id);
+          if (problem === undefined) resolve();
+          else reject(new InputRefused(problem));
+        };
+        const timer = setTimeout(() => end("opencode did not answer."), REPLY_MS);
+        replies.set(id, end);
+        stream.send({ id, url, body: message });
+      });
+
+    stream.onLine((line) => {
+      const message = asObject(line);
+      const type = asText(message?.type);
+      const properties = asObject(message?.properties) ?? {};
+      if (type === "reply") {
+        const { id, problem } = properties;
+        const text = asString(problem);
+        return replies.get(asNumber(id) ?? 0)?.(text === undefined ? undefined : `opencode refused: ${text}`);
+      }
+      const name = asText(properties.sessionID);
+      if (type === undefined || name === undefined || !isAttached()) return;
+      const session_id = openCodeSessionId(name);
+      if (type === "session.deleted") {
+        if (sessions.delete(session_id)) onInputChange(session_id);
+        return;
+      }
+      if (sessions.get(session_id)?.post !== post) {
+        sessions.set(session_id, { name, post });
+        onInputChange(session_id);
+      }
+      for (const event of readPart(type, properties)) onLive(event);
+    });
+    stream.onGone(() => {
+      for (const end of [...replies.values()]) end("opencode has ended.");
+      for (const [session_id, reached] of sessions) {
+        if (reached.post !== post) continue;
+        sessions.delete(session_id);
+        onLive({ session_id, at: Date.now(), type: "turn_end" });
+        onInputChange(session_id);
+      }
+    });
+    return true;
+  }
+
+  function reach(session_id: string): Reached {
+    const reached = isAttached() ? sessions.get(session_id) : undefined;
+    if (reached === undefined)
+      throw new InputRefused("This session is not open in an opencode that can be reached from here.");
+    return reached;
+  }
+
+  return {
+    follow,
+    input: {
+      accepts: (session_id) => sessions.has(session_id) && isAttached(),
+      async prompt(session_id, text) {
+        const { name, post } = reach(session_id);
+        await post(`/session/${name}/prompt_async`, { parts: [{ type: "text", text }] });
+      },
+      async stop(session_id) {
+        const { name, post } = reach(session_id);
+        await post(`/session/${name}/abort`, {});
+      },
+    },
+  };
+}
