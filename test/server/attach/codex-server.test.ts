@@ -225,6 +225,84 @@ describe("a request", () => {
     await eventually(() => expect(replies()).toEqual([{ id: 7, result: { answers } }]));
   });
 
+  it("for a patch shows what its item has announced", async () => {
+    const changes = [
+      { path: "/w/a.txt", kind: { type: "update", move_path: null }, diff: "@@ -1 +1 @@\n-one\n+two\n" },
+      { path: "/w/b.txt", kind: { type: "add" }, diff: "new\n" },
+    ];
+    const params = { threadId: THREAD, itemId: "call_2", reason: null, grantRoot: null };
+    send({
+      method: "item/started",
+      params: { threadId: THREAD, item: { type: "fileChange", id: "call_2", changes } },
+    });
+    send({ id: 7, method: "item/fileChange/requestApproval", params });
+    const { asked: one, connection } = await asked();
+    expect(one.requests).toMatchObject([
+      {
+        title: "Change /w/a.txt and 1 more",
+        subject: "update /w/a.txt\n@@ -1 +1 @@\n-one\n+two\n\nadd /w/b.txt\nnew\n",
+      },
+    ]);
+    const option = one.requests[0]?.options.find(({ label }) => label === "Allow for this session");
+    connection.answer(resultOf(one, { option_ids: [option?.id ?? ""] }));
+    await eventually(() => expect(replies()).toEqual([{ id: 7, result: { decision: "acceptForSession" } }]));
+  });
+
+  it("of an MCP server is answered with the values of its form", async () => {
+    const properties = {
+      colour: {
+        type: "string",
+        title: "Colour",
+        oneOf: [
+          { const: "r", title: "Red" },
+          { const: "b", title: "Blue" },
+        ],
+      },
+      size: { type: "string", enum: ["S", "L"], enumNames: ["Small", "Large"] },
+      gift: { type: "boolean" },
+      name: { type: "string", description: "For the label" },
+    };
+    const form = { mode: "form", serverName: "shop", message: "Your order", _meta: null };
+    const requestedSchema = { type: "object", properties, required: ["colour"] };
+    send({
+      id: 7,
+      method: "mcpServer/elicitation/request",
+      params: { threadId: THREAD, ...form, requestedSchema },
+    });
+    const { asked: one, connection } = await asked();
+    expect(one.requests.map(({ title }) => title)).toEqual([
+      "shop: Your order – Colour",
+      "shop: Your order – size",
+      "shop: Your order – gift",
+      "shop: Your order – name: For the label",
+    ]);
+    connection.answer(
+      resultOf(
+        one,
+        { option_ids: ["1"] },
+        { option_ids: ["0"] },
+        { option_ids: ["1"] },
+        { option_ids: [], text: "Ada" },
+      ),
+    );
+    const content = { colour: "b", size: "S", gift: false, name: "Ada" };
+    await eventually(() =>
+      expect(replies()).toEqual([{ id: 7, result: { action: "accept", content, _meta: null } }]),
+    );
+  });
+
+  it.each([
+    ["accept", { action: "accept", content: {}, _meta: null }],
+    ["decline", { action: "decline", content: null, _meta: null }],
+  ])("of an MCP server for a confirmation is answered with %s", async (id, result) => {
+    const requestedSchema = { type: "object", properties: {} };
+    const form = { mode: "form", serverName: "shop", message: "Go on?", requestedSchema };
+    send({ id: 7, method: "mcpServer/elicitation/request", params: { threadId: THREAD, ...form } });
+    const { asked: one, connection } = await asked();
+    connection.answer(resultOf(one, { option_ids: [id] }));
+    await eventually(() => expect(replies()).toEqual([{ id: 7, result }]));
+  });
+
   it("disappears when the terminal answers first", async () => {
     askForCommand();
     const { connection } = await asked();
@@ -238,7 +316,23 @@ describe("a request", () => {
   });
 
   it.each([
-    ["that is not known", "item/fileChange/requestApproval", {}],
+    ["that is not known", "item/permissions/requestApproval", {}],
+    ["for a patch that was not heard of", "item/fileChange/requestApproval", { itemId: "call_9" }],
+    [
+      "to open an address",
+      "mcpServer/elicitation/request",
+      { mode: "url", serverName: "shop", message: "Open", url: "https://x" },
+    ],
+    [
+      "for a number",
+      "mcpServer/elicitation/request",
+      {
+        mode: "form",
+        serverName: "shop",
+        message: "How many?",
+        requestedSchema: { type: "object", properties: { count: { type: "integer" } } },
+      },
+    ],
     ["for a running command", "item/commandExecution/requestApproval", { kind: "stdin", command: "y" }],
     [
       "for network access",

@@ -15,6 +15,8 @@ const MAX_RETRY_MS = 30_000;
 const TESTED = /^[^/]*\/0\.169\./;
 /** Time after which a thread that could not be joined is tried again, while it works. Milliseconds. */
 const JOIN_AGAIN_MS = 500;
+/** Number of patches whose changes are remembered until they are applied. */
+const MAX_PATCHES = 100;
 /** Number of threads whose state is requested after connecting. */
 const LISTED = 100;
 
@@ -112,6 +114,8 @@ function openConnection(
   /** Threads that Codex creates for titles. */
   const ephemeral = new Set<string>();
   const readLive = createLiveNotificationReader();
+  /** The changes of patches that are not applied yet, by item id. */
+  const patches = new Map<string, unknown>();
   let next_id = 1;
   let is_tested = false;
 
@@ -192,6 +196,7 @@ function openConnection(
     const thread = threadIdOf(params?.threadId);
     if (thread !== undefined && subscribed.has(thread))
       for (const event of readLive(method, params, at ?? Date.now())) onLive(event);
+    followPatch(method, params);
     switch (method) {
       case "thread/started":
         readThread(asObject(params?.thread));
@@ -209,11 +214,22 @@ function openConnection(
     }
   }
 
+  /** Remembers what a patch changes, for the request to apply it. */
+  function followPatch(method: string, params: JsonObject | undefined) {
+    const item = asObject(params?.item);
+    const id = asText(item?.id);
+    if (id === undefined || item?.type !== "fileChange") return;
+    if (method === "item/completed") patches.delete(id);
+    else if (method === "item/started") patches.set(id, item.changes);
+    const [oldest] = patches.keys();
+    if (patches.size > MAX_PATCHES && oldest !== undefined) patches.delete(oldest);
+  }
+
   /** Unknown requests are never answered: an error would count as a denial. */
   function readRequest(id: unknown, method: string, params: JsonObject | undefined) {
     const key = JSON.stringify(id);
     if (!mayAnswer() || open.has(key)) return;
-    const asked = readServerRequest(method, params);
+    const asked = readServerRequest(method, params, (item_id) => patches.get(item_id));
     if (asked === undefined) return;
     const listeners: (() => void)[] = [];
     open.set(key, () => {

@@ -1,18 +1,25 @@
-import { asArray, asObject, asText, type JsonObject } from "../../../model/narrow.ts";
+import { asArray, asObject, asString, asText, type JsonObject } from "../../../model/narrow.ts";
 import { titleOf } from "../../../model/parts/content.ts";
-import type { Answer, Request, RequestOption } from "../../../model/request.ts";
+import type { RequestOption } from "../../../model/request.ts";
 import { answerWords, approvalRequest, questionRequest } from "../request-forms.ts";
 import type { TerminalRequest } from "../terminal-request.ts";
+import type { Asked } from "./asked.ts";
+import { readElicitation } from "./elicitation.ts";
 
 /**
  * Reads a request of Codex's app server to the user (`codex app-server generate-ts --experimental`, 0.169; the API is
- * experimental). `undefined`: unknown kind, or it does not contain everything that would be run, so it is left to the terminal.
+ * experimental). `undefined`: unknown kind, or not everything is known that would be done, so it is left to the terminal.
+ * `changesOf`: the changes of a patch, `[{path, kind, diff}]`, by the id of its item. Its request does not contain them.
  */
-export function readServerRequest(method: string, value: unknown): TerminalRequest | undefined {
+export function readServerRequest(
+  method: string,
+  value: unknown,
+  changesOf: (item_id: string) => unknown,
+): TerminalRequest | undefined {
   const params = asObject(value);
   const thread = asText(params?.threadId)?.toLowerCase();
   if (params === undefined || thread === undefined) return undefined;
-  const asked = askedBy(method, params);
+  const asked = askedBy(method, params, changesOf);
   if (asked === undefined) return undefined;
   const cwd = asText(params.cwd);
   return {
@@ -27,18 +34,20 @@ export function readServerRequest(method: string, value: unknown): TerminalReque
   };
 }
 
-interface Asked {
-  requests: Request[];
-  /** The result of the JSON-RPC reply. */
-  resultOf(answers: ReadonlyMap<string, Answer>): JsonObject;
-}
-
-function askedBy(method: string, params: JsonObject): Asked | undefined {
+function askedBy(
+  method: string,
+  params: JsonObject,
+  changesOf: (item_id: string) => unknown,
+): Asked | undefined {
   switch (method) {
+    case "item/fileChange/requestApproval":
+      return patchOf(params, changesOf(asText(params.itemId) ?? ""));
     case "item/commandExecution/requestApproval":
       return commandOf(params);
     case "item/tool/requestUserInput":
       return questionsOf(params);
+    case "mcpServer/elicitation/request":
+      return readElicitation(params);
     default:
       return undefined;
   }
@@ -73,6 +82,49 @@ function commandOf(params: JsonObject): Asked | undefined {
       return { decision: decisions[Number(id)] ?? "decline" };
     },
   };
+}
+
+/** The decisions about a patch. Its request names none. */
+const PATCH_DECISIONS = ["accept", "acceptForSession", "decline", "cancel"] as const;
+
+function patchOf(params: JsonObject, value: unknown): Asked | undefined {
+  const changes = asArray(value).flatMap((each) => changeText(asObject(each)) ?? []);
+  const [first] = changes;
+  const isWhole = changes.length === asArray(value).length && params.grantRoot == null;
+  if (first === undefined || !isWhole) return undefined;
+  const files = changes.length === 1 ? first.path : `${first.path} and ${changes.length - 1} more`;
+  const reason = asText(params.reason);
+  const request = approvalRequest({
+    title: (reason === undefined ? undefined : titleOf(reason)) ?? `Change ${files}`,
+    tool_name: "apply_patch",
+    subject: changes.map(({ text }) => text).join("\n"),
+    options: PATCH_DECISIONS.flatMap((decision, at) => optionOf(decision, `${at}`) ?? []),
+  });
+  return {
+    requests: [request],
+    resultOf(answers) {
+      const id = answers.get(request.request_id)?.option_ids[0];
+      return { decision: PATCH_DECISIONS[Number(id)] ?? "decline" };
+    },
+  };
+}
+
+/** A change of one file as text. `diff` is the content of a file that is added or deleted. `undefined`: unknown change. */
+function changeText(change: JsonObject | undefined): { path: string; text: string } | undefined {
+  const path = asText(change?.path);
+  const diff = asString(change?.diff);
+  const kind = asObject(change?.kind);
+  if (path === undefined || diff === undefined) return undefined;
+  const to = asText(kind?.move_path);
+  switch (kind?.type) {
+    case "add":
+    case "delete":
+      return { path, text: `${kind.type} ${path}\n${diff}` };
+    case "update":
+      return { path, text: `update ${path}${to === undefined ? "" : `, move to ${to}`}\n${diff}` };
+    default:
+      return undefined;
+  }
 }
 
 /** `undefined`: unknown decision, not offered. */
