@@ -292,6 +292,33 @@ describe("a request", () => {
   });
 
   it.each([
+    ["Allow", { action: "accept", content: {}, _meta: null }],
+    ["Allow for this session", { action: "accept", content: {}, _meta: { persist: "session" } }],
+    ["Deny", { action: "decline", content: null, _meta: null }],
+  ])("for a tool of an MCP server shows its input, and is answered with %s", async (label, result) => {
+    const _meta = {
+      codex_approval_kind: "mcp_tool_call",
+      persist: ["session"],
+      tool_name: "order",
+      tool_params: { colour: "red" },
+    };
+    const requestedSchema = { type: "object", properties: {} };
+    const form = { mode: "form", serverName: "shop", message: "Allow the tool?", requestedSchema, _meta };
+    send({ id: 7, method: "mcpServer/elicitation/request", params: { threadId: THREAD, ...form } });
+    const { asked: one, connection } = await asked();
+    const [request] = one.requests;
+    expect(request).toMatchObject({ kind: "approval", subject: "shop.order\ncolour: red" });
+    expect(request?.options.map((option) => option.label)).toEqual([
+      "Allow",
+      "Allow for this session",
+      "Deny",
+    ]);
+    const option = request?.options.find((each) => each.label === label);
+    connection.answer(resultOf(one, { option_ids: [option?.id ?? ""] }));
+    await eventually(() => expect(replies()).toEqual([{ id: 7, result }]));
+  });
+
+  it.each([
     ["accept", { action: "accept", content: {}, _meta: null }],
     ["decline", { action: "decline", content: null, _meta: null }],
   ])("of an MCP server for a confirmation is answered with %s", async (id, result) => {
@@ -322,6 +349,17 @@ describe("a request", () => {
       "to open an address",
       "mcpServer/elicitation/request",
       { mode: "url", serverName: "shop", message: "Open", url: "https://x" },
+    ],
+    [
+      "for an approval of another kind",
+      "mcpServer/elicitation/request",
+      {
+        mode: "form",
+        serverName: "shop",
+        message: "Allow it?",
+        requestedSchema: { type: "object", properties: {} },
+        _meta: { codex_approval_kind: "notKnownToUs" },
+      },
     ],
     [
       "for a number",

@@ -336,3 +336,42 @@ test("a filter hides rows and moves none: what is shown and what is hidden are a
     }),
   );
 });
+
+describe("what is being written", () => {
+  const frames: Frame[] = [
+    { ...common, type: "turn.start", turn_id: id() },
+    { ...common, type: "message.start", message_id: id() },
+    { ...common, type: "message.part_start", part_id: "00000000-0000-4000-9000-000000000001", kind: "text" },
+    { ...common, type: "message.part_end", part_id: "00000000-0000-4000-9000-000000000001", text: "" },
+    { ...common, type: "message.tool_call", tool_call_id: "call", tool_name: "Bash", arguments_json: "{}" },
+  ];
+  const transcript = frames.reduce(accumulate, emptyTranscript(SESSION));
+  const written = new Set(["00000000-0000-4000-9000-000000000001"]);
+
+  test("has room below the last part, inside a turn that runs", () => {
+    const layout = createLayout();
+    layout.reset(transcript, { showSteps: false });
+    const { height, tailTop } = layout;
+    const [before] = layout.visible(0, 10_000);
+    expect(layout.measureTail(120)).toBe(true);
+    expect(layout.measureTail(120)).toBe(false);
+    expect(layout.height).toBe(height + 120);
+    expect(layout.tailTop).toBe(tailTop);
+    expect(layout.visible(0, 10_000)[0]?.height).toBe((before?.height ?? 0) + 120);
+    expect(layout.measureTail(0)).toBe(true);
+    expect(layout.height).toBe(height);
+  });
+
+  test("shows an empty part as long as it is being written", () => {
+    const layout = createLayout();
+    layout.reset(transcript, { showSteps: false });
+    const index = [...transcript.parts].findIndex((part) => part?.type === "text");
+    expect(layout.isShown(index)).toBe(false);
+    layout.update(transcript, layout.setLive(written, transcript));
+    expect(layout.isShown(index)).toBe(true);
+    layout.measureRow(index, 50);
+    expect(layout.setLive(written, transcript)).toEqual([]);
+    layout.update(transcript, layout.setLive(new Set(), transcript));
+    expect(layout.isShown(index)).toBe(false);
+  });
+});
