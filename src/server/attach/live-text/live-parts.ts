@@ -66,6 +66,8 @@ export function createLiveParts(): LiveParts {
       else {
         remember(gone, part.id);
         is_reset ||= part.sent > 0;
+        // `claimed` may still refer to it.
+        part.text = "";
       }
     }
     kept = rest;
