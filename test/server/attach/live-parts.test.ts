@@ -109,6 +109,30 @@ describe("live parts", () => {
     expect(one.texts()).toEqual(["Now"]);
   });
 
+  it("are sent in pieces, also after one was taken back", () => {
+    const parts = createLiveParts();
+    for (const event of [started("a"), delta("a", "One "), ended("a"), started("b"), delta("b", "Two ")])
+      parts.report(event);
+    parts.take();
+    parts.record(recorded("a", "One"));
+    expect(parts.take()).toMatchObject({ reset: true, parts: [{ id: "b", offset: 0, text: "Two " }] });
+    parts.report(delta("b", "three "));
+    expect(parts.take()).toEqual({
+      parts: [{ id: "b", kind: "text", at: 1_000, offset: 4, text: "three " }],
+    });
+    expect(parts.take()).toBeUndefined();
+  });
+
+  it("are not replaced twice by a record that is revised", () => {
+    const one = follow();
+    one.report(started("a"), delta("a", "One."), ended("a"), started("b"), delta("b", "One."), ended("b"));
+    one.record(recorded("a", "One."));
+    one.record(recorded("a", "One. "));
+    expect(one.texts()).toEqual(["One."]);
+    one.record(recorded("b", "One."));
+    expect(one.texts()).toEqual([]);
+  });
+
   it("that are not recorded disappear with the record of what follows", () => {
     const one = follow();
     one.report(started("a", "thinking"), delta("a", "Hm"), ended("a"), started("b"), delta("b", "Now."));

@@ -39,8 +39,11 @@ interface Kept extends Omit<LivePart, "text"> {
   recorded: number;
   changed_at: number;
   is_complete: boolean;
-  /** Length of the shown text that `take` has returned. */
+  /** Length of the shown text that `take` has returned, and what was appended since. */
   sent: number;
+  unsent: string;
+  /** Whether there is more than blanks. */
+  is_written: boolean;
 }
 
 /** A recorded text or thought without a live part so far: what was recorded may be reported later. */
@@ -107,7 +110,7 @@ export function createLiveParts(): LiveParts {
     );
     const match =
       candidates.find(
-        (part) => isWritten(part) && (covers(text, part.text) || restAfter(text, part.text) !== undefined),
+        (part) => part.is_written && (covers(text, part.text) || restAfter(text, part.text) !== undefined),
       ) ?? candidates.find((part) => standsFor({ text, at: at ?? 0 }, part));
     remember(claimed, part_id, match);
     if (match !== undefined) replace(match, text);
@@ -119,7 +122,7 @@ export function createLiveParts(): LiveParts {
 
   /** Drops a part that was recorded before it was reported. */
   function dropIfRecorded(part: Kept) {
-    if (part.part_id !== undefined || part.kind === "output" || !isWritten(part)) return;
+    if (part.part_id !== undefined || part.kind === "output" || !part.is_written) return;
     const isSame = (record: EarlyRecord) => record.kind === part.kind && mayRecord(part, record.at);
     const found =
       early.find((record) => isSame(record) && covers(record.text, part.text)) ??
@@ -150,7 +153,7 @@ export function createLiveParts(): LiveParts {
       if (part !== undefined) return;
       const { kind } = event;
       const part_id = event.kind === "output" ? undefined : event.part_id;
-      part = { id, kind, at, text: "", recorded: 0, changed_at: at, is_complete: false, sent: 0 };
+      part = { id, kind, at, text: "", recorded: 0, changed_at: at, is_complete: false, ...UNSENT };
       if (part_id !== undefined) part.part_id = part_id;
       kept.push(part);
       if (kept.length > MAX_PARTS) drop((_, index) => index === 0);
@@ -164,8 +167,9 @@ export function createLiveParts(): LiveParts {
       if (part.kind !== "output" && event.text !== undefined && event.text !== part.text) {
         const is_longer = event.text.startsWith(part.text);
         if (!is_longer) is_reset ||= part.sent > 0;
-        part.text = event.text.slice(0, MAX_LIVE_TEXT);
-        part.recorded = Math.min(part.recorded, part.text.length);
+        const known = is_longer ? part.text.length : 0;
+        if (!is_longer) Object.assign(part, { text: "", recorded: 0, ...UNSENT });
+        append(part, event.text.slice(known));
       }
     }
     dropIfRecorded(part);
@@ -213,14 +217,14 @@ export function createLiveParts(): LiveParts {
     },
     take() {
       const entries = kept.flatMap((part) => {
-        const text = part.text.slice(part.recorded);
-        const offset = is_reset ? 0 : part.sent;
-        part.sent = text.length;
-        if (text.length <= offset) return [];
         const { id, kind, at, part_id } = part;
-        return [
-          { id, kind, at, ...(part_id !== undefined && { part_id }), offset, text: text.slice(offset) },
-        ];
+        const offset = is_reset ? 0 : part.sent;
+        // Taking a text apart costs its length, so that is done after a reset only.
+        const text = is_reset ? part.text.slice(part.recorded) : part.unsent;
+        part.sent = offset + text.length;
+        part.unsent = "";
+        if (text === "") return [];
+        return [{ id, kind, at, ...(part_id !== undefined && { part_id }), offset, text }];
       });
       const change = { ...(is_reset && { reset: true as const }), parts: entries };
       if (!is_reset && entries.length === 0) return undefined;
@@ -233,10 +237,13 @@ export function createLiveParts(): LiveParts {
 function append(part: Kept, text: string) {
   if (part.text.length >= MAX_LIVE_TEXT) return;
   const room = MAX_LIVE_TEXT - part.text.length;
-  part.text += text.length <= room ? text : `${text.slice(0, room - 1)}…`;
+  const added = text.length <= room ? text : `${text.slice(0, room - 1)}…`;
+  part.text += added;
+  part.unsent += added;
+  part.is_written ||= added.trim() !== "";
 }
 
-const isWritten = ({ text }: Kept): boolean => text.trim() !== "";
+const UNSENT = { sent: 0, unsent: "", is_written: false };
 
 /**
  * Whether a record in other words than reported is that of a part: the oldest one that is complete. An empty record, such as that of
