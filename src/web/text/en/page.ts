@@ -84,7 +84,7 @@ export const page = {
   attach: {
     heading: "Agents in terminals",
     about: {
-      requests: (name: string): string => 
+      requests: (name: string): string =>
         `Shows what ${name} writes in terminals as it is written, and lets you answer what it asks.`,
       approvals: (name: string): string =>
         `Answer the approvals of ${name} in this page. While a page shows the session, an approval is held for up to 15 s before the terminal asks.`,

@@ -78,7 +78,8 @@ export const page = {
   attach: {
     heading: "终端中的智能体",
     about: {
-      requests: (name: string): string => `实时显示 ${name} 在终端里书写的内容，并可在本页面中回答其提出的请求。`,
+      requests: (name: string): string =>
+        `实时显示 ${name} 在终端里书写的内容，并可在本页面中回答其提出的请求。`,
       approvals: (name: string): string =>
         `在本页面中批准 ${name} 的操作。页面显示该会话时，每个批准请求最多保留 15 秒，之后由终端询问。`,
       commands: (name: string): string =>
