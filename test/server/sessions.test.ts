@@ -1100,7 +1100,7 @@ describe("the status", () => {
     });
     await listed(sessions, "one");
     const row = () => sessions.get(id);
-    state = { busy: true, waiting: { for: "permission prompt" }, since: 5 };
+    state = { by: "server", busy: true, waiting: { for: "permission prompt" }, since: 5 };
     listener(id);
     await eventually(() =>
       expect(row()).toMatchObject({
@@ -1110,12 +1110,66 @@ describe("the status", () => {
         status_rule: { rule: "server", since: 5 },
       }),
     );
-    state = { busy: false, since: 6 };
+    state = { by: "server", busy: false, since: 6 };
     listener(id);
     await eventually(() =>
       expect(row()).toMatchObject({ status: "completed", status_rule: { rule: "record" } }),
     );
     expect(row()?.requests).toBeUndefined();
+  });
+
+  it("follows the agent's hooks until a later record says otherwise", async () => {
+    const id = sessionId("one");
+    const setTime = (ms: number) => utimesSync(path("one.jsonl"), ms / 1_000, ms / 1_000);
+    write(path("one.jsonl"), prompt("one", "Go"));
+    setTime(AT + 500);
+    let now = AT + 1_500;
+    let state: ReturnType<NonNullable<SessionsOptions["terminals"]>["stateOf"]>;
+    const listeners = new Set<(id: string) => void>();
+    const sessions = start({
+      now: () => now,
+      terminals: {
+        stateOf: (name) => (name === id ? state : undefined),
+        requestsOf: () => [],
+        subscribe(added) {
+          listeners.add(added);
+          return () => listeners.delete(added);
+        },
+      },
+    });
+    await listed(sessions, "one");
+    const row = () => sessions.get(id);
+    const report = (next: typeof state) => {
+      state = next;
+      for (const listener of listeners) listener(id);
+    };
+    const since = AT + 1_000;
+    report({ by: "hook", busy: true, waiting: { for: "permission prompt" }, since });
+    const rule = { status_rule: { rule: "hook", since } };
+    await eventually(() =>
+      expect(row()).toMatchObject({ status: "running", waiting: { for: "permission prompt" }, ...rule }),
+    );
+    // Nothing told that it was answered in the terminal, but the agent goes on.
+    append(path("one.jsonl"), call("one", "look"), result("one", "look"));
+    setTime(AT + 3_000);
+    await eventually(() => expect(row()?.waiting).toBeUndefined());
+    expect(row()).toMatchObject({ status: "running", ...rule });
+    // The turn was over a moment ago: its last record may still come.
+    now = AT + 3_500;
+    report({ by: "hook", busy: false, since: now });
+    await eventually(() =>
+      expect(row()).toMatchObject({ status: "running", status_rule: { rule: "recent" } }),
+    );
+    now = AT + 10_000;
+    await eventually(() =>
+      expect(row()).toMatchObject({ status: "interrupted", status_rule: { rule: "hook" } }),
+    );
+    // The record has the end of the turn, although the last hook said that it runs.
+    report({ by: "hook", busy: true, since });
+    append(path("one.jsonl"), turnEnd("one"));
+    await eventually(() =>
+      expect(row()).toMatchObject({ status: "completed", status_rule: { rule: "record" } }),
+    );
   });
 
   it("names the rule that determined it if the record does not", async () => {

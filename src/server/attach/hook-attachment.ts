@@ -1,14 +1,5 @@
-import {
-  copyFileSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { mkdirSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { structuredPatch } from "diff";
 import { messageOf } from "../../model/narrow.ts";
 import type { Attachment } from "../../protocol.ts";
@@ -16,6 +7,7 @@ import { UsageError } from "../usage-error.ts";
 import type { AgentAttachment } from "./agent-attachment.ts";
 import { addHooks, hasHook, removeHooks, type SettingsHooks } from "./hook-settings.ts";
 import { hookSocketPath, hookSocketProblem } from "./hook-socket.ts";
+import { writeWhole } from "./write-whole.ts";
 
 /** The hooks' program, next to this file in the sources and next to the bundle in the package. */
 const PROGRAM = join(import.meta.dirname, "agent-hook.mjs");
@@ -86,14 +78,12 @@ export function hookAttachment(
       const problem = hookSocketProblem(data_dir);
       if (problem !== undefined) throw new UsageError(problem);
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      copyProgram(script);
+      writeWhole(script, readFileSync(PROGRAM, "utf8"), 0o600);
       if (isInstalled()) return;
       const before = read();
       const after = addHooks(before ?? "", added);
       try {
-        writeFileSync(backup, JSON.stringify({ ...(before !== undefined && { before }), after }), {
-          mode: 0o600,
-        });
+        writeWhole(backup, JSON.stringify({ ...(before !== undefined && { before }), after }), 0o600);
         writeSettings(file, after);
       } catch (error) {
         rmSync(backup, { force: true });
@@ -111,18 +101,6 @@ export function hookAttachment(
       rmSync(script, { force: true });
     },
   };
-}
-
-/** Replaces the program as a whole: a hook may start at any time, and the disk may be full. */
-function copyProgram(script: string): void {
-  const temporary = `${script}.${process.pid}.tmp`;
-  try {
-    copyFileSync(PROGRAM, temporary);
-    renameSync(temporary, script);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
 }
 
 /** Each does nothing if the daemon's socket, the Node executable or the program is missing. */
@@ -167,14 +145,7 @@ function writeSettings(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
   const is_new = readText(file) === undefined;
   const target = is_new ? file : realpathSync(file);
-  const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`);
-  try {
-    writeFileSync(temporary, text, { mode: is_new ? 0o600 : statSync(target).mode });
-    renameSync(temporary, target);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
+  writeWhole(target, text, is_new ? 0o600 : statSync(target).mode);
 }
 
 /** A unified diff of the settings file. */

@@ -188,7 +188,8 @@ const COMMANDS = {
     usage: "attach AGENT",
     help:
       "Answer an agent's approvals, questions and plans in the browser as well as in its terminal: prints the change of " +
-      "the agent's settings that it takes. AGENT: claude-code, codex or opencode. See docs/attach.md.",
+      "the agent's settings that it takes. AGENT: claude-code, codex, opencode, qwen-code, copilot-cli, or gemini-cli " +
+      "(only its state). See docs/attach.md.",
     options: DATA_DIR,
   },
   detach: { usage: "detach AGENT", help: "Undo attach, and print the change.", options: DATA_DIR },

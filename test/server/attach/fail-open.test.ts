@@ -1,5 +1,13 @@
 import { type ChildProcess, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -249,5 +257,16 @@ describe.skipIf(!mountable)("on a full disk (skipped where none can be mounted)"
     daemon.change(agent, "install");
     daemon.change(agent, "remove");
     expect(readFileSync(file, "utf8")).toBe("{}\n");
+  });
+
+  it.each(["codex", "opencode"])("attaching %s leaves no half of a file and says why", async (agent) => {
+    // The agent's configuration is on the same disk.
+    symlinkSync(data, join(folder, "home"));
+    const daemon = await start();
+    fill();
+    expect(() => daemon.change(agent, "install")).toThrow(/no space left/i);
+    expect(daemon.attachments.get(agent)?.describe().is_installed).toBe(false);
+    empty();
+    expect(daemon.change(agent, "install")?.describe().is_installed).toBe(true);
   });
 });

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { UsageError } from "../../usage-error.ts";
 import type { AgentAttachment } from "../agent-attachment.ts";
 import { hookSocketPath, hookSocketProblem } from "../hook-socket.ts";
+import { writeWhole } from "../write-whole.ts";
 
 /** The plugin, next to this file in the sources and next to the bundle in the package. */
 const PLUGIN = join(import.meta.dirname, "plugin.mjs");
@@ -39,7 +40,7 @@ export function openCodeAttachment({
       const problem = hookSocketProblem(data_dir);
       if (problem !== undefined) throw new UsageError(problem);
       mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, text());
+      writeWhole(file, text(), 0o600);
     },
     remove: () => rmSync(file, { force: true }),
   };
