@@ -80,12 +80,13 @@ export function createStatus(options: {
   function endedAt(state: IndexedSession): number | undefined {
     const name = registeredName(state);
     const at = name === undefined ? undefined : ended_at.get(name);
-    return at !== undefined && at >= state.summary.last_activity_at ? at : undefined;
+    const is_known = at !== undefined && at >= state.summary.last_activity_at && now() - at > GRACE_MS;
+    return is_known ? at : undefined;
   }
 
   /** Whether a hook said that the turn is over. Agents call one at the start of each turn, too. */
   const isIdleByHook = (process: RunningProcess | undefined): boolean =>
-    process?.by === "hook" && process.busy === false && now() - (process.since ?? 0) > HOOK_GRACE_MS;
+    process?.by === "hook" && process.busy === false && now() - (process.since ?? 0) > GRACE_MS;
 
   const isRunning = (state: IndexedSession, depth = 0): boolean => runningRule(state, depth) !== undefined;
 
@@ -229,8 +230,8 @@ export function createStatus(options: {
 /** Activity of a session whose turn ended while one of its shell commands still runs. */
 const BACKGROUND_COMMAND = "background command";
 
-/** Time in which an agent writes the last record of a turn after its hook, in milliseconds. */
-const HOOK_GRACE_MS = 2_000;
+/** Time in which the last record of a turn is read after its hook, or after the end of the process, in milliseconds. */
+const GRACE_MS = 2_000;
 
 /** If the last record is older than the last modification by more than this, the file is a copy. Milliseconds. */
 const COPY_AGE_MS = 24 * 3_600_000;
