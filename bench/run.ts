@@ -32,7 +32,7 @@ const { positionals: wanted, values: flags } = (() => {
   }
 })();
 /** Benchmarks with rounds, whose number can be reduced. */
-const IN_ROUNDS = ["stream.bench.ts", "transcript.bench.ts"];
+const IN_ROUNDS = ["attach.bench.ts", "stream.bench.ts", "transcript.bench.ts"];
 /** Benchmarks with reduced sizes, unless `--full` is given. */
 const SHORTENED = ["daemon.bench.ts", "search.bench.ts"];
 const known = readdirSync(here)
