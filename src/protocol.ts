@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { Comparison } from "./model/compare/compare.ts";
 import type { Verification } from "./model/compare/verify.ts";
 import type { CallContext } from "./model/context/describe-call.ts";
+import type { CostFigures } from "./model/figures/cost.ts";
 import type { Figures } from "./model/figures/figures.ts";
 import { frame } from "./model/frames/frame.ts";
 import type { LaneBar } from "./model/lanes/lane.ts";
@@ -445,6 +446,14 @@ export interface LanesReply {
 /** `GET /api/sessions/:id/figures?turn=` (from 1; absent: all turns). `turns`: of the session. */
 export interface FiguresReply extends Figures {
   turns: number;
+  /** The day on which the list prices were read, as `2026-09-16`. */
+  prices_checked: string;
+  /** The costs of the session's runs at any depth, and their sum; `left_out`: runs without a figure. Absent for a turn. */
+  runs?: {
+    cost: CostFigures;
+    priced: readonly { session_id: string; cost: CostFigures }[];
+    left_out: number;
+  };
 }
 /**
  * `GET /api/sessions/:id/context?call=|part=&find=`: what a model call (from 1), or the call that made a part, was given. `find` marks

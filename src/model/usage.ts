@@ -1,6 +1,6 @@
 import type { Usage } from "./messages/message.ts";
 
-const OPTIONAL = ["cache_read", "cache_write", "reasoning", "cost"] as const;
+const OPTIONAL = ["cache_read", "cache_write", "cache_write_1h", "reasoning", "cost"] as const;
 
 /** The sum of two calls' figures (`sign` -1: the difference). A figure is absent only if both lack it. */
 function combine(left: Usage, right: Usage, sign: 1 | -1): Usage {

@@ -1,15 +1,14 @@
 import type { Usage } from "../model/messages/message.ts";
+import { versionless } from "../model/prices/model-names.ts";
+import { costAt, type DatedPrice } from "../model/prices/price.ts";
+import { listPrice } from "../model/prices/price-table.ts";
 import { type KnownModel, knownModels } from "./known-models.ts";
 
-const MILLION = 1_000_000;
 const USUAL_OUTPUT = 32_000;
-/** Suffixes with which providers name a version of a model. */
-const VERSION = /[-@:](?:latest|preview|\d{4}|\d{6,8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{4}|\d{2}-\d{2}|\d{3})$/;
-
-/** Facts about a model; `undefined`: it is unknown and has no price. A version date is ignored. */
+/** Facts about a model; `undefined`: it is unknown. A version date is ignored. */
 export function findModel(provider: string, model: string): KnownModel | undefined {
   let id = model.toLowerCase();
-  let vendor = provider === "openai-chat" ? "openai" : provider;
+  let vendor = vendorOf(provider);
   if (provider === "openrouter") {
     // "anthropic/claude-sonnet-4.5:beta"
     const [, maker, name] = /^([^/]+)\/([^:]+)/.exec(id) ?? [];
@@ -19,13 +18,11 @@ export function findModel(provider: string, model: string): KnownModel | undefin
   }
   const named = (wanted: string) =>
     knownModels.find((known) => known.provider === vendor && known.id === wanted);
-  for (;;) {
-    const known = named(id);
+  for (const name of versionless(id)) {
+    const known = named(name) ?? (vendor === "anthropic" ? named(`${name}-0`) : undefined);
     if (known !== undefined) return known;
-    const shorter = id.replace(VERSION, "");
-    if (shorter === id) return vendor === "anthropic" ? named(`${id}-0`) : undefined;
-    id = shorter;
   }
+  return undefined;
 }
 
 /** OpenRouter's names of model vendors. */
@@ -35,24 +32,17 @@ const VENDORS = new Map([
   ["z-ai", "zai"],
 ]);
 
-/**
- * The cost of a call in US dollars: as reported by the provider, or computed from the tokens and the known price; `undefined`: no
- * price. For OpenRouter only the reported cost counts, because it selects the upstream.
- */
-export function costOf(provider: string, model: string, usage: Usage): number | undefined {
+const vendorOf = (provider: string): string => (provider === "openai-chat" ? "openai" : provider);
+
+/** The list price of a provider's model at a time, in milliseconds since 1970. OpenRouter has none, because it selects the upstream. */
+export const priceOf = (provider: string, model: string, at = Date.now()): DatedPrice | undefined =>
+  listPrice(vendorOf(provider), model, at);
+
+/** The cost of a call in US dollars: as reported by the provider, or at the list price of now; `undefined`: no price. */
+export function costOf(provider: string, model: string, usage: Usage, at = Date.now()): number | undefined {
   if (usage.cost !== undefined) return usage.cost;
-  const known = provider === "openrouter" ? undefined : findModel(provider, model);
-  if (known?.price === undefined) return undefined;
-  const { input, output, cache_read = 0, cache_write = 0 } = usage;
-  const { long } = known;
-  const price =
-    long !== undefined && input + cache_read + cache_write > long.above ? long.price : known.price;
-  const dollars =
-    input * price.input +
-    cache_read * (price.cache_read ?? price.input) +
-    cache_write * (price.cache_write ?? price.input) +
-    output * price.output;
-  return Math.max(0, dollars / MILLION);
+  const price = priceOf(provider, model, at);
+  return price && costAt(price, usage);
 }
 
 /** The token limit for a request to an Anthropic model, if the call has none. */

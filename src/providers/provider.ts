@@ -79,6 +79,8 @@ export interface ReportedUsage {
   input_tokens: number;
   cached_tokens: number;
   cache_write_tokens: number;
+  /** The part of `cache_write_tokens` that is kept for an hour. Absent: none, or not reported. */
+  cache_write_1h_tokens?: number;
   output_tokens: number;
   reasoning_tokens: number;
   /** US dollars, if the provider reports it. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { type PermissionRule, permissionRule } from "../agent/permissions.ts";
 import { asObject, type JsonObject, messageOf } from "../model/narrow.ts";
+import type { OwnPrice } from "../model/prices/price-table.ts";
 import { apiProtocols, providers as knownProviders } from "../providers/index.ts";
 import type { Notice } from "../store/contract.ts";
 
@@ -58,10 +59,35 @@ const webhookConfig = z.strictObject({
   of: z.enum(["waiting", "all"]).default("waiting"),
 });
 
+const dollars = z.number().nonnegative();
+const priceFields = {
+  input: dollars,
+  output: dollars,
+  cache_read: z.exactOptional(dollars),
+  cache_write: z.exactOptional(dollars),
+  cache_write_1h: z.exactOptional(dollars),
+};
+
+/** A model's price in US dollars per million tokens. */
+const ownPrice = z.strictObject({
+  model: z.string().min(1),
+  from: z.exactOptional(z.iso.date()),
+  ...priceFields,
+  long: z.exactOptional(z.strictObject({ above: z.number().positive(), ...priceFields })),
+});
+
 /** The provider that plays scripts. It cannot be configured. */
 const SCRIPTED = "scripted";
 
-const SECTIONS = ["providers", "agents", "mcp_servers", "rules", "answer_within_minutes", "webhook"];
+const SECTIONS = [
+  "providers",
+  "agents",
+  "mcp_servers",
+  "rules",
+  "answer_within_minutes",
+  "webhook",
+  "prices",
+];
 
 /** The configuration: `config.json` in the data folder. */
 export interface Config {
@@ -75,6 +101,8 @@ export interface Config {
   /** Timeout of approvals and questions. Absent: none. */
   answer_within_minutes?: number;
   webhook?: z.output<typeof webhookConfig>;
+  /** Prices of models, before the list prices. */
+  prices: readonly OwnPrice[];
   /** Errors in the file, by field. The rest of the file is used. */
   notices: readonly Notice[];
 }
@@ -136,10 +164,25 @@ export function readConfig(data_dir: string): Config {
     return undefined;
   }
 
+  function pricesOf(): OwnPrice[] {
+    const given = value?.prices;
+    if (given === undefined) return [];
+    if (!Array.isArray(given)) {
+      reportMistake("prices", "must be a list");
+      return [];
+    }
+    return given.flatMap((entry: unknown, index) => {
+      const parsed = ownPrice.safeParse(entry);
+      if (!parsed.success) reportIssues(`prices.${index}`, parsed.error);
+      return parsed.success ? [parsed.data] : [];
+    });
+  }
+
   const minutes = z.number().positive().optional().safeParse(value?.answer_within_minutes);
   if (!minutes.success) reportIssues("answer_within_minutes", minutes.error);
   const webhook = webhookConfig.optional().safeParse(value?.webhook);
   if (!webhook.success) reportIssues("webhook", webhook.error);
+  const prices = pricesOf();
   const providers = entries("providers", providerConfig, (id) => id === SCRIPTED);
   const isProvider = (id: string) =>
     id === SCRIPTED || providers.has(id) || knownProviders.some((known) => known.id === id);
@@ -151,6 +194,7 @@ export function readConfig(data_dir: string): Config {
     rules: rulesOf(),
     ...(minutes.success && minutes.data !== undefined ? { answer_within_minutes: minutes.data } : {}),
     ...(webhook.success && webhook.data !== undefined && { webhook: webhook.data }),
+    prices,
     notices,
   };
 }

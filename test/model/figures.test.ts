@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { figuresOf } from "../../src/model/figures/figures.ts";
 import { type Interval, spanOf } from "../../src/model/figures/intervals.ts";
 import type { Frame } from "../../src/model/frames/frame.ts";
+import { createPriceTable } from "../../src/model/prices/price-table.ts";
 import { accumulate } from "../../src/model/transcript/accumulate.ts";
 import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
 import { uuidOf } from "../uuid-of.ts";
@@ -14,7 +15,14 @@ const at = (seconds: number, body: Body): Frame =>
   ({ ...body, session_id, at: START + seconds * 1_000 }) as Frame;
 
 const figures = (frames: readonly Frame[], turn: number | "all" = "all") =>
-  figuresOf(frames.reduce(accumulate, emptyTranscript(session_id)), turn);
+  figuresOf(
+    frames.reduce(accumulate, emptyTranscript(session_id)),
+    turn,
+    createPriceTable([
+      { model: "n", input: 1, output: 1 },
+      { model: "m", from: "2020-01-01", input: 100_000, output: 0 },
+    ]),
+  );
 
 const prompt = (name: string, seconds: number): Frame =>
   at(seconds, {
@@ -92,17 +100,45 @@ describe("figures", () => {
     expect(figures(session, 2)?.time.turns).toBe(2_000);
   });
 
-  it("count tokens once per step, and the steps without a price", () => {
+  it("count tokens once per step", () => {
     expect(figures(session)).toMatchObject({
       usage: { input: 50, cache_read: 90, output: 19, cost: 0.5 },
-      counted_steps: 3,
-      unpriced_steps: 2,
       models: [
         { model: "m", steps: 1, usage: { input: 10 } },
         { model: "n", steps: 2, usage: { input: 40 } },
       ],
       tools: [{ name: "Bash", calls: 1, failed: 1, time: 5_000 }],
     });
+  });
+
+  it("take the recorded cost of a step, else its list price, and name the difference and what has no price", () => {
+    // 10 + 90 tokens at $0.1 each.
+    expect(figures(session)?.steps.map(({ list_cost }) => list_cost)).toEqual([10, 27e-6, 27e-6]);
+    expect(figures(session)?.cost).toEqual({
+      total: expect.closeTo(0.5 + 54e-6, 9),
+      recorded: 0.5,
+      difference: 9.5,
+      tokens: 159,
+      unpriced_tokens: 0,
+      unpriced_models: [],
+    });
+    const unpriced = session.map((frame) =>
+      frame.type === "message.start" ? { ...frame, model: "other" } : frame,
+    );
+    expect(figures(unpriced)?.cost).toEqual({
+      total: 0.5,
+      recorded: 0.5,
+      tokens: 159,
+      unpriced_tokens: 54,
+      unpriced_models: ["other"],
+    });
+  });
+
+  it("do not count the cost of steps that were copied from another session", () => {
+    const copied = session.map((frame) =>
+      frame.type === "message.start" ? { ...frame, inherited: true as const } : frame,
+    );
+    expect(figures(copied)?.cost).toEqual({ tokens: 0, unpriced_tokens: 0, unpriced_models: [] });
   });
 
   it("of one turn cover only that turn, and do not exist after the last one", () => {

@@ -78,6 +78,22 @@ it("replaces earlier counts with later ones, including zeros but not null", () =
   expect(reply.context_tokens).toBe(57);
 });
 
+it("counts cache writes that are kept for an hour", () => {
+  const usage = {
+    input_tokens: 1,
+    cache_creation_input_tokens: 7,
+    cache_creation: { ephemeral_5m_input_tokens: 2, ephemeral_1h_input_tokens: 5 },
+    output_tokens: 1,
+  };
+  const first = { type: "message_start", message: { id: "msg", model: "m", usage } };
+  expect(decode(first, ...ended("end_turn", {}, { output_tokens: 3 })).message?.usage).toEqual({
+    input: 1,
+    output: 3,
+    cache_write: 7,
+    cache_write_1h: 5,
+  });
+});
+
 it("takes the context size from the last round, not from all rounds together", () => {
   const iterations = [
     { type: "message", input_tokens: 1_000, output_tokens: 10 },

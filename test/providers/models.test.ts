@@ -26,6 +26,8 @@ it("prefers the cost reported by the provider, and has no price for an unknown m
   expect(costOf("openrouter", "anthropic/claude-sonnet-4.5", { ...usage, cost: 0.5 })).toBe(0.5);
   expect(costOf("openrouter", "anthropic/claude-sonnet-4.5", usage)).toBeUndefined();
   expect(costOf("local", "qwen3", usage)).toBeUndefined();
+  // A local server may serve a model under any name.
+  expect(costOf("local", "gpt-4.1", usage)).toBeUndefined();
 });
 
 it("assigns every known model to one provider, and has a date", () => {

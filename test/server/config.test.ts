@@ -41,6 +41,12 @@ describe("config.json", () => {
       },
       rules: [{ tool: "shell", pattern: "git status*", decision: "allow" }],
       answer_within_minutes: 30,
+      prices: [
+        { model: "qwen3-coder", from: "2026-05-01", input: 0.3, output: 1.2, cache_read: 0.03 },
+        { model: "dear", input: 1, output: 2, long: { above: 200_000, input: 2, output: 3 } },
+        { model: "undated", from: "last week", input: 1, output: 1 },
+        { model: "half", input: 1 },
+      ],
       colour: "blue",
     });
     const config = readConfig(folder);
@@ -49,14 +55,16 @@ describe("config.json", () => {
     expect([...config.mcp_servers.keys()]).toEqual(["files", "web"]);
     expect(config.rules).toHaveLength(1);
     expect(config.answer_within_minutes).toBe(30);
+    expect(config.prices.map(({ model }) => model)).toEqual(["qwen3-coder", "dear"]);
     for (const field of [
       ...["colour", "providers.mine.wire", "agents.bad.command", "agents.no name"],
       ...["mcp_servers.typed.command", "mcp_servers.old.type", "mcp_servers.number.headers.retries"],
+      ...["prices.2.from", "prices.3.output"],
     ]) {
       expect(told()).toContain(`${field}: `);
     }
     expect(told()).toContain('mcp_servers.typed: Unrecognized key: "comand"');
-    expect(config.notices).toHaveLength(8);
+    expect(config.notices).toHaveLength(10);
   });
 
   it("rejects an agent with a provider's name", () => {

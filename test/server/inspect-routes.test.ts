@@ -126,8 +126,8 @@ it("counts the steps of a session", async () => {
     turns: 1,
     // The last step has no recorded end yet.
     usage: { input: 1, output: 1 },
-    counted_steps: 1,
-    unpriced_steps: 1,
+    cost: { tokens: 2, unpriced_tokens: 2, unpriced_models: ["m"] },
+    runs: { priced: [], left_out: 0 },
     tools: [{ name: "Bash", calls: 1, failed: 0 }],
   });
   expect(figures.steps.map(({ turn, step, calls }) => [turn, step, calls])).toEqual([

@@ -2,6 +2,7 @@ import { render, screen, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Frame } from "../../src/model/frames/frame.ts";
+import { PRICES_CHECKED } from "../../src/model/prices/list-prices.ts";
 import { App } from "../../src/web/app/App.tsx";
 import type { Client } from "../../src/web/app/store.ts";
 import { uuidOf } from "../uuid-of.ts";
@@ -86,7 +87,11 @@ test("the input of a model call says what is new in it, and what a compaction to
   within(added).getByText("And the wind?");
   await userEvent.click(next);
   await within(dialog).findByText("Call 3 of 3");
-  within(dialog).getByText(/^− 3 messages left since the call before/);
+  await userEvent.click(within(dialog).getByText(/^− 3 messages left since the call before/));
+  // What left opens to its whole text, from the call that had it last.
+  await userEvent.click(await within(dialog).findByText("And the wind?"));
+  await within(dialog).findByRole("button", { name: /^Copy/ });
+  expect(within(dialog).getAllByText("And the wind?")).toHaveLength(2);
 });
 
 test("what the model did not know is found in the calls that had it", async () => {
@@ -128,7 +133,8 @@ test("what a turn took leads to its figures, and tabs to the rest", async () => 
   await within(dialog).findByText("2,000 in, not cached");
   await userEvent.selectOptions(within(dialog).getByRole("combobox", { name: "Show" }), "All turns");
   await within(dialog).findByText("3,500 in, not cached");
-  within(dialog).getByText("Cost unknown: the record has no prices");
+  within(dialog).getByText("Cost unknown");
+  within(dialog).getByText("100 % of the tokens have no price: m");
   await userEvent.click(within(dialog).getByText("3 steps"));
   const table = within(dialog).getByRole("table", { name: "By step" });
   expect(within(table).getAllByRole("row")).toHaveLength(4);
@@ -136,6 +142,25 @@ test("what a turn took leads to its figures, and tabs to the rest", async () => 
   await userEvent.keyboard("{ArrowLeft}{ArrowLeft}");
   expect(within(dialog).getByRole("tab", { name: "Changes" })).toBe(document.activeElement);
   await within(dialog).findByText("No changes of files are recorded here.");
+});
+
+test("what a turn cost is estimated at list prices, and what has no price is told", async () => {
+  daemon.sessions.push(SESSION, [
+    prompt("What else?"),
+    ...answer("Nothing.", 999_997).map((frame) =>
+      frame.type === "message.start" ? { ...frame, model: "claude-opus-4-8" } : frame,
+    ),
+  ]);
+  render(<App client={client} />);
+  await screen.findByText("Nothing.");
+  await userEvent.keyboard("d");
+  const dialog = await screen.findByRole("dialog", { name: "Changes" });
+  await userEvent.click(within(dialog).getByRole("tab", { name: "Figures" }));
+  await userEvent.selectOptions(await within(dialog).findByRole("combobox", { name: "Show" }), "Turn 4");
+  // 999,997 tokens at $5 and 3 at $25 a million.
+  await within(dialog).findByText(`Cost $5.00 at list prices of ${PRICES_CHECKED}`);
+  await userEvent.selectOptions(within(dialog).getByRole("combobox", { name: "Show" }), "All turns");
+  await within(dialog).findByText("1 % of the tokens have no price: m");
 });
 
 test("two sessions are compared from the first difference on", async () => {

@@ -1,9 +1,11 @@
 import { activitiesOf } from "../lanes/activities.ts";
 import type { Usage } from "../messages/message.ts";
+import type { PriceTable } from "../prices/price-table.ts";
 import { tokensIn } from "../tokens.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 import { countUsage } from "../usage.ts";
+import { type CostFigures, costOfSteps } from "./cost.ts";
 import { type Interval, spanOf } from "./intervals.ts";
 
 /** The figures of a model call and of the tools that it called. */
@@ -19,6 +21,8 @@ export interface StepFigures {
   started_at?: number;
   ended_at?: number;
   usage?: Usage;
+  /** US dollars at list prices. Absent: it has no usage, or its model no price. */
+  list_cost?: number;
   calls: number;
   failed: number;
   /** Copied from another session, where it is counted. */
@@ -61,9 +65,7 @@ export interface Figures {
   time: TimeFigures;
   /** Absent: no step has usage. */
   usage?: Usage;
-  /** Number of steps with usage, and of those without a price. */
-  counted_steps: number;
-  unpriced_steps: number;
+  cost: CostFigures;
   steps: readonly StepFigures[];
   /** Most called first. */
   tools: readonly ToolFigures[];
@@ -71,11 +73,15 @@ export interface Figures {
 }
 
 /** The figures of one turn (one-based) or of all; `undefined`: no such turn. */
-export function figuresOf(transcript: Transcript, turn: number | "all"): Figures | undefined {
+export function figuresOf(
+  transcript: Transcript,
+  turn: number | "all",
+  prices: PriceTable,
+): Figures | undefined {
   const turns = [...transcript.turns].flatMap((each) => each ?? []);
   const chosen = turn === "all" ? turns : turns.slice(turn - 1, turn);
   if (chosen.length === 0 && turn !== "all") return undefined;
-  const sums = new FigureSums();
+  const sums = new FigureSums(prices);
   for (const each of chosen) sums.addTurn(transcript, each);
   return sums.figures();
 }
@@ -91,6 +97,12 @@ class FigureSums {
   private step: StepFigures | undefined;
   private isCompacted = false;
 
+  private readonly prices: PriceTable;
+
+  constructor(prices: PriceTable) {
+    this.prices = prices;
+  }
+
   addTurn(transcript: Transcript, turn: Turn): void {
     const { started_at, ended_at, first_part, part_count } = turn;
     this.step = undefined;
@@ -99,10 +111,15 @@ class FigureSums {
       if (part !== undefined && part.retracted === undefined) this.add(part, turn.index);
     }
     let last = started_at;
-    for (const { kind, from, to = from } of activitiesOf(transcript, turn)) {
+    for (const { kind, from, to: end, part } of activitiesOf(transcript, turn)) {
+      const to = end ?? from;
       if (kind === "model") this.model.push([from, to]);
       else if (kind === "person") this.person.push([from, to]);
       else if (kind === "tool" || kind === "run") this.calls.push([from, to]);
+      if (part.type === "tool_call" && kind !== "model" && end !== undefined) {
+        const tool = this.tools.get(part.tool_name);
+        if (tool !== undefined) tool.time = (tool.time ?? 0) + end - from;
+      }
       last = Math.max(last ?? to, to);
     }
     if (started_at !== undefined) this.turns.push([started_at, ended_at ?? last ?? started_at]);
@@ -149,6 +166,8 @@ class FigureSums {
     if (tokens === undefined) return;
     const usage = cost === undefined ? tokens : { ...tokens, cost };
     step.usage = usage;
+    const list_cost = this.prices.costOf(step.model, usage, step.ended_at ?? step.started_at);
+    if (list_cost !== undefined) step.list_cost = list_cost;
     if (step.inherited) return;
     const model = step.model ?? "";
     const before = this.models.get(model);
@@ -169,8 +188,6 @@ class FigureSums {
     const tool = this.tools.get(name) ?? { name, calls: 0, failed: 0 };
     tool.calls += 1;
     tool.failed += failed;
-    const time = callTime(part);
-    if (time !== undefined) tool.time = (tool.time ?? 0) + time;
     this.tools.set(name, tool);
   }
 
@@ -187,8 +204,7 @@ class FigureSums {
     return {
       time: { turns, model, tools, person, other: Math.max(0, turns - model - tools - person) },
       ...(usage && { usage }),
-      counted_steps: own.length,
-      unpriced_steps: own.filter((step) => step.usage?.cost === undefined).length,
+      cost: costOfSteps(this.steps),
       steps: this.steps,
       tools: [...this.tools.values()].sort((one, other) => other.calls - one.calls),
       models: [...this.models.values()].sort(
@@ -196,11 +212,4 @@ class FigureSums {
       ),
     };
   }
-}
-
-/** In milliseconds. A time of 0 is unknown. */
-function callTime({ state }: TranscriptPartOf<"tool_call">): number | undefined {
-  if (!("time" in state) || !("end" in state.time)) return undefined;
-  const { start, end } = state.time;
-  return start > 0 && end >= start ? end - start : undefined;
 }

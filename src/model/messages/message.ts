@@ -13,6 +13,8 @@ export const usage = record({
   output: z.number(),
   cache_read: optional(z.number()),
   cache_write: optional(z.number()),
+  /** The part of `cache_write` that the provider keeps for an hour (Anthropic). Absent: none, or not recorded. */
+  cache_write_1h: optional(z.number()),
   reasoning: optional(z.number()),
   /** US dollars, only if the source states it. */
   cost: optional(z.number()),

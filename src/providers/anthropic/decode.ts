@@ -319,10 +319,12 @@ function endingOf(raw: string | undefined, stop_details: unknown, calls: number)
 function reportedUsage(usage: JsonObject): ReportedUsage {
   const cached_tokens = asNumber(usage.cache_read_input_tokens) ?? 0;
   const cache_write_tokens = asNumber(usage.cache_creation_input_tokens) ?? 0;
+  const cache_write_1h_tokens = asNumber(asObject(usage.cache_creation)?.ephemeral_1h_input_tokens) ?? 0;
   return {
     input_tokens: (asNumber(usage.input_tokens) ?? 0) + cached_tokens + cache_write_tokens,
     cached_tokens,
     cache_write_tokens,
+    ...(cache_write_1h_tokens > 0 && { cache_write_1h_tokens }),
     output_tokens: asNumber(usage.output_tokens) ?? 0,
     reasoning_tokens: asNumber(asObject(usage.output_tokens_details)?.thinking_tokens) ?? 0,
   };

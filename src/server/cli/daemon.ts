@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { inspect } from "node:util";
 import { messageOf } from "../../model/narrow.ts";
+import { createPriceTable, type PriceTable } from "../../model/prices/price-table.ts";
 import type { Format } from "../../sources/contract.ts";
 import { formats } from "../../sources/index.ts";
 import type { Notice } from "../../store/contract.ts";
@@ -159,6 +160,7 @@ async function openAllSessions(
   sources: Sources;
   opened_files: OpenedFiles;
   push: PushSubscriptions;
+  prices: PriceTable;
 }> {
   const roots = formats.flatMap((format) =>
     format.root === undefined ? [] : [{ format, path: agentFolder(format.root) }],
@@ -272,7 +274,8 @@ async function openAllSessions(
   const search = createSearch({ state, sessions, now: Date.now, skipped: () => [...choices.off] });
   opened.push(search);
   const sources = createSources({ found, choices, is_writable: !managed.taken });
-  return { samples, sessions, managed, search, attach, sources, opened_files, push };
+  const prices = createPriceTable(config.prices);
+  return { samples, sessions, managed, search, attach, sources, opened_files, push, prices };
 }
 
 /** `isWatched` is set by the server. */
@@ -321,11 +324,12 @@ async function listen(
     sources: Sources;
     opened_files: OpenedFiles;
     push: PushSubscriptions;
+    prices: PriceTable;
   },
   opened: Opened,
 ): Promise<{ port: number; newLink(): string }> {
-  const { program, flags, access, sessions, managed, search, posted, attach, sources, opened_files, push } =
-    options;
+  const { program, flags, access, sessions, managed, search, posted, attach, sources } = options;
+  const { opened_files, push, prices } = options;
   const { address, frontend, version } = program;
   let newLink = () => "";
   const listenOn = (port: number) =>
@@ -346,6 +350,7 @@ async function listen(
           search,
           sources,
           opened_files,
+          prices,
           markRead: sessions.markRead,
           addPostedRoutes: (app) => addPostedRoutes(app, posted),
           addPushRoutes: (app) => addPushRoutes(app, push),

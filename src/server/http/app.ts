@@ -5,6 +5,7 @@ import { compress } from "hono/compress";
 import { stream } from "hono/streaming";
 import { findError } from "../../model/parts/find-error.ts";
 import { filterParts, partFilter } from "../../model/parts/part-filter.ts";
+import { createPriceTable, type PriceTable } from "../../model/prices/price-table.ts";
 import { readStatePatch } from "../../model/read-state.ts";
 import { PART_KINDS, PART_STATUSES } from "../../model/search/query.ts";
 import { callPositionOf, positionOf } from "../../model/transcript/accumulate.ts";
@@ -56,6 +57,8 @@ interface AppOptions {
   sources?: Sources;
   /** Absent: files cannot be opened without storing them. */
   opened_files?: OpenedFiles;
+  /** What model calls cost. Absent: the list prices. */
+  prices?: PriceTable;
   version: string;
   /** Called with internal errors, whose details the client does not get. */
   report?: (error: unknown) => void;
@@ -67,6 +70,7 @@ const PASSWORD_BODY_LIMIT = 64 * 1024;
 /** All REST routes and the built page, behind the guard. Can be tested without a port: `app.request(…)`. */
 export function createApp(options: AppOptions) {
   const { sessions, guard, search, frontend, version, remote = false, report = () => {} } = options;
+  const { prices = createPriceTable() } = options;
   const app = new Hono();
 
   app.use(async (context, next) => {
@@ -168,9 +172,9 @@ export function createApp(options: AppOptions) {
   if (search) addSearchRoute(app, search);
   addChangesRoute(app, sessions);
   addContextRoutes(app, sessions);
-  addFiguresRoute(app, sessions);
+  addFiguresRoute(app, { sessions, prices, opened_files: options.opened_files });
   addCompareRoute(app, sessions);
-  addLanesRoute(app, sessions);
+  addLanesRoute(app, sessions, options.opened_files);
   addVerifyRoute(app, sessions);
   if (options.sources) addSourceRoutes(app, options.sources);
   if (options.opened_files) addOpenedFilesRoutes(app, options.opened_files);

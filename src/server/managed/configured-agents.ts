@@ -8,7 +8,7 @@ import type { Tool } from "../../agent/tool.ts";
 import { messageOf } from "../../model/narrow.ts";
 import { createProvider, type ProviderEntry, providers } from "../../providers/index.ts";
 import { knownModels } from "../../providers/known-models.ts";
-import { findModel } from "../../providers/models.ts";
+import { findModel, priceOf } from "../../providers/models.ts";
 import { createScriptedProvider } from "../../providers/scripted/provider.ts";
 import { scripts } from "../../providers/scripted/scripts/index.ts";
 import type { Notice } from "../../store/contract.ts";
@@ -172,12 +172,11 @@ function providerKind(entry: Entry, options: ConfiguredAgentsOptions, tools: Too
       kind: "provider",
       models: named.map((id) => {
         const model = findModel(entry.id, id);
+        const price = priceOf(entry.id, id);
         return {
           id,
           ...(model?.context === undefined ? {} : { context: model.context }),
-          ...(model?.price === undefined
-            ? {}
-            : { price: { input: model.price.input, output: model.price.output } }),
+          ...(price === undefined ? {} : { price: { input: price.input, output: price.output } }),
         };
       }),
       any_model: true,

@@ -384,11 +384,13 @@ export function noteProgress(session: Session, line: Line, step: Step, message: 
     const before = step.usage;
     const most = (one: number | undefined, other: number | undefined) => Math.max(one ?? 0, other ?? 0);
     const reasoning = most(before?.reasoning, usage.reasoning);
+    const cache_write_1h = most(before?.cache_write_1h, usage.cache_write_1h);
     step.usage = {
       input: most(before?.input, usage.input),
       output: most(before?.output, usage.output),
       cache_read: most(before?.cache_read, usage.cache_read),
       cache_write: most(before?.cache_write, usage.cache_write),
+      ...(cache_write_1h > 0 && { cache_write_1h }),
       ...(reasoning > 0 && { reasoning }),
     };
   }
@@ -403,6 +405,7 @@ export function usageOf(message: JsonObject): Usage | undefined {
     output: asNumber(usage.output_tokens) ?? 0,
     cache_read: asNumber(usage.cache_read_input_tokens) ?? 0,
     cache_write: asNumber(usage.cache_creation_input_tokens) ?? 0,
+    cache_write_1h: asNumber(asObject(usage.cache_creation)?.ephemeral_1h_input_tokens) ?? 0,
     reasoning: asNumber(asObject(usage.output_tokens_details)?.thinking_tokens) ?? 0,
   };
 }

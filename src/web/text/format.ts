@@ -32,6 +32,12 @@ export function dayName(at: number): string {
   const date = new Date(at);
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
+/** `12 %`: a part of a whole; more than nothing is at least 1 %. */
+export function share(part: number, whole: number): string {
+  const percent = whole === 0 ? 0 : (100 * part) / whole;
+  return `${percent > 0 && percent < 1 ? 1 : Math.floor(percent)} %`;
+}
+
 export const WEEK = 7 * 86_400_000;
 /** `now`, `12 min ago`, of what is older than a week its day; what lies ahead (another clock) is now. */
 export function ago(at: number, now: number): string {

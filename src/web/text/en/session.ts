@@ -181,8 +181,21 @@ export const session = {
     output: (count: string): string => `${count} out`,
     reasoning: (count: string): string => `(${count} of them reasoning)`,
     cost: (sum: string): string => `Cost ${sum}`,
-    noCost: "Cost unknown: the record has no prices",
-    unpriced: (without: number, all: number): string => `(${without} of ${all} steps have no price)`,
+    costMeaning:
+      "The cost that the agent recorded for each step, else the vendor's list price on that day for its tokens",
+    asRecorded: "as recorded",
+    atListPrices: (date: string): string => `at list prices of ${date}`,
+    partlyRecorded: (sum: string, date: string): string =>
+      `(${sum} of it recorded, the rest at list prices of ${date})`,
+    noCost: "Cost unknown",
+    unpricedShare: (percent: string, models: string): string =>
+      `${percent} of the tokens have no price${models === "" ? "" : `: ${models}`}`,
+    moreModels: (count: number): string => `${count} more`,
+    listDifference: (sum: string, isMore: boolean): string =>
+      `List prices are ${sum} ${isMore ? "above" : "below"} the recorded cost`,
+    withRuns: (sum: string): string => `With runs ${sum}`,
+    runsLeftOut: (count: number): string => `(without ${count} ${count === 1 ? "run" : "runs"})`,
+    keptAnHour: (count: string): string => `(${count} of them for an hour)`,
     agentCost: (sum: string): string => `By the agent's own count ${sum}`,
     difference: (sum: string): string => `(differs by ${sum})`,
     contextChart: (highest: string): string => `Tokens given to each model call, at most ${highest}`,

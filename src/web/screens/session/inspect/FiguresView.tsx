@@ -17,9 +17,9 @@ import { visible } from "../../../ui/hidden-text.tsx";
 import { sessionTitle } from "../../sessions/session-list.ts";
 import { useRuns } from "../runs/RunsPanel.tsx";
 import { ContextChart } from "./ContextChart.tsx";
+import { CostFacts } from "./CostFacts.tsx";
+import { TurnReplyView } from "./ReplyView.tsx";
 import { stepsAsCsv } from "./steps-csv.ts";
-import { TurnChoice } from "./TurnChoice.tsx";
-import { useReply } from "./use-reply.ts";
 
 interface Props {
   row: SessionSummary;
@@ -32,20 +32,10 @@ interface Props {
 export function FiguresView({ row, turn, onTurn, onClose }: Props): ReactNode {
   const api = apiOf(useClient());
   const load = useCallback((signal: AbortSignal) => api.figures(row.id, turn, signal), [api, row.id, turn]);
-  const { value, isLoading, problem } = useReply(load);
   return (
-    <>
-      <p>
-        <TurnChoice turn={turn} turns={value?.turns ?? turn ?? 1} onTurn={onTurn} />
-      </p>
-      <div aria-live="polite">
-        {isLoading && <p className="dialog-note">{t.changes.loading}</p>}
-        {problem !== undefined && <p className="dialog-problem">{problem}</p>}
-      </div>
-      {!isLoading && value !== undefined && (
-        <Figures row={row} figures={value} isWhole={turn === undefined} onClose={onClose} />
-      )}
-    </>
+    <TurnReplyView load={load} turn={turn} onTurn={onTurn}>
+      {(figures) => <Figures row={row} figures={figures} isWhole={turn === undefined} onClose={onClose} />}
+    </TurnReplyView>
   );
 }
 
@@ -102,7 +92,7 @@ function Figures({
           />
         )}
       </div>
-      {isWhole && <RunsTable session_id={row.id} onClose={onClose} />}
+      {isWhole && <RunsTable session_id={row.id} priced={figures.runs?.priced ?? []} onClose={onClose} />}
       <StepsTable steps={steps} href={stepHref} onClose={onClose} />
     </>
   );
@@ -140,14 +130,14 @@ function TimeSection({ time }: { time: TimeFigures }): ReactNode {
 
 function TokensSection({
   usage,
-  figures: { counted_steps, unpriced_steps },
+  figures,
   row,
 }: {
   usage: Usage;
   figures: FiguresReply;
   row: SessionSummary | undefined;
 }): ReactNode {
-  const { input, cache_read, cache_write, output, reasoning, cost } = usage;
+  const { input, cache_read, cache_write, cache_write_1h, output, reasoning } = usage;
   return (
     <section>
       <h3>
@@ -156,36 +146,44 @@ function TokensSection({
       <ul className="fact-list">
         <li>{t.figures.newTokens(exactNumber(input))}</li>
         {cache_read !== undefined && <li>{t.figures.cacheRead(exactNumber(cache_read))}</li>}
-        {cache_write !== undefined && <li>{t.figures.cacheWrite(exactNumber(cache_write))}</li>}
+        {cache_write !== undefined && (
+          <li>
+            {t.figures.cacheWrite(exactNumber(cache_write))}
+            {cache_write_1h !== undefined && cache_write_1h > 0 && (
+              <> {t.figures.keptAnHour(exactNumber(cache_write_1h))}</>
+            )}
+          </li>
+        )}
         <li>
           {t.figures.output(exactNumber(output))}
           {reasoning !== undefined && reasoning > 0 && <> {t.figures.reasoning(exactNumber(reasoning))}</>}
         </li>
-        <li>
-          {cost === undefined ? t.figures.noCost : t.figures.cost(price(cost))}
-          {cost !== undefined && unpriced_steps > 0 && (
-            <> {t.figures.unpriced(unpriced_steps, counted_steps)}</>
-          )}
-        </li>
-        {row?.agent_cost !== undefined && (
-          <li>
-            {t.figures.agentCost(price(row.agent_cost.usd))}
-            {cost !== undefined && <> {t.figures.difference(price(Math.abs(row.agent_cost.usd - cost)))}</>}
-          </li>
-        )}
+        <CostFacts figures={figures} row={row} />
       </ul>
     </section>
   );
 }
 
 /** Sub-agents count in sessions of their own: their figures stand beside those of the session. */
-function RunsTable({ session_id, onClose }: { session_id: string; onClose(): void }): ReactNode {
+function RunsTable({
+  session_id,
+  priced,
+  onClose,
+}: {
+  session_id: string;
+  priced: NonNullable<FiguresReply["runs"]>["priced"];
+  onClose(): void;
+}): ReactNode {
   const runs = useRuns(session_id);
+  const costs = new Map(priced.map((run) => [run.session_id, run.cost]));
   if (runs.length === 0) return null;
   return (
     <FigureTable
       caption={t.figures.runs(runs.length)}
-      heads={[t.figures.run, t.figures.time, t.figures.steps, t.figures.calls, t.figures.in, t.figures.out]}
+      heads={[
+        ...[t.figures.run, t.figures.time, t.figures.steps, t.figures.calls, t.figures.in, t.figures.out],
+        t.figures.costs,
+      ]}
       rows={runs.map((run) => ({
         key: run.id,
         cells: [
@@ -197,11 +195,14 @@ function RunsTable({ session_id, onClose }: { session_id: string; onClose(): voi
           exactNumber(run.tool_calls),
           run.usage === undefined ? "" : shortNumber(tokensIn(run.usage)),
           run.usage === undefined ? "" : shortNumber(run.usage.output),
+          costText(costs.get(run.id)?.total),
         ],
       }))}
     />
   );
 }
+
+const costText = (cost: number | undefined): string => (cost === undefined ? "" : price(cost));
 
 function StepsTable({
   steps,
@@ -236,7 +237,7 @@ function StepsTable({
             each.usage?.cache_read === undefined ? "" : exactNumber(each.usage.cache_read),
             each.usage === undefined ? "" : exactNumber(each.usage.input + (each.usage.cache_write ?? 0)),
             each.usage === undefined ? "" : exactNumber(each.usage.output),
-            each.usage?.cost === undefined ? "" : price(each.usage.cost),
+            costText(each.usage?.cost ?? each.list_cost),
           ],
         }))}
       />

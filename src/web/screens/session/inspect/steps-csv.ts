@@ -9,16 +9,18 @@ const COLUMNS = [
   "input",
   "cache_read",
   "cache_write",
+  "cache_write_1h",
   "output",
   "reasoning",
   "cost",
+  "list_cost",
   "calls",
   "failed",
 ] as const;
 
 /** Steps as CSV (RFC 4180) with a head; times in ISO 8601, an empty field where the record says nothing. */
 export function stepsAsCsv(steps: readonly StepFigures[]): string {
-  const rows = steps.map(({ turn, step, model, started_at, ended_at, usage, calls, failed }) => {
+  const rows = steps.map(({ turn, step, model, started_at, ended_at, usage, list_cost, calls, failed }) => {
     const values: Record<(typeof COLUMNS)[number], string | number | undefined> = {
       turn: turn + 1,
       step,
@@ -28,9 +30,11 @@ export function stepsAsCsv(steps: readonly StepFigures[]): string {
       input: usage?.input,
       cache_read: usage?.cache_read,
       cache_write: usage?.cache_write,
+      cache_write_1h: usage?.cache_write_1h,
       output: usage?.output,
       reasoning: usage?.reasoning,
       cost: usage?.cost,
+      list_cost,
       calls,
       failed,
     };

@@ -1,0 +1,53 @@
+import { tokensOf } from "../tokens.ts";
+import type { StepFigures } from "./figures.ts";
+
+/** What steps cost, in US dollars: as their records say, and at list prices. */
+export interface CostFigures {
+  /** The recorded cost of the steps that have one, and the list price of the others. Absent: no step has either. */
+  total?: number;
+  /** The part of `total` that is recorded. Absent: none. */
+  recorded?: number;
+  /** Of the steps that have both: the list price less the recorded cost. Absent: no step has both. */
+  difference?: number;
+  /** Tokens of all steps, and of those that have neither. */
+  tokens: number;
+  unpriced_tokens: number;
+  /** The models of these; empty name: not recorded. */
+  unpriced_models: readonly string[];
+}
+
+/** Adds up the costs of steps. Those that were copied from another session count there. */
+export function costOfSteps(steps: Iterable<StepFigures>): CostFigures {
+  const sum: CostFigures = { tokens: 0, unpriced_tokens: 0, unpriced_models: [] };
+  const unpriced = new Set<string>();
+  for (const { inherited, usage, list_cost, model } of steps) {
+    if (inherited === true || usage === undefined) continue;
+    const tokens = tokensOf(usage);
+    sum.tokens += tokens;
+    const cost = usage.cost ?? list_cost;
+    if (cost === undefined) {
+      sum.unpriced_tokens += tokens;
+      unpriced.add(model ?? "");
+      continue;
+    }
+    sum.total = (sum.total ?? 0) + cost;
+    if (usage.cost === undefined) continue;
+    sum.recorded = (sum.recorded ?? 0) + usage.cost;
+    if (list_cost !== undefined) sum.difference = (sum.difference ?? 0) + list_cost - usage.cost;
+  }
+  return { ...sum, unpriced_models: [...unpriced] };
+}
+
+/** The sum of the costs of sessions. */
+export function addCosts(costs: Iterable<CostFigures>): CostFigures {
+  const sum: CostFigures = { tokens: 0, unpriced_tokens: 0, unpriced_models: [] };
+  const unpriced = new Set<string>();
+  for (const cost of costs) {
+    sum.tokens += cost.tokens;
+    sum.unpriced_tokens += cost.unpriced_tokens;
+    for (const model of cost.unpriced_models) unpriced.add(model);
+    for (const field of ["total", "recorded", "difference"] as const)
+      if (cost[field] !== undefined) sum[field] = (sum[field] ?? 0) + cost[field];
+  }
+  return { ...sum, unpriced_models: [...unpriced] };
+}

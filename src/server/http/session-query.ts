@@ -1,0 +1,28 @@
+import type { Context } from "hono";
+import { Refused } from "../sessions/refused.ts";
+import type { OpenSession, Sessions } from "../sessions/sessions.ts";
+import { numberOf } from "./query-number.ts";
+
+/** What is thrown for an id that no session has. */
+export const noSession = (): Refused =>
+  new Refused(404, "no_session", "There is no such session.", "Reload the list of sessions.");
+
+/** Opens a session. Throws a `Refused` (404 `no_session`) if there is none. */
+export async function openSession(sessions: Sessions, id: string): Promise<OpenSession> {
+  const open = await sessions.open(id);
+  if (open === undefined) throw noSession();
+  return open;
+}
+
+/** The turn of a request, from 1, or all of them. Throws a `Refused` (400 `query`) for anything else. */
+export function turnOf(context: Context): number | "all" {
+  const turn = context.req.query("turn");
+  const number = turn === undefined ? "all" : numberOf(turn);
+  if (number === undefined || number === 0)
+    throw new Refused(400, "query", "`turn` must be a number from 1.");
+  return number;
+}
+
+/** What is thrown for a turn that a session does not have. */
+export const noTurn = (turn: number | "all"): Refused =>
+  new Refused(404, "no_turn", `The session has no turn ${turn}.`);

@@ -1,0 +1,70 @@
+import type { ReactNode } from "react";
+import type { CostFigures } from "../../../../model/figures/cost.ts";
+import type { SessionSummary } from "../../../../model/session.ts";
+import type { FiguresReply } from "../../../../protocol.ts";
+import { share } from "../../../text/format.ts";
+import { t } from "../../../text/text.ts";
+import { price } from "../../../transcript/price.ts";
+import { visible } from "../../../ui/hidden-text.tsx";
+
+/** Models without a price that are named; of more only the number is told. */
+const NAMED_MODELS = 3;
+
+interface Props {
+  figures: FiguresReply;
+  /** Of the whole session; absent for a turn. */
+  row: SessionSummary | undefined;
+}
+
+/** What a turn or a session cost: as recorded or at list prices, how much of it has no price, and the agent's own count. */
+export function CostFacts({ figures: { cost, prices_checked, runs }, row }: Props): ReactNode {
+  const { difference } = cost;
+  const runs_cost = runs?.cost.total;
+  // The agent's own count includes its runs.
+  const whole =
+    cost.total === undefined && runs_cost === undefined ? undefined : (cost.total ?? 0) + (runs_cost ?? 0);
+  const own_count = row?.agent_cost?.usd;
+  return (
+    <>
+      <li title={t.figures.costMeaning}>
+        {cost.total === undefined ? t.figures.noCost : t.figures.cost(price(cost.total))}{" "}
+        {cost.total !== undefined && originOf(cost, cost.total, prices_checked)}
+      </li>
+      <UnpricedFact cost={cost} />
+      {difference !== undefined && Math.abs(difference) >= 0.0001 && (
+        <li>{t.figures.listDifference(price(Math.abs(difference)), difference > 0)}</li>
+      )}
+      {runs_cost !== undefined && whole !== undefined && (
+        <li>
+          {t.figures.withRuns(price(whole))}
+          {runs !== undefined && runs.left_out > 0 && <> {t.figures.runsLeftOut(runs.left_out)}</>}
+        </li>
+      )}
+      {own_count !== undefined && (
+        <li>
+          {t.figures.agentCost(price(own_count))}
+          {whole !== undefined && <> {t.figures.difference(price(Math.abs(own_count - whole)))}</>}
+        </li>
+      )}
+    </>
+  );
+}
+
+function originOf({ recorded }: CostFigures, total: number, checked: string): string {
+  if (recorded === undefined) return t.figures.atListPrices(checked);
+  return total - recorded < 0.00005
+    ? t.figures.asRecorded
+    : t.figures.partlyRecorded(price(recorded), checked);
+}
+
+function UnpricedFact({
+  cost: { tokens, unpriced_tokens, unpriced_models },
+}: {
+  cost: CostFigures;
+}): ReactNode {
+  if (unpriced_tokens === 0) return null;
+  const named = unpriced_models.filter((model) => model !== "").slice(0, NAMED_MODELS);
+  const more = unpriced_models.length - named.length;
+  const names = [...named, ...(more > 0 ? [t.figures.moreModels(more)] : [])].join(", ");
+  return <li>{visible(t.figures.unpricedShare(share(unpriced_tokens, tokens), names), "name")}</li>;
+}
