@@ -35,8 +35,9 @@ export interface ContextItem {
 
 /** A message that is no longer in the request. */
 export interface LeftItem extends ContextItem {
-  /** One-based number of the last call that contained it. */
+  /** One-based number of the last call that contained it, and its index among that call's items. */
   last_call: number;
+  index: number;
 }
 
 /** A model call of a session and its input. */
@@ -154,9 +155,12 @@ function leftItems(
 ): LeftItem[] {
   const origins = before.origins();
   if (origins.every(({ key }) => kept.has(key))) return [];
-  const { messages } = before.build().request;
-  return origins.flatMap((origin, index) =>
-    kept.has(origin.key) ? [] : [{ ...itemOf("messages", messages[index], has, origin), last_call }],
+  const { system, tools, messages } = before.build().request;
+  const first = systemBlocks(system).length + asArray(tools).length;
+  return origins.flatMap((origin, at) =>
+    kept.has(origin.key)
+      ? []
+      : [{ ...itemOf("messages", messages[at], has, origin), last_call, index: first + at }],
   );
 }
 

@@ -3,15 +3,17 @@ import { compareTranscripts } from "../../model/compare/compare.ts";
 import type { CompareReply } from "../../protocol.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { Sessions } from "../sessions/sessions.ts";
+import { openSession } from "./session-query.ts";
 
 /** Adds the route that compares two sessions. */
 export function addCompareRoute(app: Hono, sessions: Sessions): void {
   app.get("/api/sessions/:id/compare", async (context) => {
     const other = context.req.query("with");
     if (other === undefined) throw new Refused(400, "query", "`with` must be the id of another session.");
-    const [left, right] = await Promise.all([sessions.open(context.req.param("id")), sessions.open(other)]);
-    if (left === undefined || right === undefined)
-      throw new Refused(404, "no_session", "There is no such session.");
+    const [left, right] = await Promise.all([
+      openSession(sessions, context.req.param("id")),
+      openSession(sessions, other),
+    ]);
     const reply: CompareReply = compareTranscripts(left.transcript, right.transcript);
     return context.json(reply);
   });

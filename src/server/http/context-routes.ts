@@ -7,11 +7,30 @@ import type { Transcript } from "../../model/transcript/transcript-state.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { numberOf } from "./query-number.ts";
+import { openSession } from "./session-query.ts";
 
 const FIND_LIMIT = 1_000;
 
 /** Adds the routes of model inputs: the items of a call's request, and the text of one item. */
 export function addContextRoutes(app: Hono, sessions: Sessions): void {
+  // Logged requests are in the file, which is read for them: again only when it or the transcript has grown.
+  const known = new WeakMap<Transcript, { byte_size: number; calls: Promise<readonly ModelCall[]> }>();
+
+  async function callsOf(id: string): Promise<{ transcript: Transcript; calls: readonly ModelCall[] }> {
+    const { transcript, summary } = await openSession(sessions, id);
+    const { byte_size } = summary;
+    const before = known.get(transcript);
+    if (before?.byte_size === byte_size) return { transcript, calls: await before.calls };
+    const calls = readCalls(id, transcript);
+    known.set(transcript, { byte_size, calls });
+    // A failure is not kept.
+    calls.catch(() => known.delete(transcript));
+    return { transcript, calls: await calls };
+  }
+
+  const readCalls = async (id: string, transcript: Transcript): Promise<readonly ModelCall[]> =>
+    modelCalls(transcript, (await sessions.loggedRequests?.(id)) ?? []);
+
   app.get("/api/sessions/:id/context", async (context) => {
     const { call, part, find = "" } = context.req.query();
     if ((call === undefined) === (part === undefined) || find.length > FIND_LIMIT)
@@ -20,7 +39,7 @@ export function addContextRoutes(app: Hono, sessions: Sessions): void {
         "query",
         "Exactly one of `call` and `part` is required, and `find` can have at most 1,000 characters.",
       );
-    const { transcript, calls } = await callsOf(sessions, context.req.param("id"));
+    const { transcript, calls } = await callsOf(context.req.param("id"));
     let number = numberOf(call);
     if (part !== undefined) {
       const position = positionOf(transcript, part);
@@ -33,7 +52,7 @@ export function addContextRoutes(app: Hono, sessions: Sessions): void {
   });
 
   app.get("/api/sessions/:id/context/:call/items/:item", async (context) => {
-    const { calls } = await callsOf(sessions, context.req.param("id"));
+    const { calls } = await callsOf(context.req.param("id"));
     const call = calls[(numberOf(context.req.param("call")) ?? 0) - 1];
     const item = numberOf(context.req.param("item"));
     const text = call && item !== undefined ? itemText(call, item) : undefined;
@@ -44,13 +63,3 @@ export function addContextRoutes(app: Hono, sessions: Sessions): void {
 
 const noCall = (): Refused =>
   new Refused(404, "no_call", "The session has no such model call, or the call has no such item.");
-
-async function callsOf(
-  sessions: Sessions,
-  id: string,
-): Promise<{ transcript: Transcript; calls: readonly ModelCall[] }> {
-  const open = await sessions.open(id);
-  if (open === undefined) throw new Refused(404, "no_session", "There is no such session.");
-  const logged = (await sessions.loggedRequests?.(id)) ?? [];
-  return { transcript: open.transcript, calls: modelCalls(open.transcript, logged) };
-}

@@ -6,13 +6,13 @@ import { emptyTranscript, type Transcript } from "../../model/transcript/transcr
 import type { VerifyReply } from "../../protocol.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { Sessions } from "../sessions/sessions.ts";
+import { openSession } from "./session-query.ts";
 
 /** Adds the comparison of what is shown of a session with its record, read anew. */
 export function addVerifyRoute(app: Hono, sessions: Sessions): void {
   app.get("/api/sessions/:id/verify", async (context) => {
     const id = context.req.param("id");
-    const open = await sessions.open(id);
-    if (open === undefined) throw new Refused(404, "no_session", "There is no such session.");
+    const open = await openSession(sessions, id);
     const frames = await sessions.frames(id);
     if (frames === undefined) throw new Refused(404, "no_record", "The session's record is gone.");
     let reread = emptyTranscript(id);

@@ -8,8 +8,7 @@ import { Diff, DiffCounts } from "../../../code/Diff.tsx";
 import { t } from "../../../text/text.ts";
 import { shortPath } from "../../../transcript/tool-cards/card.ts";
 import { visible } from "../../../ui/hidden-text.tsx";
-import { TurnChoice } from "./TurnChoice.tsx";
-import { useReply } from "./use-reply.ts";
+import { TurnReplyView } from "./ReplyView.tsx";
 import "./changes.css";
 
 /** Files that are opened at first; more of them are a list to choose from. */
@@ -32,20 +31,10 @@ export function ChangesView({ session_id, cwd, turn, onTurn, onClose }: Props): 
     (signal: AbortSignal) => api.changes(session_id, turn, signal),
     [api, session_id, turn],
   );
-  const { value, isLoading, problem } = useReply(load);
   return (
-    <>
-      <p>
-        <TurnChoice turn={turn} turns={value?.turns ?? turn ?? 1} onTurn={onTurn} />
-      </p>
-      <div aria-live="polite">
-        {isLoading && <p className="dialog-note">{t.changes.loading}</p>}
-        {problem !== undefined && <p className="dialog-problem">{problem}</p>}
-      </div>
-      {!isLoading && value !== undefined && (
-        <Changes session_id={session_id} cwd={cwd} changes={value} onClose={onClose} />
-      )}
-    </>
+    <TurnReplyView load={load} turn={turn} onTurn={onTurn}>
+      {(changes) => <Changes session_id={session_id} cwd={cwd} changes={changes} onClose={onClose} />}
+    </TurnReplyView>
   );
 }
 

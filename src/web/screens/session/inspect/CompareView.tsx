@@ -4,13 +4,13 @@ import type { SessionSummary } from "../../../../model/session.ts";
 import type { CompareReply } from "../../../../protocol.ts";
 import { apiOf } from "../../../api/api.ts";
 import { sessionHref } from "../../../app/router.ts";
-import { useClient } from "../../../app/store.ts";
+import { useClient, useRow } from "../../../app/store.ts";
 import { exactTime } from "../../../text/format.ts";
 import { t } from "../../../text/text.ts";
 import { visible } from "../../../ui/hidden-text.tsx";
 import { sessionTitle } from "../../sessions/session-list.ts";
 import { candidatesOf } from "./compare-candidates.ts";
-import { useReply } from "./use-reply.ts";
+import { ReplyView } from "./ReplyView.tsx";
 
 interface Props {
   row: SessionSummary;
@@ -54,41 +54,21 @@ function Comparison({
   other: string;
   onClose(): void;
 }): ReactNode {
-  const client = useClient();
-  const api = apiOf(client);
+  const api = apiOf(useClient());
   const load = useCallback((signal: AbortSignal) => api.compare(row.id, other, signal), [api, row.id, other]);
-  const { value, isLoading, problem } = useReply(load);
-  const title = client.rows.getState().byId.get(other);
+  const other_row = useRow(other);
   return (
-    <>
-      <div aria-live="polite">
-        {isLoading && <p className="dialog-note">{t.changes.loading}</p>}
-        {problem !== undefined && <p className="dialog-problem">{problem}</p>}
-        {value !== undefined && <p>{summaryOf(value)}</p>}
-      </div>
-      {value !== undefined && (
-        <div className="compare-sides">
-          <Side side={value.left} title={sessionTitle(row)} same={value.same}>
-            {(part) => (
-              <a href={sessionHref(row.id, `part-${part}`)} onClick={onClose}>
-                {t.compare.toPart}
-              </a>
-            )}
-          </Side>
-          <Side
-            side={value.right}
-            title={title === undefined ? other : sessionTitle(title)}
-            same={value.same}
-          >
-            {(part) => (
-              <a href={sessionHref(other, `part-${part}`)} onClick={onClose}>
-                {t.compare.toPart}
-              </a>
-            )}
-          </Side>
-        </div>
+    <ReplyView load={load}>
+      {(reply) => (
+        <>
+          <p>{summaryOf(reply)}</p>
+          <div className="compare-sides">
+            <Side side={reply.left} session_id={row.id} row={row} same={reply.same} onClose={onClose} />
+            <Side side={reply.right} session_id={other} row={other_row} same={reply.same} onClose={onClose} />
+          </div>
+        </>
       )}
-    </>
+    </ReplyView>
   );
 }
 
@@ -100,16 +80,18 @@ function summaryOf({ same, last_same, left, right }: CompareReply): string {
 
 function Side({
   side: { parts, rest },
-  title,
+  session_id,
+  row,
   same,
-  children,
+  onClose,
 }: {
   side: ComparedSide;
-  title: string;
+  session_id: string;
+  row: SessionSummary | undefined;
   same: number;
-  /** The link to a part. */
-  children(part_id: string): ReactNode;
+  onClose(): void;
 }): ReactNode {
+  const title = row === undefined ? session_id : sessionTitle(row);
   return (
     <section aria-label={title}>
       <h3>{visible(title, "name")}</h3>
@@ -119,7 +101,10 @@ function Side({
         <ol className="compare-parts">
           {rest.map((part) => (
             <li key={part.part_id}>
-              <span className="compare-kind">{nameOf(part)}</span> {children(part.part_id)}
+              <span className="compare-kind">{nameOf(part)}</span>{" "}
+              <a href={sessionHref(session_id, `part-${part.part_id}`)} onClick={onClose}>
+                {t.compare.toPart}
+              </a>
               <div className="compare-text">{visible(part.preview, "prose")}</div>
             </li>
           ))}

@@ -11,8 +11,8 @@ import { visible } from "../../../ui/hidden-text.tsx";
 interface Props {
   session_id: string;
   item: ContextItem;
-  /** Where its text is loaded from; absent: its beginning is all that can be shown here. */
-  place?: { call: number; item: number };
+  /** The call that has it, from 1, and its index there: its text is loaded from it. */
+  place: { call: number; item: number };
   /** Of the part that it was made from. */
   href: string | undefined;
   /** The link leads out of the dialog. */
@@ -27,7 +27,7 @@ export function ContextItemRow({ session_id, item, place, href, onLeave }: Props
   const [problem, setProblem] = useState<string>();
   const isLoaded = text !== undefined || problem !== undefined;
   const load = async (): Promise<void> => {
-    if (isLoaded || place === undefined) return;
+    if (isLoaded) return;
     const reply = await api.contextItem(session_id, place.call, place.item);
     if (reply.ok) setText(reply.value.text);
     else setProblem(failureText(reply.failure));
@@ -62,8 +62,7 @@ export function ContextItemRow({ session_id, item, place, href, onLeave }: Props
           )}
           {problem !== undefined && <p className="dialog-problem">{problem}</p>}
           {text !== undefined && <Output text={text} label={name} />}
-          {place !== undefined && !isLoaded && <p className="dialog-note">{t.context.loading}</p>}
-          {place === undefined && <p className="context-text">{visible(item.preview, "prose")}</p>}
+          {!isLoaded && <p className="dialog-note">{t.context.loading}</p>}
         </>
       )}
     </details>

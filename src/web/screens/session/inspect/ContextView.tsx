@@ -10,7 +10,7 @@ import { t } from "../../../text/text.ts";
 import { JsonBlock } from "../../../transcript/JsonBlock.tsx";
 import { visible } from "../../../ui/hidden-text.tsx";
 import { ContextItemRow } from "./ContextItemRow.tsx";
-import { useReply } from "./use-reply.ts";
+import { ReplyView } from "./ReplyView.tsx";
 
 interface Props {
   session_id: string;
@@ -29,21 +29,16 @@ export function ContextView({ session_id, which, onCall, onClose }: Props): Reac
       api.context(session_id, name === "call" ? { call: Number(key) } : { part: String(key) }, find, signal),
     [api, session_id, name, key, find],
   );
-  const { value, isLoading, problem } = useReply(load);
   return (
-    <div aria-busy={isLoading}>
-      <div aria-live="polite">
-        {isLoading && value === undefined && <p className="dialog-note">{t.context.loading}</p>}
-        {problem !== undefined && <p className="dialog-problem">{problem}</p>}
-      </div>
-      {value !== undefined && problem === undefined && (
+    <ReplyView load={load} loading={t.context.loading} keepsLast>
+      {(context) => (
         <>
-          <CallHead context={value} onCall={onCall} />
-          <FindForm find={find} context={value} onFind={setFind} />
-          <Items session_id={session_id} context={value} find={find} onCall={onCall} onClose={onClose} />
+          <CallHead context={context} onCall={onCall} />
+          <FindForm find={find} context={context} onFind={setFind} />
+          <Items session_id={session_id} context={context} find={find} onCall={onCall} onClose={onClose} />
         </>
       )}
-    </div>
+    </ReplyView>
   );
 }
 
@@ -145,12 +140,12 @@ function Items({
   onClose(): void;
 }): ReactNode {
   const { items, left, found_earlier, parameters, call } = context;
-  const rowOf = (item: ContextItem, at?: number): ReactNode => (
+  const rowOf = (item: ContextItem, place: { call: number; item: number }): ReactNode => (
     <ContextItemRow
-      key={`${call} ${at ?? item.part_id ?? item.preview}`}
+      key={`${place.call} ${place.item}`}
       session_id={session_id}
       item={item}
-      {...(at !== undefined && { place: { call, item: at } })}
+      place={place}
       href={item.part_id === undefined ? undefined : sessionHref(session_id, `part-${item.part_id}`)}
       onLeave={onClose}
     />
@@ -164,7 +159,7 @@ function Items({
         summary={t.context.sections[name](own.length, sizeOf(own))}
         isOpen={own.some(({ item }) => item.is_found === true)}
       >
-        {own.map(({ item, at }) => rowOf(item, at))}
+        {own.map(({ item, at }) => rowOf(item, { call, item: at }))}
       </Fold>
     );
   };
@@ -173,8 +168,8 @@ function Items({
       {found_earlier.length > 0 && (
         <Fold key={`found ${find}`} summary={t.context.foundEarlier(found_earlier.length)} isOpen>
           {found_earlier.map((item) => (
-            <LeftRow key={`${item.last_call} ${item.part_id ?? item.preview}`} item={item} onCall={onCall}>
-              {rowOf(item)}
+            <LeftRow key={`${item.last_call} ${item.index}`} item={item} onCall={onCall}>
+              {rowOf(item, { call: item.last_call, item: item.index })}
             </LeftRow>
           ))}
         </Fold>
@@ -191,9 +186,9 @@ function Items({
           key={`${call} left`}
           summary={t.context.left(left.length, sizeOf(left.map((item) => ({ item }))))}
         >
-          {left.map((item, at) => (
-            <div key={`${at} ${item.preview}`} className="context-left">
-              {rowOf(item)}
+          {left.map((item) => (
+            <div key={item.index} className="context-left">
+              {rowOf(item, { call: item.last_call, item: item.index })}
             </div>
           ))}
         </Fold>
@@ -201,7 +196,7 @@ function Items({
       {groupsOf(items).map(({ is_new, items: own }) =>
         is_new ? (
           <section key={`${call} ${own[0]?.at}`} className="context-new" aria-label={t.context.new}>
-            {own.map(({ item, at }) => rowOf(item, at))}
+            {own.map(({ item, at }) => rowOf(item, { call, item: at }))}
           </section>
         ) : (
           <Fold
@@ -209,7 +204,7 @@ function Items({
             summary={t.context.unchanged(own.length, sizeOf(own))}
             isOpen={own.some(({ item }) => item.is_found === true)}
           >
-            {own.map(({ item, at }) => rowOf(item, at))}
+            {own.map(({ item, at }) => rowOf(item, { call, item: at }))}
           </Fold>
         ),
       )}
