@@ -443,6 +443,37 @@ export interface LanesReply {
   lanes: readonly Lane[];
   left_out: number;
 }
+/** By what the usage of all sessions is grouped. */
+export const USAGE_GROUPS = ["day", "project", "agent", "model"] as const;
+export type UsageGroup = (typeof USAGE_GROUPS)[number];
+
+/** What the steps of a group took. */
+export interface UsageRow {
+  /** The day as `2026-09-16`, the folder, the agent's id, or the model; empty: not recorded. */
+  key: string;
+  /** As people call it. */
+  name: string;
+  /** Sessions and runs with steps in the group. */
+  sessions: number;
+  runs: number;
+  steps: number;
+  tool_calls: number;
+  failed: number;
+  /** Milliseconds in which models or tools were active, summed over the sessions. */
+  active: number;
+  /** Absent: no step has usage. */
+  usage?: z.infer<typeof usage>;
+  cost: CostFigures;
+}
+/** `GET /api/usage?by=&since=&zone=`. Days: the newest first; all else by tokens, most first. */
+export interface UsageReply {
+  rows: readonly UsageRow[];
+  total: UsageRow;
+  /** Sessions or files that the part index does not have yet, or not as they are now. */
+  not_indexed: number;
+  /** The day on which the list prices were read. */
+  prices_checked: string;
+}
 /** `GET /api/sessions/:id/figures?turn=` (from 1; absent: all turns). `turns`: of the session. */
 export interface FiguresReply extends Figures {
   turns: number;

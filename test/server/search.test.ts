@@ -6,6 +6,7 @@ import { createSessions } from "../../src/server/import/catalog.ts";
 import { createIndexer } from "../../src/server/import/index-threads.ts";
 import { type IndexState, openIndexState } from "../../src/server/index/index-state.ts";
 import { createSearch, type Search } from "../../src/server/index/search-service.ts";
+import { createSearchThread } from "../../src/server/index/search-thread.ts";
 import { indexSessions } from "../../src/server/index/session-indexing.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { formats } from "../../src/sources/index.ts";
@@ -48,14 +49,15 @@ async function start() {
   const isWanted = (row: { id: string; archived?: boolean | undefined }) =>
     row.archived === true && sessions.isIndexed?.(row.id) === false;
   const archived = indexSessions({ sessions, state, write: indexer.write, isWanted });
-  const search = createSearch({ state, sessions, now: Date.now });
+  const thread = createSearchThread(state);
+  const search = createSearch({ thread, sessions, now: Date.now });
   running = {
     sessions,
     search,
     state,
     async close() {
       archived.close();
-      await search.close();
+      await thread.close();
       await sessions.close();
     },
   };

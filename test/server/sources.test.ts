@@ -19,6 +19,7 @@ import { createIndexer } from "../../src/server/import/index-threads.ts";
 import { openSourceChoices, type SourceChoices } from "../../src/server/import/source-choices.ts";
 import { openIndexState } from "../../src/server/index/index-state.ts";
 import { createSearch, type Search } from "../../src/server/index/search-service.ts";
+import { createSearchThread } from "../../src/server/index/search-thread.ts";
 import { formats } from "../../src/sources/index.ts";
 import { bareEnvironment } from "../environment.ts";
 import { eventually } from "../eventually.ts";
@@ -74,9 +75,10 @@ describe("agents switched off and on", () => {
       part_index: state,
       timing: { hot: 20, list: 20, last_line: 20, publish: 5, tick: 20, persist: 20 },
     });
-    const search = createSearch({ state, sessions, now: Date.now, skipped: () => [...choices.off] });
+    const thread = createSearchThread(state);
+    const search = createSearch({ thread, sessions, now: Date.now, skipped: () => [...choices.off] });
     close = async () => {
-      await search.close();
+      await thread.close();
       await sessions.close();
       await state.close();
     };

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseSearch } from "../../src/model/search/query.ts";
 import {
   type IndexedPart,
+  type IndexedStep,
   PART_TEXT_LIMIT,
   type PartIndex,
   type SearchRequest,
@@ -54,6 +55,8 @@ const session = (
   cwd: `/home/ada/${name}`,
   is_run: false,
   last_activity_at: NOW,
+  steps: [],
+  steps_from: 0,
   part_count: parts.length,
   parts,
   turns: [
@@ -126,6 +129,75 @@ describe.each([
     ]);
     await index.remove(["one"]);
     expect(await index.segments()).toEqual([]);
+  });
+
+  it("adds up steps by session, day and model, at the day's price and in a time zone", async () => {
+    const at = (time: string) => Date.parse(time);
+    const step = (seq: number, more: Partial<IndexedStep> = {}): IndexedStep => ({
+      ...{ seq, active: 1_000, tool_calls: 1, failed: 0 },
+      ...more,
+    });
+    const usage = { input: 1_000_000, output: 0 };
+    const steps = [
+      step(0, { at: at("2026-11-24T22:30:00Z"), model: "a", usage }),
+      step(2, { at: at("2026-11-24T23:30:00Z"), model: "a", usage, failed: 1 }),
+      step(4, {
+        at: at("2026-11-25T09:00:00Z"),
+        model: "a",
+        usage: { ...usage, cost: 9, cache_write_1h: 0 },
+      }),
+      step(6, { at: at("2026-11-25T09:00:00Z"), model: "b", usage }),
+      // Counts on the day on which its session began.
+      step(8),
+    ];
+    const written = { started_at: at("2026-11-24T12:00:00Z"), steps, part_count: 10 };
+    await index.write([source("one", [session("tides", [part(0, "a"), part(8, "b")], written)])]);
+    const sum = async (since = 0, zone = "Europe/Berlin") =>
+      (
+        await index.usage({
+          since,
+          zone,
+          prices: [
+            { model: "a", input: 1, output: 0 },
+            { model: "a", from: "2026-11-25", input: 2, output: 0 },
+          ],
+        })
+      )
+        .map(({ day, model, steps: count, failed, active, cost }) => [
+          ...[day, model, count, failed, active],
+          ...[cost.total, cost.unpriced_tokens],
+        ])
+        .sort((one, other) => String(one.slice(0, 2)).localeCompare(String(other.slice(0, 2))));
+    expect(await sum()).toEqual([
+      ["2026-11-24", undefined, 1, 0, 1_000, undefined, 0],
+      ["2026-11-24", "a", 1, 0, 1_000, 1, 0],
+      // Half past eleven in Greenwich is the next day in Berlin, at the price of the day in Greenwich.
+      ["2026-11-25", "a", 2, 1, 2_000, 10, 0],
+      ["2026-11-25", "b", 1, 0, 1_000, undefined, 1_000_000],
+    ]);
+    expect((await sum(0, "UTC")).map(([day, model, count]) => [day, model, count])).toEqual([
+      ["2026-11-24", undefined, 1],
+      ["2026-11-24", "a", 2],
+      ["2026-11-25", "a", 1],
+      ["2026-11-25", "b", 1],
+    ]);
+    expect(await sum(at("2026-11-25T00:00:00Z"))).toEqual([
+      ["2026-11-25", "a", 1, 0, 1_000, 9, 0],
+      ["2026-11-25", "b", 1, 0, 1_000, undefined, 1_000_000],
+    ]);
+
+    // Steps from a position on replace what was there; those before stay.
+    const later = [step(5, { at: at("2026-11-26T09:00:00Z"), model: "c" })];
+    await index.write([
+      source("one", [session("tides", [], { ...written, steps: later, steps_from: 4, part_count: 10 })], "2"),
+    ]);
+    expect((await sum()).map(([day, model, count]) => [day, model, count])).toEqual([
+      ["2026-11-24", "a", 1],
+      ["2026-11-25", "a", 1],
+      ["2026-11-26", "c", 1],
+    ]);
+    await index.remove(["one"]);
+    expect(await sum()).toEqual([]);
   });
 
   it("writes only what changed", async () => {

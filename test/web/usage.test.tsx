@@ -1,96 +1,42 @@
 import { render, screen, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { SessionSummary } from "../../src/model/session.ts";
+import type { UsageReply, UsageRow } from "../../src/protocol.ts";
 import { App } from "../../src/web/app/App.tsx";
 import type { Client } from "../../src/web/app/store.ts";
-import { usageRows, usageTotal } from "../../src/web/screens/usage/usage.ts";
+import { dayBefore } from "../../src/web/screens/sessions/session-list.ts";
 import { uuidOf } from "../uuid-of.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
 import { sessionsWith } from "./sessions-with.ts";
 
-const DAY = 86_400_000;
-const NOON = new Date(2026, 8, 16, 12).getTime();
-const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
-
-const row = (name: string, fields: Partial<SessionSummary> = {}): SessionSummary => ({
-  id: uuidOf(name),
-  agent: "codex",
-  status: "completed",
-  started_at: NOON,
-  last_activity_at: NOON,
-  turns: 1,
-  steps: 2,
-  tool_calls: 3,
-  errors: 0,
-  parts: 9,
-  runs: 0,
-  byte_size: 0,
-  ...fields,
-});
-
-test("usage adds up sessions and runs by group, and says how many have no price", () => {
-  const rows = usageRows(
-    [
-      row("a", { cwd: "/w/tide", usage: { input: 10, output: 1, cost: 0.5 } }),
-      row("b", { cwd: "/w/tide", usage: { input: 20, cache_read: 5, output: 2 }, errors: 4 }),
-      row("c", { cwd: "/w/tide", parent: { session_id: uuidOf("a") }, usage: { input: 1, output: 1 } }),
-      row("d", { cwd: "/w/kiln" }),
-      row("e", { cwd: "/w/kiln", sample: true, usage: { input: 1_000, output: 1 } }),
-      row("f", { cwd: "/w/kiln", started_at: NOON - 40 * DAY, usage: { input: 1_000, output: 1 } }),
-    ],
-    "project",
-    NOON - DAY,
-    dayOf,
-  );
-  expect(rows).toMatchObject([
-    {
-      key: "/w/tide",
-      sessions: 2,
-      runs: 1,
-      steps: 6,
-      tool_calls: 9,
-      errors: 4,
-      usage: { input: 31, cache_read: 5, output: 4, cost: 0.5 },
-      counted: 3,
-      unpriced: 2,
-    },
-    { key: "/w/kiln", sessions: 1, runs: 0, counted: 0 },
-  ]);
-  expect(usageTotal(rows)).toMatchObject({ sessions: 3, runs: 1, usage: { input: 31, output: 4 } });
-});
-
-test("days come newest first", () => {
-  const sessions = [0, 3, 1].map((days) => row(`day ${days}`, { started_at: NOON - days * DAY }));
-  expect(usageRows(sessions, "day", 0, dayOf).map(({ key }) => key)).toEqual([
-    ...["2026-09-16", "2026-09-15", "2026-09-13"],
-  ]);
-});
-
 const USED = uuidOf("used");
 let daemon: TestDaemon;
 let client: Client;
+
+const rowOf = (key: string): UsageRow => ({
+  key,
+  name: key,
+  sessions: 1,
+  runs: 2,
+  steps: 3,
+  tool_calls: 4,
+  failed: 1,
+  active: 65_000,
+  usage: { input: 1_200, output: 34 },
+  cost: { total: 0.5, tokens: 1_234, unpriced_tokens: 148, unpriced_models: ["m-2"] },
+});
+const reply = (key: string): UsageReply => ({
+  rows: [rowOf(key)],
+  total: rowOf(""),
+  not_indexed: 1,
+  prices_checked: "2026-09-23",
+});
+
 beforeEach(async () => {
   localStorage.clear();
   sessionStorage.clear();
-  daemon = await startTestDaemon(
-    sessionsWith({
-      [USED]: {
-        title: "Count it",
-        model: "m-1",
-        last_activity_at: Date.now(),
-        usage: { input: 1_200, output: 34 },
-      },
-    }),
-  );
+  daemon = await startTestDaemon(sessionsWith({ [USED]: { title: "Count it", model: "m-1" } }));
   client = clientOf(daemon);
-});
-afterEach(async () => {
-  client.close();
-  await daemon.close();
-});
-
-test("the usage screen is a key away, keeps its choices in the address, and leads to the sessions", async () => {
   daemon.sessions.add(USED, [
     {
       session_id: USED,
@@ -102,17 +48,64 @@ test("the usage screen is a key away, keeps its choices in the address, and lead
     },
   ]);
   history.replaceState(null, "", "/");
+});
+afterEach(async () => {
+  client.close();
+  await daemon.close();
+});
+
+test("the usage screen is a key away, keeps its choices in the address, and leads to the sessions", async () => {
+  daemon.answer(({ route }) => {
+    const by = /^GET \/api\/usage\?by=(day|model)&/.exec(route)?.[1];
+    return by === undefined ? undefined : [200, reply(by === "day" ? "2026-09-16" : "m-1")];
+  });
   render(<App client={client} />);
   await screen.findByRole("link", { name: /Count it/ });
   await userEvent.keyboard("$");
   const table = await screen.findByRole("table", { name: "Usage by day" });
-  const [, total] = within(table).getAllByRole("row");
-  expect(total?.textContent).toContain("Total1");
-  expect(total?.textContent).toContain("1.2k");
+  const [, total, day] = within(table).getAllByRole("row");
+  expect(total?.textContent).toBe("Total12341min 5 s1.2k34$0.5000 +?".replace("41min", "411 min"));
+  expect(day?.textContent).toContain("2026-09-16");
+  screen.getByText("11 % of the tokens have no price: m-2");
+  screen.getByText("1 file is not indexed yet: its latest steps are not counted.");
+  // The page asks for whole days of its own time zone.
+  const asked = new URL(daemon.asked[0]?.route.slice(4) ?? "", daemon.origin).searchParams;
+  expect(Number(asked.get("since"))).toBe(dayBefore(Date.now(), 29));
+  expect(asked.get("zone")).toBe(new Intl.DateTimeFormat().resolvedOptions().timeZone);
+
   await userEvent.selectOptions(screen.getByRole("combobox", { name: "Group by" }), "Model");
   await screen.findByRole("table", { name: "Usage by model" });
   expect(location.search).toBe("?by=model&days=30");
   await userEvent.click(screen.getByRole("link", { name: "m-1" }));
   await screen.findByRole("link", { name: /Count it/ });
   expect(location.search).toBe("?q=m-1");
+});
+
+test("it says when there is nothing, and why usage cannot be shown", async () => {
+  daemon.answer(({ route }) => {
+    if (!route.startsWith("GET /api/usage?")) return undefined;
+    return route.includes("by=day")
+      ? [200, { ...reply(""), rows: [], not_indexed: 0 }]
+      : [500, { error: { code: "failed", message: "The index is broken." } }];
+  });
+  render(<App client={client} />);
+  await screen.findByRole("link", { name: /Count it/ });
+  await userEvent.keyboard("$");
+  await screen.findByText("No steps in this period.");
+  await userEvent.selectOptions(screen.getByRole("combobox", { name: "Group by" }), "Agent");
+  await screen.findByText(/The index is broken/);
+});
+
+test("days before are calendar days, whether or not the clocks changed", () => {
+  const zone = process.env.TZ;
+  process.env.TZ = "Europe/Berlin";
+  try {
+    // The clocks went back on 25 October 2026.
+    const noon = new Date(2026, 9, 27, 12).getTime();
+    expect(new Date(dayBefore(noon, 3)).toISOString()).toBe("2026-10-23T22:00:00.000Z");
+    expect(new Date(dayBefore(noon, 1)).toISOString()).toBe("2026-10-25T23:00:00.000Z");
+  } finally {
+    if (zone === undefined) delete process.env.TZ;
+    else process.env.TZ = zone;
+  }
 });

@@ -1,3 +1,4 @@
+import type { TranscriptPart } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 import { type ModelCall, rebuiltCalls } from "./context.ts";
 import type { LoggedRequest } from "./request-log.ts";
@@ -9,34 +10,46 @@ import type { LoggedRequest } from "./request-log.ts";
 export function modelCalls(transcript: Transcript, logged: readonly LoggedRequest[]): ModelCall[] {
   const parts = partsByByte(transcript);
   const answered = new Map<number, LoggedRequest>();
-  const attempts: { request: LoggedRequest; before: number }[] = [];
+  /** Attempts by the step that follows them. */
+  const attempts = new Map<number, LoggedRequest[]>();
   const steps = rebuiltCalls(transcript);
-  const stepAt = (part: number) => steps.findLastIndex(({ first_part }) => first_part <= part);
+  const step_bytes = steps.map(({ first_part }) => byteOf(transcript.parts.at(first_part)));
   for (const request of logged) {
     const part = request.answer && parts.get(request.answer.byte)?.[0];
-    const step = part === undefined ? -1 : stepAt(part.index);
-    if (step >= 0) answered.set(step, request);
-    else attempts.push({ request, before: firstStepAfter(transcript, steps, request.place.byte) });
+    const step = part === undefined ? -1 : stepAt(steps, part.index);
+    if (step >= 0) {
+      answered.set(step, request);
+      continue;
+    }
+    const next = step_bytes.findIndex((byte) => byte !== undefined && byte > request.place.byte);
+    const before = next < 0 ? steps.length : next;
+    attempts.set(before, [...(attempts.get(before) ?? []), request]);
   }
   const calls: ModelCall[] = [];
   for (const [index, step] of steps.entries()) {
-    for (const { request, before } of attempts)
-      if (before === index) calls.push(loggedCall(request, { ...step, step: null }, parts));
+    for (const attempt of attempts.get(index) ?? [])
+      calls.push(loggedCall(attempt, { ...step, step: null }, parts));
     const request = answered.get(index);
     calls.push(request ? loggedCall(request, step, parts) : step);
   }
   const end = { step: null, turn: transcript.turns.length - 1, first_part: transcript.parts.length };
-  for (const { request, before } of attempts)
-    if (before >= steps.length) calls.push(loggedCall(request, end, parts));
+  for (const attempt of attempts.get(steps.length) ?? []) calls.push(loggedCall(attempt, end, parts));
   return calls;
 }
 
-function firstStepAfter(transcript: Transcript, steps: readonly ModelCall[], byte: number): number {
-  const found = steps.findIndex(({ first_part }) => {
-    const source = transcript.parts.at(first_part)?.source;
-    return source !== undefined && "byte" in source && source.byte > byte;
-  });
-  return found < 0 ? steps.length : found;
+const byteOf = (part: TranscriptPart | undefined): number | undefined =>
+  part?.source !== undefined && "byte" in part.source ? part.source.byte : undefined;
+
+/** The index of the step that contains a position, or -1: before the first one. */
+function stepAt(steps: readonly ModelCall[], position: number): number {
+  let low = 0;
+  let high = steps.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((steps[middle]?.first_part ?? 0) <= position) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
 }
 
 type PartsByByte = Map<number, { index: number; id: string }[]>;
@@ -46,9 +59,9 @@ function partsByByte(transcript: Transcript): PartsByByte {
   let index = -1;
   for (const part of transcript.parts) {
     index += 1;
-    if (part?.source === undefined || !("byte" in part.source)) continue;
+    const byte = byteOf(part);
+    if (part === undefined || byte === undefined) continue;
     if (part.type === "step_start" || part.type === "step_finish") continue;
-    const { byte } = part.source;
     const others = parts.get(byte);
     if (others) others.push({ index, id: part.id });
     else parts.set(byte, [{ index, id: part.id }]);

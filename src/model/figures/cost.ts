@@ -1,5 +1,5 @@
+import type { Usage } from "../messages/message.ts";
 import { tokensOf } from "../tokens.ts";
-import type { StepFigures } from "./figures.ts";
 
 /** What steps cost, in US dollars: as their records say, and at list prices. */
 export interface CostFigures {
@@ -16,8 +16,18 @@ export interface CostFigures {
   unpriced_models: readonly string[];
 }
 
+/** What a step's cost follows from. */
+export interface PricedStep {
+  model?: string;
+  usage?: Usage;
+  /** US dollars at list prices. Absent: it has no usage, or its model no price. */
+  list_cost?: number;
+  /** Copied from another session, where it is counted. */
+  inherited?: true;
+}
+
 /** Adds up the costs of steps. Those that were copied from another session count there. */
-export function costOfSteps(steps: Iterable<StepFigures>): CostFigures {
+export function costOfSteps(steps: Iterable<PricedStep>): CostFigures {
   const sum: CostFigures = { tokens: 0, unpriced_tokens: 0, unpriced_models: [] };
   const unpriced = new Set<string>();
   for (const { inherited, usage, list_cost, model } of steps) {

@@ -5,28 +5,24 @@ import { tokensIn } from "../tokens.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 import { countUsage } from "../usage.ts";
-import { type CostFigures, costOfSteps } from "./cost.ts";
+import { type CostFigures, costOfSteps, type PricedStep } from "./cost.ts";
 import { type Interval, spanOf } from "./intervals.ts";
 
 /** The figures of a model call and of the tools that it called. */
-export interface StepFigures {
+export interface StepFigures extends PricedStep {
   /** Zero-based. */
   turn: number;
   /** One-based number in its turn. */
   step: number;
   /** The first part of the step. */
   part_id: string;
-  model?: string;
   /** Milliseconds since 1970. */
   started_at?: number;
   ended_at?: number;
-  usage?: Usage;
-  /** US dollars at list prices. Absent: it has no usage, or its model no price. */
-  list_cost?: number;
+  /** Milliseconds in which the model or one of its tools was active. Waiting for a sub-agent counts in its session. */
+  active: number;
   calls: number;
   failed: number;
-  /** Copied from another session, where it is counted. */
-  inherited?: true;
   /** There is a compaction between the previous step and this one. */
   compacted?: true;
 }
@@ -106,22 +102,30 @@ class FigureSums {
   addTurn(transcript: Transcript, turn: Turn): void {
     const { started_at, ended_at, first_part, part_count } = turn;
     this.step = undefined;
+    const first_step = this.steps.length;
     for (let index = first_part; index < first_part + part_count; index += 1) {
       const part = transcript.parts.at(index);
       if (part !== undefined && part.retracted === undefined) this.add(part, turn.index);
     }
     let last = started_at;
+    const by_step = new Map<number | undefined, Interval[]>();
     for (const { kind, from, to: end, part } of activitiesOf(transcript, turn)) {
       const to = end ?? from;
       if (kind === "model") this.model.push([from, to]);
       else if (kind === "person") this.person.push([from, to]);
       else if (kind === "tool" || kind === "run") this.calls.push([from, to]);
+      if (kind === "model" || kind === "tool") {
+        const own = by_step.get(part.step);
+        if (own === undefined) by_step.set(part.step, [[from, to]]);
+        else own.push([from, to]);
+      }
       if (part.type === "tool_call" && kind !== "model" && end !== undefined) {
         const tool = this.tools.get(part.tool_name);
         if (tool !== undefined) tool.time = (tool.time ?? 0) + end - from;
       }
       last = Math.max(last ?? to, to);
     }
+    for (const step of this.steps.slice(first_step)) step.active = spanOf(by_step.get(step.step) ?? []);
     if (started_at !== undefined) this.turns.push([started_at, ended_at ?? last ?? started_at]);
   }
 
@@ -152,6 +156,7 @@ class FigureSums {
       ...(part.at !== undefined && { started_at: part.at }),
       ...(part.inherited === true && { inherited: true }),
       ...(this.isCompacted && { compacted: true }),
+      active: 0,
       calls: 0,
       failed: 0,
     };

@@ -1,17 +1,17 @@
-import type { ListPrice } from "./price.ts";
+import type { ListPrice, Vendor } from "./price.ts";
 
 /** When the list was read, unless an entry says otherwise. */
 export const PRICES_CHECKED = "2026-09-23";
 
 /** Where the vendors publish their prices. */
-export const PRICE_PAGES = {
+export const PRICE_PAGES: Readonly<Record<Vendor, string>> = {
   anthropic: "https://platform.claude.com/docs/en/about-claude/pricing",
   openai: "https://developers.openai.com/api/docs/pricing",
   gemini: "https://ai.google.dev/gemini-api/docs/pricing",
   moonshot: "https://platform.kimi.ai/docs/pricing/chat",
   zai: "https://docs.z.ai/guides/overview/pricing",
   xai: "https://docs.x.ai/docs/models",
-} as const;
+};
 
 /**
  * Public list prices of the vendors' own APIs, as collected from their pages by pydantic/genai-prices 0.1.8 (MIT); entries with

@@ -1,6 +1,5 @@
 import type { Usage } from "../messages/message.ts";
 import { tokensIn } from "../tokens.ts";
-import type { PRICE_PAGES } from "./list-prices.ts";
 
 /** US dollars per million tokens. A cache field that is absent has no price of its own: `cache_write`, else `input` applies. */
 export interface Price {
@@ -22,7 +21,8 @@ export interface DatedPrice extends Price {
   readonly long?: Price & { readonly above: number };
 }
 
-export type Vendor = keyof typeof PRICE_PAGES;
+/** Who sells the models at list prices, by the ids of `providers/index.ts`. */
+export type Vendor = "anthropic" | "openai" | "gemini" | "moonshot" | "zai" | "xai";
 
 /** The prices of models that have the same ones. */
 export interface ListPrice {

@@ -24,6 +24,8 @@ import { hasSessions, openSamples, type Samples } from "../import/samples.ts";
 import { openSourceChoices } from "../import/source-choices.ts";
 import type { IndexState } from "../index/index-state.ts";
 import { createSearch, type Search } from "../index/search-service.ts";
+import { createSearchThread } from "../index/search-thread.ts";
+import { createUsage, type UsageService } from "../index/usage-service.ts";
 import { createLive } from "../live/live.ts";
 import { configuredAgents } from "../managed/configured-agents.ts";
 import { createManagedSessions, type ManagedSessions } from "../managed/managed-sessions.ts";
@@ -161,6 +163,7 @@ async function openAllSessions(
   opened_files: OpenedFiles;
   push: PushSubscriptions;
   prices: PriceTable;
+  usage: UsageService;
 }> {
   const roots = formats.flatMap((format) =>
     format.root === undefined ? [] : [{ format, path: agentFolder(format.root) }],
@@ -271,11 +274,13 @@ async function openAllSessions(
       }),
     );
   opened.push(indexOtherSessions({ state, indexer, managed, found }));
-  const search = createSearch({ state, sessions, now: Date.now, skipped: () => [...choices.off] });
-  opened.push(search);
+  const thread = createSearchThread(state);
+  opened.push(thread);
+  const search = createSearch({ thread, sessions, now: Date.now, skipped: () => [...choices.off] });
+  const usage = createUsage({ thread, sessions, prices: config.prices });
   const sources = createSources({ found, choices, is_writable: !managed.taken });
   const prices = createPriceTable(config.prices);
-  return { samples, sessions, managed, search, attach, sources, opened_files, push, prices };
+  return { samples, sessions, managed, search, attach, sources, opened_files, push, prices, usage };
 }
 
 /** `isWatched` is set by the server. */
@@ -325,11 +330,12 @@ async function listen(
     opened_files: OpenedFiles;
     push: PushSubscriptions;
     prices: PriceTable;
+    usage: UsageService;
   },
   opened: Opened,
 ): Promise<{ port: number; newLink(): string }> {
   const { program, flags, access, sessions, managed, search, posted, attach, sources } = options;
-  const { opened_files, push, prices } = options;
+  const { opened_files, push, prices, usage } = options;
   const { address, frontend, version } = program;
   let newLink = () => "";
   const listenOn = (port: number) =>
@@ -351,6 +357,7 @@ async function listen(
           sources,
           opened_files,
           prices,
+          usage,
           markRead: sessions.markRead,
           addPostedRoutes: (app) => addPostedRoutes(app, posted),
           addPushRoutes: (app) => addPushRoutes(app, push),

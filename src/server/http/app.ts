@@ -12,6 +12,7 @@ import { callPositionOf, positionOf } from "../../model/transcript/accumulate.ts
 import type { ErrorReply, StatusReply } from "../../protocol.ts";
 import { bodyLimitOf, type Guard } from "../auth/guard.ts";
 import type { Search } from "../index/search-service.ts";
+import type { UsageService } from "../index/usage-service.ts";
 import { EXPORT_FORMATS, type ExportFormat, exportSession, isExportFormat } from "../sessions/export.ts";
 import { wholePart } from "../sessions/media-references.ts";
 import type { OpenedFiles } from "../sessions/opened-files.ts";
@@ -31,7 +32,9 @@ import { addOpenedFilesRoutes } from "./opened-files-route.ts";
 import { numberOf } from "./query-number.ts";
 import { searchParts } from "./search.ts";
 import { addSearchRoute, QUERY_LIMIT } from "./search-route.ts";
+import { openSession } from "./session-query.ts";
 import { addSourceRoutes } from "./sources-route.ts";
+import { addUsageRoute } from "./usage-route.ts";
 import { addVerifyRoute } from "./verify-route.ts";
 
 interface AppOptions {
@@ -57,6 +60,8 @@ interface AppOptions {
   sources?: Sources;
   /** Absent: files cannot be opened without storing them. */
   opened_files?: OpenedFiles;
+  /** Absent: usage of all sessions is not available. */
+  usage?: UsageService;
   /** What model calls cost. Absent: the list prices. */
   prices?: PriceTable;
   version: string;
@@ -124,8 +129,7 @@ export function createApp(options: AppOptions) {
   );
 
   app.get("/api/sessions/:id", async (context) => {
-    const open = await sessions.open(context.req.param("id"));
-    if (!open) return noSession(context);
+    const open = await openSession(sessions, context.req.param("id"));
     return context.json({
       epoch: open.epoch,
       seq: open.seq,
@@ -139,8 +143,7 @@ export function createApp(options: AppOptions) {
     if (from === undefined || to === undefined || to < from) {
       return refuse(context, 400, "range", "`from` and `to` must be positions from 0, in ascending order.");
     }
-    const open = await sessions.open(context.req.param("id"));
-    if (!open) return noSession(context);
+    const open = await openSession(sessions, context.req.param("id"));
     return context.json({
       epoch: open.epoch,
       seq: open.seq,
@@ -158,8 +161,7 @@ export function createApp(options: AppOptions) {
     if (error !== undefined && (from === undefined || (by !== "1" && by !== "-1"))) {
       return refuse(context, 400, "query", "`error` must be a position from 0, and `by` 1 or -1.");
     }
-    const open = await sessions.open(context.req.param("id"));
-    if (!open) return noSession(context);
+    const open = await openSession(sessions, context.req.param("id"));
     const index =
       from === undefined
         ? locate(open, { part, turn, call })
@@ -170,6 +172,7 @@ export function createApp(options: AppOptions) {
   });
 
   if (search) addSearchRoute(app, search);
+  if (options.usage) addUsageRoute(app, options.usage);
   addChangesRoute(app, sessions);
   addContextRoutes(app, sessions);
   addFiguresRoute(app, { sessions, prices, opened_files: options.opened_files });
@@ -184,8 +187,7 @@ export function createApp(options: AppOptions) {
     if (query.length > QUERY_LIMIT) {
       return refuse(context, 400, "query", `A search can have at most ${QUERY_LIMIT} characters.`);
     }
-    const open = await sessions.open(context.req.param("id"));
-    if (!open) return noSession(context);
+    const open = await openSession(sessions, context.req.param("id"));
     return context.json(await searchParts(open.transcript, query, () => context.req.raw.signal.aborted));
   });
 
@@ -200,8 +202,7 @@ export function createApp(options: AppOptions) {
       const kinds = `\`kind\` must be one of ${PART_KINDS.join(", ")}`;
       return refuse(context, 400, "query", `${kinds}; \`status\` one of ${PART_STATUSES.join(", ")}.`);
     }
-    const open = await sessions.open(context.req.param("id"));
-    if (!open) return noSession(context);
+    const open = await openSession(sessions, context.req.param("id"));
     const settings = {
       showSteps: context.req.query("steps") === "1",
       everyRecord: context.req.query("every") === "1",
@@ -210,8 +211,7 @@ export function createApp(options: AppOptions) {
   });
 
   app.get("/api/sessions/:id/parts/:part/whole", async (context) => {
-    const open = await sessions.open(context.req.param("id"));
-    if (!open) return noSession(context);
+    const open = await openSession(sessions, context.req.param("id"));
     const index = locate(open, { part: context.req.param("part") });
     const part = index === undefined ? undefined : open.transcript.parts.at(index);
     return part ? context.json({ part: wholePart(part) }) : noPart(context);

@@ -2,7 +2,7 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { messageOf } from "../../model/narrow.ts";
 import { formats } from "../../sources/index.ts";
 import type { SegmentStart, SourceUpdate } from "../../store/index/contract.ts";
-import { projectSession, projectTranscript } from "../../store/index/projection.ts";
+import { projectSession, projectSteps, projectTranscript } from "../../store/index/projection.ts";
 import { followFile, isCompressed } from "../files/follow.ts";
 import { fileStamp } from "../index/index-state.ts";
 import { createIndexWriter } from "../index/index-writer.ts";
@@ -157,7 +157,11 @@ function serveIndexing(port: MessagePort): void {
           ? projectTranscript(buffer.transcript, offset)
           : { parts: [], turns: [] };
         const part_count = offset.parts + (buffer?.transcript.parts.length ?? 0);
-        return { ...projectSession(summary), part_count, parts, turns };
+        const steps = buffer ? projectSteps(buffer.transcript, offset.parts) : [];
+        return {
+          ...projectSession(summary),
+          ...{ part_count, parts, turns, steps, steps_from: offset.parts },
+        };
       });
       updates.push({ key: parts_job.key, sessions, ...update });
     }

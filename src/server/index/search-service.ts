@@ -2,8 +2,7 @@ import { parseSearch } from "../../model/search/query.ts";
 import type { SearchAllReply } from "../../protocol.ts";
 import type { SearchHit } from "../../store/index/contract.ts";
 import type { Sessions } from "../sessions/sessions.ts";
-import type { IndexState } from "./index-state.ts";
-import { createSearchThread } from "./search-thread.ts";
+import type { SearchThread } from "./search-thread.ts";
 import { sessionOfKey } from "./session-indexing.ts";
 
 /** Time after which a page ends with the hits found so far, in milliseconds. */
@@ -20,18 +19,16 @@ export interface SearchOptions {
 export interface Search {
   /** Throws a `SearchQueryError` for an invalid query, and a `SearchTimeout` if it takes too long. */
   search(query: string, options: SearchOptions): Promise<SearchAllReply>;
-  close(): Promise<void>;
 }
 
 export function createSearch(options: {
-  state: IndexState;
+  thread: SearchThread;
   sessions: Sessions;
   now: () => number;
   /** Ids of the agents whose files are not searched. Absent: none. */
   skipped?: () => readonly string[];
 }): Search {
-  const { sessions } = options;
-  const thread = createSearchThread(options.state);
+  const { sessions, thread } = options;
 
   function listed(hit: SearchHit): SearchAllReply["hits"] {
     const own = sessionOfKey(hit.source);
@@ -91,7 +88,6 @@ export function createSearch(options: {
         took_ms: Math.round(took * 10) / 10,
       };
     },
-    close: thread.close,
   };
 }
 

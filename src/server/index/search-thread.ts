@@ -1,14 +1,15 @@
 import { Worker } from "node:worker_threads";
-import type { SearchPage, SearchRequest } from "../../store/index/contract.ts";
+import type { SearchPage, SearchRequest, SessionUsage, UsageRequest } from "../../store/index/contract.ts";
 import type { IndexState } from "./index-state.ts";
 
-export interface ToSearchWorker {
-  number: number;
-  path: string;
-  request: SearchRequest;
-}
+/** What the thread is asked, with the index to answer from. */
+export type ToSearchWorker = { number: number; path: string } & (
+  | { type: "search"; request: SearchRequest }
+  | { type: "usage"; request: UsageRequest }
+);
 export type FromSearchWorker =
   | { type: "page"; number: number; page: SearchPage; took: number }
+  | { type: "usage"; number: number; usage: SessionUsage[] }
   | { type: "failed"; number: number; message: string; broken: boolean };
 
 /** Maximum duration of a search, in milliseconds: a regular expression may never end. */
@@ -32,6 +33,7 @@ export class SearchTimeout extends Error {
 export interface SearchThread {
   /** Rejects with a `SearchTimeout`, or if the index cannot be read. */
   search(request: SearchRequest): Promise<{ page: SearchPage; took: number }>;
+  usage(request: UsageRequest): Promise<SessionUsage[]>;
   close(): Promise<void>;
 }
 
@@ -43,7 +45,7 @@ export function createSearchThread(state: IndexState): SearchThread {
   const waiting = new Map<
     number,
     {
-      resolve(found: { page: SearchPage; took: number }): void;
+      resolve(answer: Exclude<FromSearchWorker, { type: "failed" }>): void;
       reject(error: Error): void;
       timer: NodeJS.Timeout;
     }
@@ -68,8 +70,8 @@ export function createSearchThread(state: IndexState): SearchThread {
     if (!asked) return;
     waiting.delete(message.number);
     clearTimeout(asked.timer);
-    if (message.type === "page") asked.resolve(message);
-    else asked.reject(new Error(message.message));
+    if (message.type === "failed") asked.reject(new Error(message.message));
+    else asked.resolve(message);
     rest();
   }
 
@@ -92,16 +94,29 @@ export function createSearchThread(state: IndexState): SearchThread {
     void ended.terminate();
   }
 
+  function ask(
+    question: { type: "search"; request: SearchRequest } | { type: "usage"; request: UsageRequest },
+  ): Promise<Exclude<FromSearchWorker, { type: "failed" }>> {
+    const thread = start();
+    clearTimeout(idle_timer);
+    const number = next++;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => end(thread, new SearchTimeout()), LONGEST_MS);
+      waiting.set(number, { resolve, reject, timer });
+      thread.postMessage({ number, path: state.path, ...question } satisfies ToSearchWorker);
+    });
+  }
+
   return {
-    search(request) {
-      const thread = start();
-      clearTimeout(idle_timer);
-      const number = next++;
-      return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => end(thread, new SearchTimeout()), LONGEST_MS);
-        waiting.set(number, { resolve, reject, timer });
-        thread.postMessage({ number, path: state.path, request } satisfies ToSearchWorker);
-      });
+    async search(request) {
+      const answer = await ask({ type: "search", request });
+      if (answer.type !== "page") throw new Error("The search thread answered another question.");
+      return answer;
+    },
+    async usage(request) {
+      const answer = await ask({ type: "usage", request });
+      if (answer.type !== "usage") throw new Error("The search thread answered another question.");
+      return answer.usage;
     },
     async close() {
       clearTimeout(idle_timer);

@@ -12,11 +12,16 @@ export const SEARCH_WORKER = "search";
 function serveSearch(port: MessagePort): void {
   let index: PartIndex | undefined;
   const send = (message: FromSearchWorker) => port.postMessage(message);
-  port.on("message", async ({ number, path, request }: ToSearchWorker) => {
+  port.on("message", async (question: ToSearchWorker) => {
+    const { number, path } = question;
     try {
       index ??= openSqliteIndex(path, { read_only: true });
+      if (question.type === "usage") {
+        send({ type: "usage", number, usage: await index.usage(question.request) });
+        return;
+      }
       const began = performance.now();
-      const page = await index.search(request);
+      const page = await index.search(question.request);
       send({ type: "page", number, page, took: performance.now() - began });
     } catch (error) {
       const broken = error instanceof StoreError && error.kind === "broken";

@@ -4,7 +4,12 @@ import { accumulate } from "../../model/transcript/accumulate.ts";
 import type { TranscriptPart } from "../../model/transcript/transcript.ts";
 import { emptyTranscript, type Transcript } from "../../model/transcript/transcript-state.ts";
 import type { SourceUpdate } from "../../store/index/contract.ts";
-import { projectPart, projectSession, projectTranscript } from "../../store/index/projection.ts";
+import {
+  projectPart,
+  projectSession,
+  projectSteps,
+  projectTranscript,
+} from "../../store/index/projection.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { type IndexState, sessionStamp } from "./index-state.ts";
 import type { IndexTarget } from "./index-writer.ts";
@@ -80,7 +85,13 @@ export function indexSessions(options: {
     write(target, {
       key: keyOf(id),
       stamp: sessionStamp(row),
-      sessions: [{ ...projectSession(row), part_count: parts.length, parts: changed, turns }],
+      sessions: [
+        {
+          ...projectSession(row),
+          ...{ part_count: parts.length, parts: changed, turns },
+          ...{ steps: projectSteps(transcript), steps_from: 0 },
+        },
+      ],
     });
   }
 

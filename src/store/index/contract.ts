@@ -1,3 +1,6 @@
+import type { CostFigures } from "../../model/figures/cost.ts";
+import type { Usage } from "../../model/messages/message.ts";
+import type { OwnPrice } from "../../model/prices/price-table.ts";
 import type { Snippet } from "../../model/search/match.ts";
 import type { PartKindName, PartStatusName, SearchQuery } from "../../model/search/query.ts";
 import type { TurnStatus } from "../../model/transcript/transcript.ts";
@@ -9,7 +12,7 @@ import type { Checkpoint } from "../../sources/contract.ts";
  */
 
 /** Increase it when the tables or the projection change. An index of another version is deleted and rebuilt. */
-export const INDEX_VERSION = 2;
+export const INDEX_VERSION = 3;
 /** Maximum indexed text of a part, in UTF-16 code units. Of a longer text, the beginning and the end are indexed. */
 export const PART_TEXT_LIMIT = 8 * 1024;
 /** Maximum number of parts per session. Each session has a range of that many row ids. */
@@ -42,6 +45,20 @@ export interface IndexedPart {
   text: string;
   /** The text's full length in UTF-16 code units, if it was truncated. */
   full_length?: number;
+}
+
+/** A model call as a row, with the tools that it called. Steps that were copied from another session have none. */
+export interface IndexedStep {
+  /** Zero-based position in the session of its first part. */
+  seq: number;
+  /** When it ended, else when it began, in milliseconds since 1970. Absent: not recorded. */
+  at?: number;
+  model?: string;
+  /** Milliseconds in which the model or a tool was active. */
+  active: number;
+  tool_calls: number;
+  failed: number;
+  usage?: Usage;
 }
 
 export interface IndexedTurn {
@@ -78,6 +95,9 @@ export interface SessionUpdate extends IndexedSession {
   /** Replace the stored parts at their positions. Others are unchanged. */
   parts: readonly IndexedPart[];
   turns: readonly IndexedTurn[];
+  /** The steps from the position `steps_from` on. They replace the stored ones from there. */
+  steps: readonly IndexedStep[];
+  steps_from: number;
 }
 
 /** A place in a huge file where reading can resume. */
@@ -148,6 +168,32 @@ export interface SearchPage {
   cut_parts: number;
 }
 
+export interface UsageRequest {
+  /** Steps before it are left out; milliseconds since 1970. */
+  since: number;
+  /** The time zone whose days are meant, as IANA names it: `Europe/Berlin`. */
+  zone: string;
+  /** Prices from the configuration. */
+  prices: readonly OwnPrice[];
+}
+
+/** What the steps of a session with one model took on one day. */
+export interface SessionUsage {
+  source: string;
+  session: IndexedSession;
+  /** `2026-09-16`. A step without a time counts on the day on which its session began. */
+  day: string;
+  model?: string;
+  steps: number;
+  tool_calls: number;
+  failed: number;
+  /** Milliseconds. */
+  active: number;
+  /** Absent: no step has usage. */
+  usage?: Usage;
+  cost: CostFigures;
+}
+
 /** The part index. A damaged index throws a `StoreError` of kind `broken`; other errors are thrown unchanged. */
 export interface PartIndex {
   sources(): Promise<IndexedSource[]>;
@@ -158,6 +204,8 @@ export interface PartIndex {
   write(updates: readonly SourceUpdate[]): Promise<WriteReport>;
   remove(keys: readonly string[]): Promise<void>;
   search(request: SearchRequest): Promise<SearchPage>;
+  /** What all sessions took, by session, day and model. */
+  usage(request: UsageRequest): Promise<SessionUsage[]>;
   /** Sessions, most recently active first. */
   sessions(): Promise<(IndexedSession & { source: string; part_count: number })[]>;
   turns(source: string, session_id: string): Promise<IndexedTurn[]>;

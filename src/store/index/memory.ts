@@ -2,6 +2,7 @@ import { indexForm } from "../../model/search/match.ts";
 import type {
   IndexedPart,
   IndexedSession,
+  IndexedStep,
   IndexedTurn,
   PartIndex,
   SegmentStart,
@@ -9,6 +10,7 @@ import type {
   WriteReport,
 } from "./contract.ts";
 import { searchTables } from "./search.ts";
+import { sumUsage } from "./usage-sums.ts";
 
 interface MemorySession {
   ref: number;
@@ -16,6 +18,7 @@ interface MemorySession {
   session: IndexedSession;
   parts: IndexedPart[];
   turns: IndexedTurn[];
+  steps: IndexedStep[];
 }
 
 /** A part index in memory. */
@@ -40,10 +43,10 @@ export function createMemoryIndex(): PartIndex {
       const known = segments.get(key) ?? new Map<number, SegmentStart>();
       segments.set(key, known.set(start.segment, start));
     }
-    for (const { parts, turns, part_count, ...session } of given) {
+    for (const { parts, turns, part_count, steps, steps_from, ...session } of given) {
       let known = find(key, session.id);
       if (!known) {
-        known = { ref: next_ref++, source: key, session, parts: [], turns: [] };
+        known = { ref: next_ref++, source: key, session, parts: [], turns: [], steps: [] };
         sessions.push(known);
       }
       known.session = session;
@@ -54,8 +57,10 @@ export function createMemoryIndex(): PartIndex {
           report.written += 1;
         }
       }
+      known.steps = [...known.steps.filter(({ seq }) => seq < steps_from), ...steps];
       for (const turn of turns) known.turns[turn.index] = turn;
       if (stamp === undefined) continue;
+      known.steps = known.steps.filter(({ seq }) => seq < part_count);
       known.parts.length = Math.min(known.parts.length, part_count);
       known.turns.length = turns.length === 0 ? known.turns.length : (turns.at(-1)?.index ?? 0) + 1;
     }
@@ -109,6 +114,13 @@ export function createMemoryIndex(): PartIndex {
               0,
             ),
         },
+        request,
+      ),
+    usage: async (request) =>
+      sumUsage(
+        sessions.flatMap(({ ref, source, session, steps }) =>
+          steps.map((step) => ({ ref, source, session, step })),
+        ),
         request,
       ),
     sessions: async () =>

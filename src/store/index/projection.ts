@@ -1,11 +1,20 @@
+import { figuresOf } from "../../model/figures/figures.ts";
 import { kindOf, statusOf } from "../../model/parts/part-kinds.ts";
 import { searchText } from "../../model/parts/search-text.ts";
 import { toolOf } from "../../model/parts/tool-of.ts";
+import type { PriceTable } from "../../model/prices/price-table.ts";
 import type { SessionSummary } from "../../model/session.ts";
+import { positionOf } from "../../model/transcript/accumulate.ts";
 import { sourceText } from "../../model/transcript/source-text.ts";
 import type { Source, TranscriptPart } from "../../model/transcript/transcript.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
-import { type IndexedPart, type IndexedSession, type IndexedTurn, PART_TEXT_LIMIT } from "./contract.ts";
+import {
+  type IndexedPart,
+  type IndexedSession,
+  type IndexedStep,
+  type IndexedTurn,
+  PART_TEXT_LIMIT,
+} from "./contract.ts";
 
 /** Share of the limit that is used for the end of a truncated text, where errors usually are. */
 const END_SHARE = 1 / 4;
@@ -14,6 +23,32 @@ const END_SHARE = 1 / 4;
 export interface ProjectionOffset {
   parts: number;
   turns: number;
+}
+
+/** Steps are stored without their prices, which change. */
+const NO_PRICES: PriceTable = { costOf: () => undefined };
+
+/** The rows of a transcript's steps. */
+export function projectSteps(transcript: Transcript, parts_before = 0): IndexedStep[] {
+  const { steps = [] } = figuresOf(transcript, "all", NO_PRICES) ?? {};
+  return steps.flatMap(
+    ({ part_id, started_at, ended_at, model, usage, active, calls, failed, inherited }) => {
+      const position = positionOf(transcript, part_id);
+      if (position === undefined || inherited === true) return [];
+      const at = ended_at ?? started_at;
+      return [
+        {
+          seq: parts_before + position,
+          ...(at !== undefined && { at }),
+          ...(model !== undefined && { model }),
+          active,
+          tool_calls: calls,
+          failed,
+          ...(usage !== undefined && { usage }),
+        },
+      ];
+    },
+  );
 }
 
 /** The rows of a transcript. */

@@ -1,7 +1,22 @@
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
-import { type IndexedPart, type IndexedTurn, MOST_PARTS, type SegmentStart } from "./contract.ts";
+import {
+  type IndexedPart,
+  type IndexedStep,
+  type IndexedTurn,
+  MOST_PARTS,
+  type SegmentStart,
+} from "./contract.ts";
 import type { SearchTables } from "./search.ts";
-import { BLOCK, rowOf, type SessionRow, segmentOf, sessionOf, turnOf, unpack } from "./sqlite-rows.ts";
+import {
+  BLOCK,
+  rowOf,
+  type SessionRow,
+  segmentOf,
+  sessionOf,
+  stepOf,
+  turnOf,
+  unpack,
+} from "./sqlite-rows.ts";
 
 /** Number of decompressed blocks that are cached. */
 const MOST_BLOCKS = 8;
@@ -19,6 +34,9 @@ export function createReader(database: DatabaseSync) {
     part: database.prepare("SELECT * FROM part WHERE id = ?"),
     parts: database.prepare("SELECT * FROM part WHERE id >= ? AND id < ? ORDER BY id"),
     positions: database.prepare("SELECT * FROM part WHERE id >= ? AND id < ? ORDER BY id DESC"),
+    steps: database.prepare(
+      `SELECT step.*, step.id / ${MOST_PARTS} AS ref FROM step WHERE at >= ? OR at IS NULL`,
+    ),
     block: database.prepare("SELECT texts FROM text_block WHERE id = ?"),
     cut: database.prepare("SELECT count(*) AS n FROM part WHERE full_length IS NOT NULL"),
     /** One row per session: a row per candidate would cost more than the lookup. */
@@ -125,6 +143,14 @@ export function createReader(database: DatabaseSync) {
     segment(source: string, segment: number): SegmentStart | undefined {
       const row = statements.segment.get(source, segment);
       return row && segmentOf(row);
+    },
+    /** The steps since a time, and those without a time. */
+    *steps(since: number): Generator<SessionRow & { step: IndexedStep }> {
+      const by_ref = new Map(sessions().map((row) => [row.ref, row]));
+      for (const row of statements.steps.iterate(since)) {
+        const session = by_ref.get(Number(row.ref));
+        if (session !== undefined) yield { ...session, step: stepOf(row) };
+      }
     },
     parts(source: string, id: string, from: number, to: number): IndexedPart[] {
       const ref = refOf(source, id);

@@ -1,5 +1,6 @@
 import type { SQLOutputValue } from "node:sqlite";
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import type { Usage } from "../../model/messages/message.ts";
 import { PART_KINDS, PART_STATUSES } from "../../model/search/query.ts";
 import type { TurnStatus } from "../../model/transcript/transcript.ts";
 import { StoreError } from "../contract.ts";
@@ -7,6 +8,7 @@ import { asStoreError } from "../sqlite/database.ts";
 import {
   type IndexedPart,
   type IndexedSession,
+  type IndexedStep,
   type IndexedTurn,
   MOST_PARTS,
   type SegmentStart,
@@ -82,6 +84,36 @@ export function sessionOf(row: Record<string, SQLOutputValue>): SessionRow {
   if (typeof row.model === "string") session.model = row.model;
   if (typeof row.started_at === "number") session.started_at = row.started_at;
   return { ref: Number(row.ref), source: String(row.source), session, part_count: Number(row.part_count) };
+}
+
+/** The columns of a step's tokens and cost. */
+export const USAGE_COLUMNS = [
+  "input",
+  "output",
+  "cache_read",
+  "cache_write",
+  "cache_write_1h",
+  "reasoning",
+  "cost",
+] as const satisfies readonly (keyof Usage)[];
+
+/** Parses a row of `step`. */
+export function stepOf(row: Record<string, SQLOutputValue>): IndexedStep {
+  const step: IndexedStep = {
+    seq: Number(row.id) % MOST_PARTS,
+    ...(typeof row.at === "number" && { at: row.at }),
+    ...(typeof row.model === "string" && { model: row.model }),
+    active: Number(row.active),
+    tool_calls: Number(row.tool_calls),
+    failed: Number(row.failed),
+  };
+  if (typeof row.input !== "number" || typeof row.output !== "number") return step;
+  const usage: Usage = { input: row.input, output: row.output };
+  for (const column of USAGE_COLUMNS) {
+    const count = row[column];
+    if (typeof count === "number") usage[column] = count;
+  }
+  return { ...step, usage };
 }
 
 /** Parses a row of `turn`. */

@@ -3,13 +3,14 @@ import { indexForm } from "../../model/search/match.ts";
 import { PART_KINDS, PART_STATUSES } from "../../model/search/query.ts";
 import {
   type IndexedPart,
+  type IndexedStep,
   type IndexedTurn,
   MOST_PARTS,
   type SessionUpdate,
   type SourceUpdate,
   type WriteReport,
 } from "./contract.ts";
-import { BLOCK, guarded, isSameRow, pack, rowOf, unpack } from "./sqlite-rows.ts";
+import { BLOCK, guarded, isSameRow, pack, rowOf, stepOf, USAGE_COLUMNS, unpack } from "./sqlite-rows.ts";
 
 /** Writes the index over a connection. */
 export function createWriter(database: DatabaseSync) {
@@ -42,6 +43,13 @@ export function createWriter(database: DatabaseSync) {
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     removeParts: database.prepare("DELETE FROM part WHERE id >= ? AND id < ?"),
+    steps: database.prepare("SELECT * FROM step WHERE id >= ? AND id < ?"),
+    putStep: database.prepare(
+      `INSERT OR REPLACE INTO step (id, at, model, active, tool_calls, failed, ${USAGE_COLUMNS.join(", ")})
+       VALUES (?, ?, ?, ?, ?, ?${", ?".repeat(USAGE_COLUMNS.length)})`,
+    ),
+    removeStep: database.prepare("DELETE FROM step WHERE id = ?"),
+    removeSteps: database.prepare("DELETE FROM step WHERE id >= ? AND id < ?"),
     putText: database.prepare("INSERT INTO part_text (rowid, text) VALUES (?, ?)"),
     removeText: database.prepare("DELETE FROM part_text WHERE rowid = ?"),
     removeTexts: database.prepare(
@@ -70,6 +78,7 @@ export function createWriter(database: DatabaseSync) {
       const isNew = !known.delete(session.id);
       const ref = putSession(key, session);
       putParts(ref, session, isNew, report);
+      putSteps(ref, session);
       for (const turn of session.turns) putTurn(ref, turn);
       if (stamp === undefined || isNew) continue;
       removePartsFrom(ref, session.part_count);
@@ -159,6 +168,25 @@ export function createWriter(database: DatabaseSync) {
     endBlock();
   }
 
+  /** Rows that are equal are not written again. */
+  function putSteps(ref: number, { steps, steps_from }: SessionUpdate): void {
+    const base = ref * MOST_PARTS;
+    const known = new Map<number, string>();
+    for (const row of statements.steps.iterate(base + steps_from, base + MOST_PARTS)) {
+      const step = stepOf(row);
+      known.set(step.seq, JSON.stringify(step));
+    }
+    for (const step of steps) {
+      if (step.seq >= MOST_PARTS) break;
+      const before = known.get(step.seq);
+      known.delete(step.seq);
+      const row = stepRow(base, step);
+      if (before === JSON.stringify(stepOf(row))) continue;
+      statements.putStep.run(...Object.values(row));
+    }
+    for (const seq of known.keys()) statements.removeStep.run(base + seq);
+  }
+
   function putPart(base: number, part: IndexedPart): void {
     statements.putPart.run(
       base + part.seq,
@@ -185,6 +213,7 @@ export function createWriter(database: DatabaseSync) {
     const end = (ref + 1) * MOST_PARTS;
     statements.removeTexts.run(from, end);
     statements.removeParts.run(from, end);
+    statements.removeSteps.run(from, end);
     statements.removeBlocks.run(from, end);
   }
 
@@ -206,6 +235,15 @@ export function createWriter(database: DatabaseSync) {
           }
         }),
       ),
+  };
+}
+
+/** A row of `step`, its columns in the order of `putStep`. */
+function stepRow(base: number, { seq, at, model, active, tool_calls, failed, usage }: IndexedStep) {
+  const counts = USAGE_COLUMNS.map((column) => [column, usage?.[column] ?? null] as const);
+  return {
+    ...{ id: base + seq, at: at ?? null, model: model ?? null, active, tool_calls, failed },
+    ...Object.fromEntries(counts),
   };
 }
 

@@ -6,10 +6,11 @@ import { searchTables } from "./search.ts";
 import { createReader } from "./sqlite-reader.ts";
 import { guarded } from "./sqlite-rows.ts";
 import { createWriter } from "./sqlite-writer.ts";
+import { sumUsage } from "./usage-sums.ts";
 
 /**
  * `part.id` is `session.ref × MOST_PARTS + seq`, and also the row id of the part's text in `part_text`, so that a session's parts
- * are one range. `text_block.id` is the id of the first of `BLOCK` parts whose texts it contains. See
+ * are one range. `step.id` is the id of the step's first part. `text_block.id` is the id of the first of `BLOCK` parts whose texts it contains. See
  * docs/decisions/0023-part-index.md.
  */
 const SCHEMA = `
@@ -70,6 +71,22 @@ const SCHEMA = `
     record TEXT,
     full_length INTEGER
   ) STRICT;
+  CREATE TABLE step (
+    id INTEGER PRIMARY KEY,
+    at REAL,
+    model TEXT,
+    active REAL NOT NULL,
+    tool_calls INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    input INTEGER,
+    output INTEGER,
+    cache_read INTEGER,
+    cache_write INTEGER,
+    cache_write_1h INTEGER,
+    reasoning INTEGER,
+    cost REAL
+  ) STRICT;
+  CREATE INDEX step_at ON step (at);
   CREATE INDEX part_cut ON part (full_length) WHERE full_length IS NOT NULL;
   CREATE TABLE text_block (id INTEGER PRIMARY KEY, texts BLOB NOT NULL) STRICT;
   CREATE VIRTUAL TABLE part_text USING fts5 (
@@ -143,6 +160,7 @@ export function openSqliteIndex(path: string, { read_only = false } = {}): PartI
       },
       remove: async (keys) => write?.remove(keys),
       search: async (request) => guarded(() => searchTables(reader.tables, request)),
+      usage: async (request) => guarded(() => sumUsage(reader.steps(request.since), request)),
       sessions: async () =>
         guarded(() =>
           reader.sessions().map(({ session, source, part_count }) => ({ ...session, source, part_count })),

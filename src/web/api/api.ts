@@ -26,6 +26,8 @@ import type {
   SearchReply,
   SourcesReply,
   StopBody,
+  UsageGroup,
+  UsageReply,
   VerifyReply,
 } from "../../protocol.ts";
 import type { Ask } from "./ask.ts";
@@ -47,6 +49,8 @@ export interface Api extends SessionApi {
     settings: RowSettings,
     signal?: AbortSignal,
   ): Promise<ApiResult<FilteredParts>>;
+  /** What all sessions took since a time, by days of this browser's time zone. */
+  usage(by: UsageGroup, since: number, signal?: AbortSignal): Promise<ApiResult<UsageReply>>;
   /** Parts of all sessions; `cursor`: `next` of the page before. */
   searchAll(query: string, cursor?: string, signal?: AbortSignal): Promise<ApiResult<SearchAllReply>>;
   whole(session_id: string, part_id: string): Promise<ApiResult<{ part: TranscriptPart }>>;
@@ -190,6 +194,10 @@ function createApi({ get, post, bytes }: Requests): Api {
     figures: (id, turn, signal) =>
       get(`${session(id)}/figures${turn === undefined ? "" : `?turn=${turn}`}`, signal),
     compare: (id, other, signal) => get(`${session(id)}/compare?with=${encodeURIComponent(other)}`, signal),
+    usage: (by, since, signal) => {
+      const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+      return get(`/api/usage?${new URLSearchParams({ by, since: String(since), zone })}`, signal);
+    },
     verify: (id, signal) => get(`${session(id)}/verify`, signal),
     lanes: (id, signal) => get(`${session(id)}/lanes`, signal),
     openRequests: (id, signal) => get(`${session(id)}/open-requests`, signal),

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react";
+import { USAGE_GROUPS, type UsageGroup } from "../../protocol.ts";
 import { STATES, type StateFilter } from "./session-states.ts";
 
 /** What the list shows: the sessions with all words of a text, in any of some states; empty: all. */
@@ -7,8 +8,6 @@ export interface ListFilter {
   readonly states: ReadonlySet<StateFilter>;
 }
 
-export const USAGE_GROUPS = ["day", "project", "agent", "model"] as const;
-export type UsageGroup = (typeof USAGE_GROUPS)[number];
 /** Figures of all sessions: by what they are grouped, and of how many days until today; 0: all. */
 export interface UsageView {
   readonly by: UsageGroup;

@@ -91,7 +91,7 @@ function newestFirst(a: SessionSummary, b: SessionSummary): number {
 }
 
 /** When the day began that was so many days before: not all days have 24 hours. */
-function dayBefore(now: number, days: number): number {
+export function dayBefore(now: number, days: number): number {
   const day = new Date(now);
   day.setHours(0, 0, 0, 0);
   return day.setDate(day.getDate() - days);

@@ -1,41 +1,49 @@
-import { type ReactNode, useMemo } from "react";
+import { type ReactNode, useCallback, useDeferredValue } from "react";
 import { useStore } from "zustand";
 import { tokensIn, tokensOf } from "../../../model/tokens.ts";
+import { USAGE_GROUPS, type UsageGroup, type UsageReply, type UsageRow } from "../../../protocol.ts";
+import { apiOf } from "../../api/api.ts";
 import { ConnectionState } from "../../app/ConnectionState.tsx";
 import { HelpAndSettings } from "../../app/HelpAndSettings.tsx";
 import { type KeyBinding, useKeys } from "../../app/keys.ts";
-import { navigate, sessionsHref, USAGE_GROUPS, type UsageGroup, usageHref } from "../../app/router.ts";
+import { navigate, sessionsHref, usageHref } from "../../app/router.ts";
 import { useClient } from "../../app/store.ts";
+import { useLiveReply } from "../../app/use-live-reply.ts";
 import { usePageTitle } from "../../app/waiting.ts";
-import { dayName, exactNumber, shortNumber, shortPath } from "../../text/format.ts";
+import { exactNumber, share, shortNumber, shortPath } from "../../text/format.ts";
 import { t } from "../../text/text.ts";
 import { price } from "../../transcript/price.ts";
+import { duration } from "../../ui/duration.ts";
 import { FigureTable } from "../../ui/FigureTable.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
 import { useNow } from "../../ui/use-now.ts";
-import { type UsageRow, usageRows, usageTotal } from "./usage.ts";
+import { dayBefore } from "../sessions/session-list.ts";
 import "./usage.css";
 
 /** Days that can be chosen; 0: all. */
 const PERIODS = [7, 30, 90, 0] as const;
-const DAY = 86_400_000;
+/** Between two requests while sessions grow, in milliseconds: the part index has what grew some seconds later. */
+const AGAIN_MS = 5_000;
+/** Models without a price that are named. */
+const NAMED_MODELS = 5;
 
 /** What all sessions took, by day, project, agent or model. */
 export function UsageScreen({ by, days }: { by: UsageGroup; days: number }): ReactNode {
-  const { rows } = useClient();
+  const client = useClient();
+  const api = apiOf(client);
   // Changes with every row of the list.
-  const version = useStore(rows, (now) => now.version);
-  const loaded = useStore(rows, (now) => now.loaded);
-  const now = useNow(60_000);
+  const version = useDeferredValue(useStore(client.rows, (rows) => rows.version));
+  const today = dayBefore(useNow(60_000), 0);
   usePageTitle(t.usage.pageTitle);
   const bindings: KeyBinding[] = [
     { keys: ["u", "Escape"], does: t.usage.back, keyOnly: true, run: () => navigate("/") },
   ];
   useKeys(bindings);
-  const groups = useMemo(() => {
-    const since = days === 0 ? 0 : startOfDay(now) - (days - 1) * DAY;
-    return usageRows(rows.getState().byId.values(), by, since, dayName);
-  }, [rows, version, by, days, now]);
+  const load = useCallback(
+    (signal: AbortSignal) => api.usage(by, days === 0 ? 0 : dayBefore(today, days - 1), signal),
+    [api, by, days, today],
+  );
+  const { value, problem } = useLiveReply(load, version, AGAIN_MS);
   return (
     <main className="usage">
       <header className="bar">
@@ -60,19 +68,33 @@ export function UsageScreen({ by, days }: { by: UsageGroup; days: number }): Rea
             onChange={(chosen) => navigate(usageHref({ by, days: Number(chosen) }), "replace")}
           />
         </p>
-        {groups.length === 0 ? (
-          <p aria-busy={!loaded}>{loaded ? t.usage.none : t.sessions.loading}</p>
-        ) : (
-          <UsageTable by={by} groups={groups} />
-        )}
-        <p className="dialog-note">{t.usage.note}</p>
+        <div aria-live="polite">
+          {problem !== undefined && <p className="dialog-problem">{problem}</p>}
+          {value === undefined && problem === undefined && <p className="dialog-note">{t.changes.loading}</p>}
+          {value?.rows.length === 0 && <p>{t.usage.none}</p>}
+        </div>
+        {value !== undefined && value.rows.length > 0 && <UsageTable by={by} usage={value} />}
+        {value !== undefined && <Notes usage={value} />}
+        <p className="dialog-note">{t.usage.note(value?.prices_checked)}</p>
       </div>
     </main>
   );
 }
 
-function startOfDay(at: number): number {
-  return new Date(at).setHours(0, 0, 0, 0);
+/** How much has no price, and what is not counted yet. */
+function Notes({ usage: { total, not_indexed } }: { usage: UsageReply }): ReactNode {
+  const { tokens, unpriced_tokens, unpriced_models } = total.cost;
+  const named = unpriced_models.filter((model) => model !== "");
+  const more = unpriced_models.length - Math.min(named.length, NAMED_MODELS);
+  const names = [...named.slice(0, NAMED_MODELS), ...(more > 0 ? [t.figures.moreModels(more)] : [])];
+  return (
+    <>
+      {unpriced_tokens > 0 && (
+        <p>{visible(t.figures.unpricedShare(share(unpriced_tokens, tokens), names.join(", ")), "name")}</p>
+      )}
+      {not_indexed > 0 && <p>{t.usage.notIndexed(not_indexed)}</p>}
+    </>
+  );
 }
 
 function Choice<Value extends string>({
@@ -106,37 +128,38 @@ function Choice<Value extends string>({
   );
 }
 
-function UsageTable({ by, groups }: { by: UsageGroup; groups: readonly UsageRow[] }): ReactNode {
-  const most = Math.max(1, ...groups.map(({ usage }) => tokensOf(usage)));
-  const { sessions, runs, steps, calls, errors, given, cached, out, cost } = t.usage.heads;
+function UsageTable({ by, usage: { rows, total } }: { by: UsageGroup; usage: UsageReply }): ReactNode {
+  const tokens = (row: UsageRow): number => (row.usage === undefined ? 0 : tokensOf(row.usage));
+  const most = Math.max(1, ...rows.map(tokens));
+  const { sessions, runs, steps, calls, failed, active, given, cached, out, cost } = t.usage.heads;
+  const cellsOf = ({ usage, ...row }: UsageRow): ReactNode[] => [
+    row.sessions === 0 ? "" : exactNumber(row.sessions),
+    row.runs === 0 ? "" : exactNumber(row.runs),
+    exactNumber(row.steps),
+    exactNumber(row.tool_calls),
+    row.failed === 0 ? "" : exactNumber(row.failed),
+    row.active === 0 ? "" : duration(row.active),
+    usage === undefined ? "" : shortNumber(tokensIn(usage)),
+    usage?.cache_read === undefined ? "" : shortNumber(usage.cache_read),
+    usage === undefined ? "" : shortNumber(usage.output),
+    <Cost key="cost" cost={row.cost} />,
+  ];
   return (
     <FigureTable
       caption={t.usage.by(t.usage.groups[by])}
-      heads={[t.usage.groups[by], sessions, runs, steps, calls, errors, given, cached, out, cost]}
-      rows={[usageTotal(groups), ...groups].map((row, at) => ({
-        key: at === 0 ? " total" : row.key,
-        cells: [
-          at === 0 ? (
-            <strong key="name">{t.usage.total}</strong>
-          ) : (
-            <Name key="name" by={by} row={row} share={tokensOf(row.usage) / most} />
-          ),
-          exactNumber(row.sessions),
-          row.runs === 0 ? "" : exactNumber(row.runs),
-          exactNumber(row.steps),
-          exactNumber(row.tool_calls),
-          row.errors === 0 ? "" : exactNumber(row.errors),
-          row.counted === 0 ? "" : shortNumber(tokensIn(row.usage)),
-          row.usage.cache_read === undefined ? "" : shortNumber(row.usage.cache_read),
-          row.counted === 0 ? "" : shortNumber(row.usage.output),
-          <Cost key="cost" row={row} />,
-        ],
-      }))}
+      heads={[t.usage.groups[by], sessions, runs, steps, calls, failed, active, given, cached, out, cost]}
+      rows={[
+        { key: " total", cells: [<strong key="name">{t.usage.total}</strong>, ...cellsOf(total)] },
+        ...rows.map((row) => ({
+          key: row.key,
+          cells: [<Name key="name" by={by} row={row} part={tokens(row) / most} />, ...cellsOf(row)],
+        })),
+      ]}
     />
   );
 }
 
-function Name({ by, row, share }: { by: UsageGroup; row: UsageRow; share: number }): ReactNode {
+function Name({ by, row, part }: { by: UsageGroup; row: UsageRow; part: number }): ReactNode {
   const name = by === "project" ? shortPath(row.name) : row.name;
   const words = name === "" ? t.usage.unknown : visible(name, "name");
   return (
@@ -148,19 +171,19 @@ function Name({ by, row, share }: { by: UsageGroup; row: UsageRow; share: number
           {words}
         </a>
       )}
-      <span className="usage-share" aria-hidden="true" style={{ width: `${100 * share}%` }} />
+      <span className="usage-share" aria-hidden="true" style={{ width: `${100 * part}%` }} />
     </>
   );
 }
 
 /** What is known of the cost; of a part without prices it says so. */
-function Cost({ row: { usage, counted, unpriced } }: { row: UsageRow }): ReactNode {
-  if (usage.cost === undefined) return counted === 0 ? "" : t.usage.noPrice;
+function Cost({ cost: { total, tokens, unpriced_tokens } }: { cost: UsageRow["cost"] }): ReactNode {
+  if (total === undefined) return tokens === 0 ? "" : t.usage.noPrice;
   return (
     <>
-      {price(usage.cost)}
-      {unpriced > 0 && (
-        <span className="usage-unpriced" title={t.usage.unpriced(unpriced, counted)}>
+      {price(total)}
+      {unpriced_tokens > 0 && (
+        <span className="usage-unpriced" title={t.figures.unpricedShare(share(unpriced_tokens, tokens), "")}>
           {" "}
           +?
         </span>

@@ -51,7 +51,8 @@ export const list = {
       runs: "Runs",
       steps: "Steps",
       calls: "Tool calls",
-      errors: "Errors",
+      failed: "Failed calls",
+      active: "Active time",
       given: "Tokens in",
       cached: "Read from cache",
       out: "Tokens out",
@@ -59,10 +60,14 @@ export const list = {
     },
     total: "Total",
     unknown: "Unknown",
-    none: "No sessions in this period.",
+    none: "No steps in this period.",
     noPrice: "no price",
-    unpriced: (without: number, all: number): string => `${without} of ${all} sessions have no price`,
-    note: "A session counts on the day on which it began. Runs of sub-agents are counted beside the sessions. Costs are those that the records state.",
+    notIndexed: (count: number): string =>
+      count === 1
+        ? "1 file is not indexed yet: its latest steps are not counted."
+        : `${exactNumber(count)} files are not indexed yet: their latest steps are not counted.`,
+    note: (checked: string | undefined): string =>
+      `Each step counts on its own day. Runs of sub-agents are counted beside the sessions. Costs are as recorded, else at list prices${checked === undefined ? "" : ` of ${checked}`}.`,
   },
   sessions: {
     noEnd: "[NO END]",

@@ -1,0 +1,56 @@
+import { useEffect, useRef, useState } from "react";
+import type { ApiResult } from "../api/requests.ts";
+import { failureText } from "../text/failure-text.ts";
+
+export interface LiveReply<T> {
+  /** The last one. */
+  value?: T;
+  /** Why the last request failed. A value from before stays. */
+  problem?: string;
+}
+
+/**
+ * What a request gives, asked again when `version` changes, but not within `rest` milliseconds after a reply. Another `load`
+ * begins anew.
+ */
+export function useLiveReply<T>(
+  load: (signal: AbortSignal) => Promise<ApiResult<T>>,
+  version: number,
+  rest: number,
+): LiveReply<T> {
+  const [loaded, setLoaded] = useState<{ by?: typeof load; reply: LiveReply<T> }>({ reply: {} });
+  const refetch = useRef<() => void>(undefined);
+  useEffect(() => {
+    const ended = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isBusy = false;
+    let isStale = false;
+    // A request under way is not aborted by growth: while what it asks for grows faster than it is read, none would end.
+    const request = async (): Promise<void> => {
+      isBusy = true;
+      isStale = false;
+      const reply = await load(ended.signal);
+      if (ended.signal.aborted) return;
+      setLoaded((before) => ({
+        by: load,
+        reply: reply.ok
+          ? { value: reply.value }
+          : { ...(before.by === load && before.reply), problem: failureText(reply.failure) },
+      }));
+      timer = setTimeout(() => {
+        isBusy = false;
+        if (isStale) void request();
+      }, rest);
+    };
+    refetch.current = () => {
+      if (isBusy) isStale = true;
+      else void request();
+    };
+    return () => {
+      ended.abort();
+      clearTimeout(timer);
+    };
+  }, [load, rest]);
+  useEffect(() => refetch.current?.(), [load, rest, version]);
+  return loaded.by === load ? loaded.reply : {};
+}
