@@ -422,10 +422,61 @@ export interface ChangesReply extends Ledger {
   files: readonly (LedgerFile & { is_cut?: boolean })[];
   turns: number;
 }
-/** `GET /api/sessions/:id/verify`. The digests are SHA-256 of the parts, in hex. */
+/** Maximum number of parts of a page that are compared at once. */
+export const MAX_VERIFIED_PARTS = 20_000;
+const pageParts = record({
+  /** The page's position in the session's channel. */
+  epoch: z.string(),
+  seq: z.number(),
+  /** The digests (`partDigest`) of the parts that it holds, in ranges without gaps. */
+  parts: z.array(record({ from: z.int().nonnegative(), digests: z.array(z.string().max(64)) })),
+});
+/** What a page holds of a session. */
+export type PageParts = z.infer<typeof pageParts>;
+/** `POST /api/sessions/:id/verify` → `VerifyReply` */
+export const verifyBody = record({
+  page: optional(
+    pageParts.refine(
+      ({ parts }) => parts.reduce((sum, { digests }) => sum + digests.length, 0) <= MAX_VERIFIED_PARTS,
+      `at most ${MAX_VERIFIED_PARTS} parts can be compared`,
+    ),
+  ),
+});
+/** The digests are SHA-256 of the parts, in hex. */
 export interface VerifyReply extends Verification {
   digest_shown: string;
   digest_reread: string;
+  /** The page's parts beside the record. Absent: the request has none. */
+  page?: {
+    compared: number;
+    /** Of the same parts in the record, as they are sent to pages (`sequenceDigest`). */
+    digest: string;
+    /** Frames that the page did not have yet. Absent: its epoch is over. */
+    behind?: number;
+    /** The first part that differs: `reread` is the whole part as `comparedText` has it. Absent: they are equal. */
+    difference?: { index: number; part_id?: string; reread?: string; place?: string };
+  };
+}
+/** A session's file and how much of it is read. */
+export interface DiskState {
+  /** Size of the file, and how much of it is in the transcript, in bytes. */
+  bytes: number;
+  bytes_read: number;
+  /** When the file was written last, in milliseconds since 1970. */
+  written_at: number;
+  /** Milliseconds from the last write until it was read, or so far. Absent: the file has not grown since the daemon started. */
+  lag?: number;
+}
+/** `GET /api/sessions/:id/disk`: how far the transcript is behind its record. */
+export interface DiskReply {
+  /** The newest frame. */
+  epoch: string;
+  seq: number;
+  /** The daemon's clock, and the time of the newest record, in milliseconds since 1970. */
+  now: number;
+  newest_at: number;
+  /** Absent: the session is not read from a file, or the file is gone. */
+  disk?: DiskState;
 }
 /** `GET /api/sessions/:id/compare?with=`: from the first difference on. */
 export type CompareReply = Comparison;

@@ -1,13 +1,15 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { ContextReply, FiguresReply, LanesReply } from "../../src/protocol.ts";
+import { partDigest, sequenceDigest } from "../../src/model/compare/digest.ts";
+import type { ContextReply, DiskReply, FiguresReply, LanesReply, VerifyReply } from "../../src/protocol.ts";
 import { newAccess } from "../../src/server/auth/access.ts";
 import { createGuard } from "../../src/server/auth/guard.ts";
 import { createApp } from "../../src/server/http/app.ts";
 import { createSessions } from "../../src/server/import/catalog.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
+import { truncatePart } from "../../src/server/sessions/truncate.ts";
 import { claudeCode } from "../../src/sources/claude-code/format.ts";
 import { eventually } from "../eventually.ts";
 import { loggedSession } from "../logged-session.ts";
@@ -16,7 +18,7 @@ const access = newAccess();
 let folder: string;
 let sessions: Sessions;
 let id: string;
-let get: (path: string) => Promise<Response>;
+let get: (path: string, options?: RequestInit) => Promise<Response>;
 
 beforeAll(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "inspect-")));
@@ -38,9 +40,14 @@ beforeAll(async () => {
     if (row === undefined || !sessions.status().index.done) throw new Error("It is not listed yet.");
     return row.id;
   });
-  get = async (path) =>
+  get = async (path, options) =>
     await app.request(`http://127.0.0.1:4747/api/sessions/${id}${path}`, {
-      headers: { host: "127.0.0.1:4747", authorization: `Bearer ${access.api_token}` },
+      ...options,
+      headers: {
+        host: "127.0.0.1:4747",
+        authorization: `Bearer ${access.api_token}`,
+        ...(options?.method === "POST" && { "content-type": "application/json" }),
+      },
     });
 });
 afterAll(async () => {
@@ -134,6 +141,62 @@ it("counts the steps of a session", async () => {
     [0, 1, 1],
     [0, 2, 0],
   ]);
+});
+
+const verifyWith = async (body: object): Promise<VerifyReply> =>
+  await (await get("/verify", { method: "POST", body: JSON.stringify(body) })).json();
+
+it("compares the transcript and a page's parts with the record, read anew", async () => {
+  const open = await sessions.open(id);
+  if (open === undefined) throw new Error("not open");
+  const { epoch, seq, transcript } = open;
+  const digests = await Promise.all(
+    [...transcript.parts].flatMap((part) => (part === undefined ? [] : [partDigest(truncatePart(part))])),
+  );
+  const page = { epoch, seq, parts: [{ from: 0, digests }] };
+  const equal = await verifyWith({ page });
+  expect(equal).toMatchObject({
+    shown: digests.length,
+    reread: digests.length,
+    page: { compared: digests.length, behind: 0, digest: await sequenceDigest(digests) },
+  });
+  expect(equal.digest_shown).toBe(equal.digest_reread);
+  expect(equal).not.toHaveProperty("difference");
+  expect(equal.page).not.toHaveProperty("difference");
+
+  const other = await verifyWith({
+    page: {
+      ...page,
+      parts: [
+        { from: 1, digests: [digests[1], "0".repeat(32)] },
+        { from: 900, digests: ["x"] },
+      ],
+    },
+  });
+  const part = transcript.parts.at(2);
+  expect(other.page).toMatchObject({ compared: 3, difference: { index: 2, part_id: part?.id } });
+  expect(other.page?.difference?.reread).toContain(part?.id);
+  expect(other.page?.difference?.place).toMatch(/\.jsonl:\d+ · byte \d+$/);
+
+  const beyond = await verifyWith({ page: { ...page, parts: [{ from: 900, digests: ["x"] }] } });
+  expect(beyond.page?.difference).toEqual({ index: 900 });
+  const refused = await get("/verify", { method: "POST", body: JSON.stringify({ page: { epoch, seq } }) });
+  expect(refused.status).toBe(400);
+});
+
+it("tells how much of the file is read, and how long after the last write", async () => {
+  const { disk }: DiskReply = await (await get("/disk")).json();
+  expect(disk?.bytes_read).toBe(disk?.bytes);
+  // It has not grown under this daemon.
+  expect(disk).not.toHaveProperty("lag");
+  const [row] = sessions.list();
+  appendFileSync(row?.file ?? "", `${JSON.stringify({ type: "mode", mode: "normal" })}\n`);
+  await eventually(async () => {
+    const grown: DiskReply = await (await get("/disk")).json();
+    expect(grown.disk?.bytes).toBeGreaterThan(disk?.bytes ?? 0);
+    expect(grown.disk?.bytes_read).toBe(grown.disk?.bytes);
+    expect(grown.disk?.lag).toBeGreaterThanOrEqual(0);
+  });
 });
 
 it("lanes of a session without runs are its own bars", async () => {

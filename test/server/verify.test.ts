@@ -2,13 +2,21 @@ import { cpSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { verify } from "../../src/model/compare/verify.ts";
+import { comparedText, verify } from "../../src/model/compare/verify.ts";
 import { accumulate } from "../../src/model/transcript/accumulate.ts";
-import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
+import { transcriptPart } from "../../src/model/transcript/transcript.ts";
+import { emptyTranscript, type Transcript } from "../../src/model/transcript/transcript-state.ts";
 import { createSessions } from "../../src/server/import/catalog.ts";
+import { truncatePart } from "../../src/server/sessions/truncate.ts";
 import { formats } from "../../src/sources/index.ts";
 import { eventually } from "../eventually.ts";
 import { sharedData } from "../shared-data.ts";
+
+/** The parts as a page has them after they were sent, as they are compared. */
+const sentTexts = ({ parts }: Transcript): (string | undefined)[] =>
+  [...parts].map(
+    (part) => part && comparedText(transcriptPart.parse(JSON.parse(JSON.stringify(truncatePart(part))))),
+  );
 
 /** Expects every session below a folder to equal its record, read anew. At least `least` sessions are expected. */
 async function expectAllEqual(folder: string, least: number): Promise<void> {
@@ -28,6 +36,9 @@ async function expectAllEqual(folder: string, least: number): Promise<void> {
         let reread = emptyTranscript(id);
         for await (const batch of frames) for (const frame of batch) reread = accumulate(reread, frame);
         expect(verify(open.transcript, reread).difference, `${agent} ${id}`).toBeUndefined();
+        expect(sentTexts(open.transcript), `${agent} ${id}`).toEqual(
+          [...reread.parts].map((part) => part && comparedText(truncatePart(part))),
+        );
       });
     }
   } finally {

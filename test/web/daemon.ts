@@ -67,8 +67,11 @@ export async function startTestDaemon(sessions = createMemorySessions()): Promis
     }
     const headers = new Headers({ authorization: `Bearer ${token}`, host: incoming.headers.host ?? "" });
     for (const [name, value] of Object.entries(incoming.headers))
-      if (name.startsWith("x-") && typeof value === "string") headers.set(name, value);
-    const reply = await app.fetch(new Request(`${origin}${incoming.url}`, { headers }));
+      if ((name.startsWith("x-") || name === "content-type") && typeof value === "string")
+        headers.set(name, value);
+    const { method = "GET" } = incoming;
+    const request = { method, headers, ...(method === "POST" && { body: text }) };
+    const reply = await app.fetch(new Request(`${origin}${incoming.url}`, request));
     outgoing.writeHead(reply.status, Object.fromEntries(reply.headers));
     outgoing.end(Buffer.from(await reply.arrayBuffer()));
   });

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Frame } from "../../src/model/frames/frame.ts";
 import { PRICES_CHECKED } from "../../src/model/prices/list-prices.ts";
 import { App } from "../../src/web/app/App.tsx";
+import { openSession } from "../../src/web/app/open-session.ts";
 import type { Client } from "../../src/web/app/store.ts";
 import { uuidOf } from "../uuid-of.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
@@ -203,8 +204,36 @@ test("what is shown is compared with the record, read anew", async () => {
   const dialog = await screen.findByRole("dialog", { name: "Changes" });
   await userEvent.click(within(dialog).getByRole("tab", { name: "Verify" }));
   await within(dialog).findByText("Equal: all 13 parts are what the record says.");
-  const digests = ["Shown", "Read anew"].map(
-    (which) => within(dialog).getByText(new RegExp(`^${which}: SHA-256 [0-9a-f]{64}$`)).textContent,
-  );
-  expect(digests[0]?.split(" ").at(-1)).toBe(digests[1]?.split(" ").at(-1));
+  within(dialog).getByText("This page: all 13 parts are what the record says.");
+  within(dialog).getByText("This page has every frame");
+  const digestOf = (which: string): string | undefined =>
+    within(dialog)
+      .getByText(new RegExp(`^${which}: SHA-256 [0-9a-f]{64}$`))
+      .textContent?.split(" ")
+      .at(-1);
+  expect(digestOf("Daemon, shown")).toBe(digestOf("Daemon, read anew"));
+  expect(digestOf("This page")).toBe(digestOf("The same parts read anew"));
+});
+
+test("a page that shows something else than the record says so, with both values", async () => {
+  render(<App client={client} />);
+  await screen.findByText("I do not know.");
+  // The page's own state is damaged, as by a fold that went wrong.
+  const { state } = openSession(client, SESSION);
+  const { transcript } = state.getState();
+  if (transcript === undefined) throw new Error("no transcript");
+  const index = [...transcript.parts].findIndex((part) => part?.type === "text");
+  const part = transcript.parts.at(index);
+  if (part?.type !== "text") throw new Error("no text");
+  const parts = transcript.parts.set(index, { ...part, text: "Noted, wrongly." });
+  state.setState({ transcript: { ...transcript, parts } });
+  await userEvent.keyboard("d");
+  const dialog = await screen.findByRole("dialog", { name: "Changes" });
+  await userEvent.click(within(dialog).getByRole("tab", { name: "Verify" }));
+  await within(dialog).findByText("This page shows something else than the record says.");
+  within(dialog).getByText("Equal: all 13 parts are what the record says.");
+  const found = within(dialog).getByRole("region", { name: `The first difference is part ${index + 1}.` });
+  const [shown, recorded] = within(found).getAllByRole("definition");
+  expect(shown?.textContent).toContain('"text":"Noted, wrongly."');
+  expect(recorded?.textContent).toContain('"text":"Noted."');
 });

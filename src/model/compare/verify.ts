@@ -1,5 +1,17 @@
+import { sourceText } from "../transcript/source-text.ts";
 import type { TranscriptPart } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
+
+/** A part that differs between two transcripts, or that one of them lacks. */
+export interface PartDifference {
+  index: number;
+  part_id: string;
+  /** The part of each as JSON, around the first character that differs. Absent: it has no such part. */
+  shown?: string;
+  reread?: string;
+  /** The place of its record. */
+  place?: string;
+}
 
 /** How a transcript that was followed live compares with one that was read anew from its record. */
 export interface Verification {
@@ -7,33 +19,82 @@ export interface Verification {
   shown: number;
   reread: number;
   /** The first part that differs, or that one of the two lacks. Absent: they are equal. */
-  difference?: { index: number; part_id: string };
+  difference?: PartDifference;
 }
 
 /** Compares part by part, in order. */
 export function verify(shown: Transcript, reread: Transcript): Verification {
   const counts = { shown: shown.parts.length, reread: reread.parts.length };
   for (let index = 0; index < Math.max(counts.shown, counts.reread); index += 1) {
-    const one = shown.parts.at(index);
-    const other = reread.parts.at(index);
-    if (one !== undefined && other !== undefined && isSame(one, other)) continue;
-    const part = one ?? other;
-    if (part !== undefined) return { ...counts, difference: { index, part_id: part.id } };
+    const difference = differenceAt(index, shown.parts.at(index), reread.parts.at(index));
+    if (difference !== undefined) return { ...counts, difference };
   }
   return counts;
 }
 
+function differenceAt(
+  index: number,
+  one: TranscriptPart | undefined,
+  other: TranscriptPart | undefined,
+): PartDifference | undefined {
+  const part = one ?? other;
+  if (part === undefined) return undefined;
+  const [shown, reread] = [one && comparedText(one), other && comparedText(other)];
+  return shown === reread ? undefined : describeDifference(index, part, shown, reread);
+}
+
+/** A difference with excerpts of both parts. `shown`, `reread`: as `comparedText` has them. */
+export function describeDifference(
+  index: number,
+  { id, source }: Pick<TranscriptPart, "id" | "source">,
+  shown: string | undefined,
+  reread: string | undefined,
+): PartDifference {
+  const from = firstDifference(shown ?? "", reread ?? "");
+  return {
+    index,
+    part_id: id,
+    ...(shown !== undefined && { shown: excerpt(shown, from) }),
+    ...(reread !== undefined && { reread: excerpt(reread, from) }),
+    ...(source !== undefined && { place: sourceText(source) }),
+  };
+}
+
+/** Characters of an excerpt before and after the first difference. */
+const BEFORE = 80;
+const AFTER = 240;
+
+function firstDifference(one: string, other: string): number {
+  const end = Math.min(one.length, other.length);
+  for (let at = 0; at < end; at += 1) if (one[at] !== other[at]) return at;
+  return end;
+}
+
+function excerpt(text: string, at: number): string {
+  const from = Math.max(0, at - BEFORE);
+  const cut = text.slice(from, at + AFTER).toWellFormed();
+  return `${from > 0 ? "…" : ""}${cut}${at + AFTER < text.length ? "…" : ""}`;
+}
+
 /** The parts of a transcript as one text a line, as `verify` compares them: what a digest of a transcript is made of. */
 export function* comparedLines({ parts }: Transcript): Generator<string> {
-  for (const part of parts) if (part !== undefined) yield `${comparable(part)}\n`;
+  for (const part of parts) if (part !== undefined) yield `${comparedText(part)}\n`;
 }
 
-const isSame = (one: TranscriptPart, other: TranscriptPart): boolean => comparable(one) === comparable(other);
-
-/** Runs are linked by the daemon from other files, and it ends calls whose agent is gone: neither is in the record. */
-function comparable(part: TranscriptPart): string {
-  if (part.type !== "tool_call") return JSON.stringify(part);
+/**
+ * A part as JSON with its members in alphabetical order. Runs are linked by the daemon from other files, and it ends calls whose
+ * agent is gone: neither is in the record.
+ */
+export function comparedText(part: TranscriptPart): string {
+  if (part.type !== "tool_call") return canonicalJson(part);
   const { run: _, state, ...call } = part;
   const isUnknown = state.status === "aborted" && state.outcome?.kind === "unknown";
-  return JSON.stringify({ ...call, state: isUnknown || state.status === "running" ? "no result" : state });
+  return canonicalJson({ ...call, state: isUnknown || state.status === "running" ? "no result" : state });
 }
+
+const canonicalJson = (value: unknown): string =>
+  JSON.stringify(value, (_, member: unknown) =>
+    typeof member === "object" && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : member,
+  );

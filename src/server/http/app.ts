@@ -35,7 +35,7 @@ import { addSearchRoute, QUERY_LIMIT } from "./search-route.ts";
 import { openSession } from "./session-query.ts";
 import { addSourceRoutes } from "./sources-route.ts";
 import { addUsageRoute } from "./usage-route.ts";
-import { addVerifyRoute } from "./verify-route.ts";
+import { addVerifyRoutes } from "./verify-route.ts";
 
 interface AppOptions {
   sessions: Sessions;
@@ -178,7 +178,7 @@ export function createApp(options: AppOptions) {
   addFiguresRoute(app, { sessions, prices, opened_files: options.opened_files });
   addCompareRoute(app, sessions);
   addLanesRoute(app, sessions, options.opened_files);
-  addVerifyRoute(app, sessions);
+  addVerifyRoutes(app, sessions);
   if (options.sources) addSourceRoutes(app, options.sources);
   if (options.opened_files) addOpenedFilesRoutes(app, options.opened_files);
 

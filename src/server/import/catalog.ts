@@ -26,6 +26,7 @@ import { createRecordLogs } from "./record-logs/record-logs.ts";
 import { watchRegistries } from "./registry-hints.ts";
 import { createRunMarkers } from "./run-markers.ts";
 import {
+  diskState,
   type IndexedSession,
   isArchivable,
   isStale,
@@ -459,6 +460,10 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
       const content = entry && (await openContent(entry, archive));
       const is_open = entry?.reading !== undefined && !entry.reading.ended;
       return content && sessionFrames(id, entry, content, (own) => reader.idFor(entry, own), is_open);
+    },
+    async disk(id) {
+      const entry = (indexed.get(id) ?? segments.sessionOf(id))?.entry;
+      return entry && (await diskState(entry, now()));
     },
     async loggedRequests(id) {
       const entry = (indexed.get(id) ?? segments.sessionOf(id))?.entry;

@@ -248,6 +248,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       // The place was that of a segment of the earlier content.
       if (work.replaced && tail?.checkpoint) return await readNow(entry, folded);
       reading.identity = result.identity;
+      entry.read_at = now();
       commit(entry, reading, work.from_start);
       return retain(entry, reading, timing.idle);
     }
@@ -266,6 +267,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     finishLastLine(entry, reading, result.identity.modified_at);
     if (work.replaced) sessions.replaceContent(entry, reading.builders, work.file_id);
     entry.identity = result.identity;
+    entry.read_at = now();
     delete reading.identity;
     delete entry.partial_identity;
     entry.done = true;

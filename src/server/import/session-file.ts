@@ -1,5 +1,7 @@
+import { stat } from "node:fs/promises";
 import type { OpenCalls } from "../../model/open-calls.ts";
 import type { SessionSummary } from "../../model/session.ts";
+import type { DiskState } from "../../protocol.ts";
 import type { Format } from "../../sources/contract.ts";
 import { isRecordLog } from "../../sources/record-log/log-line.ts";
 import type { FileIdentity, StoredFile } from "../../store/contract.ts";
@@ -36,6 +38,8 @@ export interface SessionFile {
   done: boolean;
   /** The file was seen to grow: an agent is writing it, whatever its timestamps say. */
   grew?: boolean;
+  /** When it was read to its end the last time, in milliseconds since 1970. */
+  read_at?: number;
   /** Bytes read so far during the first reading. */
   progress: number;
   last_line_timer?: NodeJS.Timeout;
@@ -106,6 +110,27 @@ export function isStale({ identity, seen, side_stamp, gone }: SessionFile): bool
     identity.modified_at !== seen.modified_at ||
     side_stamp !== seen.side_stamp
   );
+}
+
+/** The file on disk now and how much of it is read; `undefined`: it is gone. `now`: milliseconds since 1970. */
+export async function diskState(entry: SessionFile, now: number): Promise<DiskState | undefined> {
+  const found = entry.gone ? undefined : await stat(entry.path).catch(() => undefined);
+  if (found === undefined) return undefined;
+  const { read_at, grew } = entry;
+  const bytes_read = (entry.reading?.identity ?? entry.identity)?.size ?? entry.progress;
+  const written_at = found.mtimeMs;
+  const lag =
+    bytes_read < found.size
+      ? now - written_at
+      : grew === true && read_at !== undefined
+        ? read_at - written_at
+        : undefined;
+  return {
+    bytes: found.size,
+    bytes_read,
+    written_at,
+    ...(lag !== undefined && { lag: Math.max(0, lag) }),
+  };
 }
 
 /** The last known size in bytes. */

@@ -44,6 +44,7 @@ export function mergeSessions(sources: readonly Sessions[]): Sessions {
     raw: async (id, part_id) => await sourceOf(id)?.raw(id, part_id),
     attachment: async (id, part_id, n) => await sourceOf(id)?.attachment(id, part_id, n),
     frames: async (id) => await sourceOf(id)?.frames(id),
+    disk: async (id) => await sourceOf(id)?.disk?.(id),
     loggedRequests: async (id) => (await sourceOf(id)?.loggedRequests?.(id)) ?? [],
     output: async (id, part_id, from) => await sourceOf(id)?.output(id, part_id, from),
     indexedAs(source, session_id, byte) {

@@ -120,6 +120,7 @@ export function withReadState(options: ReadStateOptions): ReadableSessions {
     attachment: (id, part_id, n) => sessions.attachment(id, part_id, n),
     output: (id, part_id, from) => sessions.output(id, part_id, from),
     frames: (id) => sessions.frames(id),
+    disk: async (id) => await sessions.disk?.(id),
     loggedRequests: async (id) => (await sessions.loggedRequests?.(id)) ?? [],
     indexedAs: (source, session_id, byte) => sessions.indexedAs?.(source, session_id, byte),
     isIndexed: (id) => sessions.isIndexed?.(id) === true,

@@ -3,7 +3,7 @@ import type { Frame } from "../../model/frames/frame.ts";
 import type { LiveChange, LivePart } from "../../model/live-text.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
-import type { ChannelFrame, RawReply, StatusReply } from "../../protocol.ts";
+import type { ChannelFrame, DiskState, RawReply, StatusReply } from "../../protocol.ts";
 
 /** A session whose transcript is in memory and kept up to date for its viewers. */
 export interface OpenSession {
@@ -50,6 +50,8 @@ export interface Sessions {
   output(id: string, part_id: string, from: number): Promise<Uint8Array | undefined>;
   /** All frames of a session, read again from its beginning; `undefined`: no such session, or its record is gone. */
   frames(id: string): Promise<AsyncIterable<readonly Frame[]> | undefined>;
+  /** The session's file and how much of it is read. Absent or `undefined`: it is not read from a file, or the file is gone. */
+  disk?(id: string): Promise<DiskState | undefined>;
   /** The requests logged by the session's agent. Absent or empty: none. */
   loggedRequests?(id: string): Promise<readonly LoggedRequest[]>;
   /**

@@ -11,12 +11,14 @@ import type {
   CompareReply,
   ContextItemReply,
   ContextReply,
+  DiskReply,
   FiguresReply,
   LanesReply,
   LocateReply,
   NewSessionBody,
   OpenedFilesReply,
   OpenRequestsReply,
+  PageParts,
   PartsReply,
   PromptBody,
   PushReply,
@@ -113,7 +115,13 @@ interface SessionApi {
   /** Two sessions from their first difference on. */
   compare(session_id: string, other: string, signal?: AbortSignal): Promise<ApiResult<CompareReply>>;
   /** What is shown of a session beside its record, read anew. */
-  verify(session_id: string, signal?: AbortSignal): Promise<ApiResult<VerifyReply>>;
+  verify(
+    session_id: string,
+    body: { page?: PageParts },
+    signal?: AbortSignal,
+  ): Promise<ApiResult<VerifyReply>>;
+  /** How far a session is behind its file. */
+  disk(session_id: string, signal?: AbortSignal): Promise<ApiResult<DiskReply>>;
   /** A session and its runs on one clock. */
   lanes(session_id: string, signal?: AbortSignal): Promise<ApiResult<LanesReply>>;
   /** What a session asks, whole. */
@@ -198,7 +206,8 @@ function createApi({ get, post, bytes }: Requests): Api {
       const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
       return get(`/api/usage?${new URLSearchParams({ by, since: String(since), zone })}`, signal);
     },
-    verify: (id, signal) => get(`${session(id)}/verify`, signal),
+    verify: (id, body, signal) => post(`${session(id)}/verify`, body, signal),
+    disk: (id, signal) => get(`${session(id)}/disk`, signal),
     lanes: (id, signal) => get(`${session(id)}/lanes`, signal),
     openRequests: (id, signal) => get(`${session(id)}/open-requests`, signal),
     answerTerminal: (request_id, body) =>

@@ -46,6 +46,8 @@ export interface OpenSession {
   load(from: number, to: number): Promise<void>;
   /** The part at a position: what is there, or what stood there before a snapshot. */
   partAt(index: number): TranscriptPart | undefined;
+  /** The frames that the state has; `undefined`: none came yet. */
+  position(): ChannelPosition | undefined;
   /** Asks anew for a session that was refused: the daemon has found it since. */
   retry(): void;
   /** Follows the channel until every `follow` was ended; what is folded stays for a return. */
@@ -230,6 +232,7 @@ export function createOpenSession(id: string, { api, live }: SessionClient): Ope
       const { transcript, stale } = state.getState();
       return transcript?.parts.at(index) ?? stale?.at(index);
     },
+    position: () => position,
     retry: () => subscription?.restart(),
     follow() {
       followers += 1;

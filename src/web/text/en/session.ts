@@ -113,12 +113,31 @@ export const session = {
     differs: (shown: string, reread: string): string =>
       `They differ: ${shown} parts are shown, ${reread} were read from the record.`,
     first: (number: string): string => `The first difference is part ${number}.`,
-    shown: (digest: string): string => `Shown: SHA-256 ${digest}`,
-    reread: (digest: string): string => `Read anew: SHA-256 ${digest}`,
+    isShown: "Shown",
+    isRecorded: "Record",
+    missing: "no such part",
+    noPage:
+      "This page's own parts were not compared: the browser computes digests only on HTTPS or on this machine.",
+    pageEqual: (loaded: string, all: string): string =>
+      `This page: ${loaded === all ? `all ${all} parts are` : `the ${loaded} of ${all} parts that it has loaded are`} what the record says.`,
+    pageDiffers: "This page shows something else than the record says.",
+    shown: (digest: string): string => `Daemon, shown: SHA-256 ${digest}`,
+    reread: (digest: string): string => `Daemon, read anew: SHA-256 ${digest}`,
+    page: (digest: string): string => `This page: SHA-256 ${digest}`,
+    expected: (digest: string): string => `The same parts read anew: SHA-256 ${digest}`,
+    lag: "Behind the file",
+    allRead: (bytes: string): string => `All ${bytes} bytes on disk are read`,
+    behind: (missing: string, bytes: string): string =>
+      `${missing} of ${bytes} bytes on disk are not read yet`,
+    lastRead: (milliseconds: string): string => `Last write read after ${milliseconds} ms`,
+    waiting: (milliseconds: string): string => `Behind for ${milliseconds} ms`,
+    newest: (age: string): string => `Newest record ${age} old`,
+    pageHasAll: "This page has every frame",
+    pageLacks: (count: number): string => `This page lacks ${count} ${count === 1 ? "frame" : "frames"}`,
     record: "Record:",
     archived: "from the archive",
     about:
-      "The daemon reads the record again from its beginning and compares every part with the transcript that it followed live. A running session may have grown meanwhile.",
+      "The daemon reads the record again from its beginning and compares every part with the transcript that it followed live, and with the parts that this page has folded from its own frames. A running session may have grown meanwhile.",
   },
   context: {
     key: "Input of this model call",

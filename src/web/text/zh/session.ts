@@ -103,12 +103,31 @@ export const session = {
     differs: (shown: string, reread: string): string =>
       `不一致：显示 ${shown} 条，从记录中读出 ${reread} 条。`,
     first: (position: string): string => `第一处差异是第 ${position} 条。`,
-    shown: (digest: string): string => `显示内容：SHA-256 ${digest}`,
-    reread: (digest: string): string => `重新读取：SHA-256 ${digest}`,
+    isShown: "显示内容",
+    isRecorded: "记录",
+    missing: "没有这条内容",
+    noPage: "未比较本页面的内容：浏览器只在 HTTPS 或本机地址下计算摘要。",
+    pageEqual: (loaded: string, all: string): string =>
+      loaded === all
+        ? `本页面：全部 ${all} 条内容与记录相同。`
+        : `本页面：已加载的 ${loaded} 条（共 ${all} 条）与记录相同。`,
+    pageDiffers: "本页面显示的内容与记录不一致。",
+    shown: (digest: string): string => `守护进程，显示内容：SHA-256 ${digest}`,
+    reread: (digest: string): string => `守护进程，重新读取：SHA-256 ${digest}`,
+    page: (digest: string): string => `本页面：SHA-256 ${digest}`,
+    expected: (digest: string): string => `重新读取的同一部分：SHA-256 ${digest}`,
+    lag: "与文件的差距",
+    allRead: (bytes: string): string => `磁盘上的 ${bytes} 字节已全部读取`,
+    behind: (missing: string, bytes: string): string => `磁盘上的 ${bytes} 字节中有 ${missing} 字节尚未读取`,
+    lastRead: (milliseconds: string): string => `最近一次写入在 ${milliseconds} 毫秒后读取`,
+    waiting: (milliseconds: string): string => `已落后 ${milliseconds} 毫秒`,
+    newest: (age: string): string => `最新记录在 ${age} 前`,
+    pageHasAll: "本页面已有全部帧",
+    pageLacks: (count: number): string => `本页面缺少 ${count} 帧`,
     record: "记录：",
     archived: "来自归档",
     about:
-      "守护进程从头重新读取记录，并将每条内容与实时跟踪得到的记录逐一比较。正在运行的会话在此期间可能有新增内容。",
+      "守护进程从头重新读取记录，并将每条内容与实时跟踪得到的记录以及本页面由自己的帧折叠出的内容逐一比较。正在运行的会话在此期间可能有新增内容。",
   },
   context: {
     key: "此次模型调用的输入",

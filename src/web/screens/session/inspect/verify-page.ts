@@ -1,0 +1,93 @@
+import { partDigest, sequenceDigest } from "../../../../model/compare/digest.ts";
+import { comparedText, describeDifference, type PartDifference } from "../../../../model/compare/verify.ts";
+import type { TranscriptPart } from "../../../../model/transcript/transcript.ts";
+import type { Transcript } from "../../../../model/transcript/transcript-state.ts";
+import { MAX_VERIFIED_PARTS, type PageParts, type VerifyReply } from "../../../../protocol.ts";
+import type { Api } from "../../../api/api.ts";
+import type { ApiResult } from "../../../api/requests.ts";
+import type { OpenSession } from "../../../app/open-session.ts";
+
+/** How often a page that is behind is compared again. */
+const ATTEMPTS = 3;
+
+/** The daemon's comparison, and what this page holds beside it. */
+export interface PageVerification {
+  reply: VerifyReply;
+  /** Absent: this browser computes no digests here, or the page has no part. */
+  page?: {
+    /** Parts that this page has loaded, of all. */
+    loaded: number;
+    all: number;
+    digest: string;
+    expected: string;
+    difference?: PartDifference;
+  };
+}
+
+/** Compares what the daemon shows, and what this page shows, with the record, read anew. */
+export async function verifyWithPage(
+  api: Pick<Api, "verify">,
+  session: OpenSession,
+  signal: AbortSignal,
+): Promise<ApiResult<PageVerification>> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { transcript } = session.state.getState();
+    const { epoch, seq } = session.position() ?? {};
+    const held = transcript && (await digestsOf(transcript));
+    const parts: PageParts | undefined =
+      held === undefined || epoch === undefined || seq === undefined
+        ? undefined
+        : { epoch, seq, parts: held };
+    const reply = await api.verify(session.id, parts === undefined ? {} : { page: parts }, signal);
+    if (!reply.ok) return reply;
+    const { page } = reply.value;
+    if (transcript === undefined || held === undefined || page === undefined)
+      return { ok: true, value: { reply: reply.value } };
+    const differs = page.difference !== undefined;
+    // What came while it was compared may be the difference.
+    if (differs && page.behind !== 0 && attempt < ATTEMPTS && !signal.aborted) continue;
+    const difference = page.difference && describe(page.difference, transcript);
+    return {
+      ok: true,
+      value: {
+        reply: reply.value,
+        page: {
+          loaded: page.compared,
+          all: transcript.parts.length,
+          digest: await sequenceDigest(held.flatMap(({ digests }) => digests)),
+          expected: page.digest,
+          ...(difference && { difference }),
+        },
+      },
+    };
+  }
+}
+
+/** The digests of the parts that are loaded, the latest if they are too many. */
+async function digestsOf({ parts }: Transcript): Promise<PageParts["parts"] | undefined> {
+  // Browsers leave it out where the page did not come over HTTPS or from this machine.
+  if (!("subtle" in crypto)) return undefined;
+  const loaded: [index: number, part: TranscriptPart][] = [];
+  for (let index = parts.length - 1; index >= 0 && loaded.length < MAX_VERIFIED_PARTS; index -= 1) {
+    const part = parts.at(index);
+    if (part !== undefined) loaded.push([index, part]);
+  }
+  const ranges: { from: number; digests: string[] }[] = [];
+  for (const [index, part] of loaded.reverse()) {
+    const last = ranges.at(-1);
+    const digest = await partDigest(part);
+    if (last !== undefined && last.from + last.digests.length === index) last.digests.push(digest);
+    else ranges.push({ from: index, digests: [digest] });
+  }
+  return ranges.length === 0 ? undefined : ranges;
+}
+
+function describe(
+  { index, part_id, reread, place }: NonNullable<NonNullable<VerifyReply["page"]>["difference"]>,
+  { parts }: Transcript,
+): PartDifference {
+  const own = parts.at(index);
+  const id = own?.id ?? part_id ?? "";
+  const text = own && comparedText(own);
+  return { ...describeDifference(index, { id }, text, reread), ...(place !== undefined && { place }) };
+}
