@@ -484,6 +484,8 @@ export type CompareReply = Comparison;
 export interface Lane {
   session_id: string;
   depth: number;
+  /** Present if the lane is a phase of a workflow that `session_id` started: the lanes of its agents follow. */
+  phase?: { title: string; session_ids: readonly string[] };
   bars: readonly LaneBar[];
   /** Later bars are left out: the reply would be too long. */
   is_cut?: boolean;

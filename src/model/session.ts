@@ -9,6 +9,14 @@ const forkedFrom = record({
   rewind: optional(z.boolean()),
 });
 
+/** Facts about a sub-agent's run. `phase`: the phase of the workflow that it belongs to. */
+const runFacts = record({
+  name: optional(z.string()),
+  task: optional(z.string()),
+  depth: optional(z.number()),
+  phase: optional(z.string()),
+});
+
 /** Facts about a session as a whole. All fields are optional: a later patch overrides them, field by field. */
 export const sessionPatch = record({
   /** A format id: `claude-code`, `codex`. */
@@ -23,9 +31,7 @@ export const sessionPatch = record({
   model: optional(z.string()),
   /** For a sub-agent's run: the session that started it and, once linked, the call. */
   parent: optional(record({ session_id: uuid, tool_call_id: optional(z.string()) })),
-  run: optional(
-    record({ name: optional(z.string()), task: optional(z.string()), depth: optional(z.number()) }),
-  ),
+  run: optional(runFacts),
   forked_from: optional(forkedFrom),
   /**
    * The cost of the whole session according to the agent, in US dollars, including runs, titles and failed attempts. A copied
@@ -163,9 +169,7 @@ export const sessionSummary = record({
   parts: z.number(),
   usage: optional(usage),
   parent: optional(record({ session_id: uuid, tool_call_id: optional(z.string()) })),
-  run: optional(
-    record({ name: optional(z.string()), task: optional(z.string()), depth: optional(z.number()) }),
-  ),
+  run: optional(runFacts),
   forked_from: optional(forkedFrom),
   agent_cost: optional(record({ usd: z.number(), partial: optional(z.boolean()) })),
   /** The end of the last turn is not recorded, but inferred because the file is no longer written. */

@@ -666,7 +666,8 @@ function openFile(path: string, identity: Identity): SessionFile {
     if (call !== undefined) main.facts.run.tool_call_id = call;
     if (parent !== undefined) main.facts.run.parent_session_id = runId(main_id, parent);
     // All agents of a workflow have the same type. Phases distinguish them.
-    const name = asText(meta.name) ?? asText(meta.workflowPhase) ?? asText(meta.agentType);
+    const phase = asText(meta.workflowPhase);
+    const name = asText(meta.name) ?? phase ?? asText(meta.agentType);
     const task = asText(meta.description);
     const depth = asNumber(meta.spawnDepth);
     // The call of a nested run is in another run's file, which only linking finds.
@@ -680,6 +681,7 @@ function openFile(path: string, identity: Identity): SessionFile {
         ...(name !== undefined && { name }),
         ...(task !== undefined && { task }),
         ...(depth !== undefined && { depth }),
+        ...(phase !== undefined && { phase }),
       },
     };
     const line: Line = {

@@ -265,6 +265,8 @@ export const session = {
     silent: (doing: string, silence: string): string => `${doing}, silent ${silence}`,
     noEnd: "no end recorded",
     stopped: "Stopped",
+    phaseState: (ended: number, all: number, failed: number): string =>
+      `${ended} of ${all} done${failed === 0 ? "" : `, ${failed} failed`}`,
   },
   compare: {
     key: "Compare with another session",

@@ -245,6 +245,8 @@ export const session = {
     silent: (doing: string, silence: string): string => `${doing}，${silence}无动静`,
     noEnd: "没有结束记录",
     stopped: "已停止",
+    phaseState: (ended: number, all: number, failed: number): string =>
+      `${all} 个中已完成 ${ended} 个${failed === 0 ? "" : `，${failed} 个失败`}`,
   },
   compare: {
     key: "与另一个会话比较",

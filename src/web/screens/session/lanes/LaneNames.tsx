@@ -4,7 +4,7 @@ import { useShallow } from "zustand/react/shallow";
 import { hasNoEnd, isWaiting, type SessionSummary } from "../../../../model/session.ts";
 import type { Lane } from "../../../../protocol.ts";
 import { sessionHref } from "../../../app/router.ts";
-import { useClient } from "../../../app/store.ts";
+import { rowsOf, useClient } from "../../../app/store.ts";
 import { shortDuration } from "../../../text/format.ts";
 import { t } from "../../../text/text.ts";
 import { activityOf } from "../../../transcript/activity.ts";
@@ -16,28 +16,40 @@ const SILENT_MS = 10_000;
 
 /** The names of the lanes, with what each does now, or how it ended. */
 export const LaneNames = memo(function LaneNames({
+  session_id: top,
   lanes,
+  rows,
   selected,
   now,
 }: {
+  /** The session whose timeline it is. */
+  session_id: string;
   lanes: readonly Lane[];
+  /** The rows of the lanes' sessions. */
+  rows: readonly (SessionSummary | undefined)[];
   selected: number | undefined;
   now: number;
 }): ReactNode {
-  const rows = useStore(
-    useClient().rows,
-    useShallow(({ byId }) => lanes.map(({ session_id }) => byId.get(session_id))),
-  );
   return (
     <ol className="lane-names">
-      {lanes.map(({ session_id, depth, problem }, index) => {
+      {lanes.map(({ session_id, depth, problem, phase }, index) => {
         const row = rows[index];
+        if (phase !== undefined)
+          return (
+            <PhaseName
+              key={`${session_id} ${phase.session_ids[0]}`}
+              session_id={top}
+              phase={phase}
+              depth={depth}
+              isSelected={index === selected}
+            />
+          );
         return (
           <li
             key={session_id}
             className={`lane-name lane-${row === undefined ? "completed" : isWaiting(row) ? "waiting" : row.status}`}
             {...(index === selected && { "aria-current": "true" as const })}
-            style={{ paddingInlineStart: 8 + 12 * Math.min(depth, 6) }}
+            style={{ paddingInlineStart: indent(depth) }}
           >
             <span className="lane-title">
               <a href={sessionHref(session_id)} tabIndex={-1}>
@@ -53,6 +65,38 @@ export const LaneNames = memo(function LaneNames({
     </ol>
   );
 });
+
+const indent = (depth: number): number => 8 + 12 * Math.min(depth, 6);
+
+/** A phase of a workflow, and how many of its agents have ended. */
+function PhaseName({
+  session_id,
+  phase: { title, session_ids },
+  depth,
+  isSelected,
+}: {
+  session_id: string;
+  phase: NonNullable<Lane["phase"]>;
+  depth: number;
+  isSelected: boolean;
+}): ReactNode {
+  const statuses = useStore(
+    rowsOf(useClient(), session_id),
+    useShallow(({ byId }) => session_ids.map((id) => byId.get(id)?.status)),
+  );
+  const ended = statuses.filter((status) => status !== "running").length;
+  const failed = statuses.filter((status) => status === "failed").length;
+  return (
+    <li
+      className="lane-name lane-phase"
+      {...(isSelected && { "aria-current": "true" as const })}
+      style={{ paddingInlineStart: indent(depth) }}
+    >
+      <span className="lane-title">{visible(title, "name")}</span>
+      <span className="lane-state">{t.lanes.phaseState(ended, statuses.length, failed)}</span>
+    </li>
+  );
+}
 
 /** The tool that runs and how long nothing was recorded, or how it ended. */
 function stateOf(row: SessionSummary, now: number): string {

@@ -10,11 +10,13 @@ import {
   useState,
 } from "react";
 import { useStore } from "zustand";
+import { useShallow } from "zustand/react/shallow";
 import type { StoreApi } from "zustand/vanilla";
 import type { LaneBar } from "../../../../model/lanes/lane.ts";
-import { hasNoEnd } from "../../../../model/session.ts";
+import { hasNoEnd, type SessionSummary } from "../../../../model/session.ts";
+import type { Lane } from "../../../../protocol.ts";
 import { navigate, sessionHref } from "../../../app/router.ts";
-import { useClient, useSetting } from "../../../app/store.ts";
+import { rowsOf, useClient, useSetting } from "../../../app/store.ts";
 import { clockTime, shortDuration } from "../../../text/format.ts";
 import { t } from "../../../text/text.ts";
 import { duration } from "../../../ui/duration.ts";
@@ -42,12 +44,19 @@ interface Props {
 
 /** A session and its runs on one clock, above the transcript. */
 export function LanesPanel(props: Props): ReactNode {
-  const { reply, problem } = useLanes(props.session_id);
+  const { value: reply, problem } = useLanes(props.session_id);
   const hasBars = reply?.lanes.some(({ bars }) => bars.length > 0) === true;
   return (
     <section className="lanes" aria-label={t.lanes.name}>
       {hasBars && reply !== undefined ? (
-        <Lanes {...props} lanes={reply.lanes} leftOut={reply.left_out} />
+        <>
+          <Lanes {...props} lanes={reply.lanes} leftOut={reply.left_out} />
+          {problem !== undefined && (
+            <p className="lanes-note dialog-problem" role="alert">
+              {problem}
+            </p>
+          )}
+        </>
       ) : (
         <p className="lanes-note" role="status">
           {problem ?? (reply === undefined ? t.changes.loading : t.lanes.none)}
@@ -67,10 +76,13 @@ function Lanes({
   lanes,
   leftOut,
 }: Props & {
-  lanes: NonNullable<ReturnType<typeof useLanes>["reply"]>["lanes"];
+  lanes: readonly Lane[];
   leftOut: number;
 }): ReactNode {
-  const { byId } = useClient().rows.getState();
+  const rows = useStore(
+    rowsOf(useClient(), session_id),
+    useShallow(({ byId }) => lanes.map((lane) => byId.get(lane.session_id))),
+  );
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [size, setSize] = useState({ width: 0, height: 0 });
@@ -78,7 +90,8 @@ function Lanes({
   const [selected, setSelected] = useState<BarPlace>();
   const at = useStore(readAt, (state) => state.at);
   const isOpen = lanes.some(({ bars }) => bars.some(({ to }) => to === undefined));
-  const ticking = useNow(1_000);
+  const isRunning = rows.some((row) => row?.status === "running");
+  const ticking = useNow(isOpen || isRunning ? 1_000 : undefined);
   const [drawnAt] = useState(() => Date.now());
   const now = isOpen ? ticking : drawnAt;
 
@@ -89,12 +102,10 @@ function Lanes({
   );
   const placed = useMemo(
     () =>
-      lanes.map(({ session_id: id, bars }) => {
-        const row = byId.get(id);
-        const isLost = row?.status === "failed" && hasNoEnd(row);
-        return placeLane({ session_id: id, bars, isLost }, scale, now);
-      }),
-    [lanes, scale, now, byId],
+      lanes.map(({ session_id: id, bars, phase }, index) =>
+        placeLane({ session_id: id, bars, isLost: phase === undefined && isLost(rows[index]) }, scale, now),
+      ),
+    [lanes, scale, now, rows],
   );
 
   const viewNow = useCallback(
@@ -222,7 +233,13 @@ function Lanes({
         onScroll={draw}
       >
         <div className="lanes-space" style={{ width: scale.width + 24, height: AXIS + lanes.length * LANE }}>
-          <LaneNames lanes={lanes} selected={selected?.lane} now={now} />
+          <LaneNames
+            session_id={session_id}
+            lanes={lanes}
+            rows={rows}
+            selected={selected?.lane}
+            now={ticking}
+          />
           <canvas
             ref={canvas}
             className="lanes-canvas"
@@ -238,7 +255,7 @@ function Lanes({
           <BarWords
             bar={bar}
             session_id={lane.session_id}
-            title={nameOf(byId.get(lane.session_id))}
+            title={nameOf(rows[selected?.lane ?? 0])}
             now={now}
           />
         )}
@@ -246,6 +263,10 @@ function Lanes({
     </>
   );
 }
+
+/** Whether it ended, and nothing says how. */
+const isLost = (row: SessionSummary | undefined): boolean =>
+  row?.status === "failed" && hasNoEnd(row);
 
 const nameOf = (row: Parameters<typeof sessionTitle>[0] | undefined): string =>
   row === undefined ? "" : sessionTitle(row);

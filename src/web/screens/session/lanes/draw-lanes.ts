@@ -141,7 +141,10 @@ function drawGaps(context: CanvasRenderingContext2D, view: LanesView, { gap }: C
 
 /** A line from a call down to the run that it started, and one back where the run's result came. */
 function drawLinks(context: CanvasRenderingContext2D, view: LanesView, { line }: Colors): void {
-  const places = new Map(view.lanes.map(({ session_id }, index) => [session_id, index]));
+  const places = new Map<string, number>();
+  // The lanes of a workflow's phases have the id of the session above them.
+  for (const [index, { session_id }] of view.lanes.entries())
+    if (!places.has(session_id)) places.set(session_id, index);
   context.strokeStyle = line;
   context.beginPath();
   for (const [index, { bars, left, right }] of view.lanes.entries()) {

@@ -1,62 +1,31 @@
-import { useEffect, useRef, useState } from "react";
+import { useCallback } from "react";
 import { useStore } from "zustand";
 import type { LanesReply } from "../../../../protocol.ts";
 import { apiOf } from "../../../api/api.ts";
-import { useClient } from "../../../app/store.ts";
-import { ancestorsOf } from "../../../app/waiting.ts";
-import { failureText } from "../../../text/failure-text.ts";
+import { rowsOf, type SessionRows, useClient } from "../../../app/store.ts";
+import { type LiveReply, useLiveReply } from "../../../app/use-live-reply.ts";
 
 /** Between two requests while the session grows, in milliseconds. */
 const AGAIN_MS = 1_000;
 
-interface LoadedLanes {
-  reply?: LanesReply;
-  problem?: string;
-}
-
 /** The lanes of a session, asked for again while it or one of its runs grows. */
-export function useLanes(session_id: string): LoadedLanes {
+export function useLanes(session_id: string): LiveReply<LanesReply> {
   const client = useClient();
   const api = apiOf(client);
-  const [loaded, setLoaded] = useState<LoadedLanes>({});
-  const refetch = useRef<() => void>(undefined);
   // Rises with every part of the session and its runs.
-  const parts = useStore(client.rows, ({ byId }) => {
-    let sum = 0;
-    for (const row of byId.values())
-      if (row.id === session_id || (row.parent !== undefined && ancestorsOf(byId, row).includes(session_id)))
-        sum += row.parts + 1;
-    return sum;
-  });
-  useEffect(() => {
-    const ended = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let isBusy = false;
-    let isStale = false;
-    // A request under way is not aborted by growth: while a session grows faster than it is read, none would end.
-    const request = async (): Promise<void> => {
-      isBusy = true;
-      isStale = false;
-      const reply = await api.lanes(session_id, ended.signal);
-      if (ended.signal.aborted) return;
-      setLoaded((before) =>
-        reply.ok ? { reply: reply.value } : { ...before, problem: failureText(reply.failure) },
-      );
-      timer = setTimeout(() => {
-        isBusy = false;
-        if (isStale) void request();
-      }, AGAIN_MS);
-    };
-    refetch.current = () => {
-      if (isBusy) isStale = true;
-      else void request();
-    };
-    setLoaded({});
-    return () => {
-      ended.abort();
-      clearTimeout(timer);
-    };
-  }, [api, session_id]);
-  useEffect(() => refetch.current?.(), [api, session_id, parts]);
-  return loaded;
+  const parts = useStore(rowsOf(client, session_id), (rows) => partsBelow(rows, session_id));
+  const load = useCallback((signal: AbortSignal) => api.lanes(session_id, signal), [api, session_id]);
+  return useLiveReply(load, parts, AGAIN_MS);
+}
+
+/** The number of parts, and of sessions, of a session and its runs at any depth. */
+export function partsBelow({ byId, runs }: Pick<SessionRows, "byId" | "runs">, session_id: string): number {
+  const seen = new Set([session_id]);
+  let sum = 0;
+  // Grows while it is walked.
+  for (const id of seen) {
+    sum += (byId.get(id)?.parts ?? 0) + 1;
+    for (const run of runs.get(id) ?? []) seen.add(run);
+  }
+  return sum;
 }
