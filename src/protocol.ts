@@ -29,16 +29,10 @@ export const sessionsChannel = "sessions";
 /** The channel of one session's frames. */
 export const outputChannel = (session_id: string): string => `output:${session_id}`;
 
+export { GROWING_LIMIT, OUTPUT_END, OUTPUT_LIMIT, TEXT_LIMIT } from "./model/truncate/limits.ts";
+
 /** Parts in one page of `/api/sessions/:id/parts`, and in the tail of a snapshot. */
 export const PAGE_SIZE = 200;
-/** Longest text of a part on the wire, in UTF-16 code units; the whole is at `/api/sessions/:id/parts/:part/whole`. */
-export const TEXT_LIMIT = 64 * 1024;
-/** The same of a text that still grows: whoever watches it sees its end. */
-export const GROWING_LIMIT = 1024 * 1024;
-/** Longest output, arguments or raw record of a part on the wire, in UTF-16 code units, unless more is asked for. */
-export const OUTPUT_LIMIT = 8 * 1024;
-/** Of an output that is cut its last lines come too, at most so long together: what went wrong is told there. */
-export const OUTPUT_END = 2 * 1024;
 /** How often a client hears where its channels stand, in milliseconds, whatever else it hears. */
 export const HEARTBEAT_MS = 4_000;
 

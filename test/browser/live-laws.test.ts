@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { TranscriptPart } from "../../src/model/transcript/transcript.ts";
-import { truncatePart } from "../../src/server/sessions/truncate.ts";
+import { truncatePart } from "../../src/model/truncate/truncate.ts";
 import { eventually } from "../eventually.ts";
 import { LONG, times } from "../long.ts";
 import { seeded } from "../seeded.ts";

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { MARK } from "../../src/agent/processes.ts";
+import { truncatePart } from "../../src/model/truncate/truncate.ts";
 import { rawReply, sessionsReply } from "../../src/protocol.ts";
-import { truncatePart } from "../../src/server/sessions/truncate.ts";
 import { eventually } from "../eventually.ts";
 import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
 import {

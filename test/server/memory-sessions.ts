@@ -4,8 +4,8 @@ import { keptOutputOf } from "../../src/model/parts/kept-output.ts";
 import type { SessionSummary } from "../../src/model/session.ts";
 import { accumulateAndAddress } from "../../src/model/transcript/accumulate.ts";
 import { emptyTranscript, type Transcript } from "../../src/model/transcript/transcript-state.ts";
+import { mediaOf } from "../../src/model/truncate/media-references.ts";
 import type { ChannelFrame, RawReply } from "../../src/protocol.ts";
-import { mediaOf } from "../../src/server/sessions/media-references.ts";
 import type { OpenSession, SessionEvent, Sessions } from "../../src/server/sessions/sessions.ts";
 
 /** Sessions that a test writes itself: the contract of `Sessions` over nothing but the fold. */

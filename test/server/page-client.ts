@@ -1,8 +1,8 @@
 import { setMaxListeners } from "node:events";
 import { WebSocket as NodeSocket } from "ws";
 import type { TranscriptPart } from "../../src/model/transcript/transcript.ts";
+import { truncatePart } from "../../src/model/truncate/truncate.ts";
 import { clientMessage, type ServerMessage, serverMessage } from "../../src/protocol.ts";
-import { truncatePart } from "../../src/server/sessions/truncate.ts";
 import { createLive, type Live } from "../../src/web/api/live.ts";
 import { createOpenSession, type OpenSession } from "../../src/web/app/open-session.ts";
 

@@ -7,6 +7,8 @@ import {
 } from "../../src/model/transcript/accumulate.ts";
 import { transcriptPart } from "../../src/model/transcript/transcript.ts";
 import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
+import { truncateFrame, truncatePart } from "../../src/model/truncate/truncate.ts";
+import { truncateText } from "../../src/model/truncate/truncator.ts";
 import {
   GROWING_LIMIT,
   OUTPUT_END,
@@ -15,8 +17,6 @@ import {
   TEXT_LIMIT,
 } from "../../src/protocol.ts";
 import { sessionPage } from "../../src/server/sessions/pages.ts";
-import { truncateFrame, truncatePart } from "../../src/server/sessions/truncate.ts";
-import { truncateText } from "../../src/server/sessions/truncator.ts";
 import { uuidOf } from "../uuid-of.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
 import { createWork } from "./random-frames.ts";
@@ -96,6 +96,29 @@ describe("truncated data", { timeout: 60_000 }, () => {
         }
       }
     }
+  });
+
+  it("tells a viewer how long a call's metadata is, as it tells those that come later", () => {
+    const call = { session_id, at: 1, tool_call_id: "call" };
+    const metadata = { answer: "x".repeat(20_000) };
+    const { addressed, parts } = cutOfFold([
+      { session_id, at: 1, type: "message.start", message_id: uuidOf("message") },
+      {
+        ...call,
+        type: "message.tool_call",
+        tool_name: "Task",
+        arguments_json: "{}",
+        part_id: uuidOf("call"),
+      },
+      { ...call, type: "task.metadata", metadata: { status: "done" } },
+      { ...call, type: "task.metadata", metadata },
+    ]);
+    const page = addressed.map(truncateFrame).reduce(accumulate, emptyTranscript(session_id));
+    const seen = page.parts.at(1);
+    expect(seen?.truncated).toEqual({
+      "state.metadata": JSON.stringify({ status: "done", ...metadata }).length,
+    });
+    expect(seen?.truncated).toEqual(parts[1]?.truncated);
   });
 
   it("has all of a growing text for its viewers, and its beginning for those that come later", () => {

@@ -3,11 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { comparedText, verify } from "../../src/model/compare/verify.ts";
-import { accumulate } from "../../src/model/transcript/accumulate.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
+import { accumulate, accumulateAndAddress } from "../../src/model/transcript/accumulate.ts";
 import { transcriptPart } from "../../src/model/transcript/transcript.ts";
 import { emptyTranscript, type Transcript } from "../../src/model/transcript/transcript-state.ts";
+import { truncateFrame, truncatePart } from "../../src/model/truncate/truncate.ts";
 import { createSessions } from "../../src/server/import/catalog.ts";
-import { truncatePart } from "../../src/server/sessions/truncate.ts";
 import { formats } from "../../src/sources/index.ts";
 import { eventually } from "../eventually.ts";
 import { sharedData } from "../shared-data.ts";
@@ -17,6 +18,16 @@ const sentTexts = ({ parts }: Transcript): (string | undefined)[] =>
   [...parts].map(
     (part) => part && comparedText(transcriptPart.parse(JSON.parse(JSON.stringify(truncatePart(part))))),
   );
+
+/** The parts as a page has them that folded each frame as it was sent. */
+const followedTexts = (frames: readonly Frame[]): (string | undefined)[] => {
+  const [first] = frames;
+  const page = frames.reduce(
+    (transcript, frame) => accumulate(transcript, truncateFrame(frame)),
+    emptyTranscript(first?.session_id ?? ""),
+  );
+  return [...page.parts].map((part) => part && comparedText(truncatePart(part)));
+};
 
 /** Expects every session below a folder to equal its record, read anew. At least `least` sessions are expected. */
 async function expectAllEqual(folder: string, least: number): Promise<void> {
@@ -34,8 +45,17 @@ async function expectAllEqual(folder: string, least: number): Promise<void> {
         const frames = await sessions.frames(id);
         if (open === undefined || frames === undefined) throw new Error(`${agent} ${id} cannot be opened`);
         let reread = emptyTranscript(id);
-        for await (const batch of frames) for (const frame of batch) reread = accumulate(reread, frame);
+        const addressed: Frame[] = [];
+        for await (const batch of frames)
+          for (const frame of batch) {
+            const folded = accumulateAndAddress(reread, frame);
+            reread = folded.transcript;
+            addressed.push(folded.frame);
+          }
         expect(verify(open.transcript, reread).difference, `${agent} ${id}`).toBeUndefined();
+        expect(followedTexts(addressed), `${agent} ${id}`).toEqual(
+          [...reread.parts].map((part) => part && comparedText(truncatePart(part))),
+        );
         expect(sentTexts(open.transcript), `${agent} ${id}`).toEqual(
           [...reread.parts].map((part) => part && comparedText(truncatePart(part))),
         );

@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import type { Frame } from "../../src/model/frames/frame.ts";
 import { accumulate } from "../../src/model/transcript/accumulate.ts";
 import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
-import { truncatePart } from "../../src/server/sessions/truncate.ts";
+import { truncatePart } from "../../src/model/truncate/truncate.ts";
 import { openSession } from "../../src/web/app/open-session.ts";
 import type { Client } from "../../src/web/app/store.ts";
 import { eventually } from "../eventually.ts";

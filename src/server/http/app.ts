@@ -9,12 +9,12 @@ import { createPriceTable, type PriceTable } from "../../model/prices/price-tabl
 import { readStatePatch } from "../../model/read-state.ts";
 import { PART_KINDS, PART_STATUSES } from "../../model/search/query.ts";
 import { callPositionOf, positionOf } from "../../model/transcript/accumulate.ts";
+import { wholePart } from "../../model/truncate/media-references.ts";
 import type { ErrorReply, StatusReply } from "../../protocol.ts";
 import { bodyLimitOf, type Guard } from "../auth/guard.ts";
 import type { Search } from "../index/search-service.ts";
 import type { UsageService } from "../index/usage-service.ts";
 import { EXPORT_FORMATS, type ExportFormat, exportSession, isExportFormat } from "../sessions/export.ts";
-import { wholePart } from "../sessions/media-references.ts";
 import type { OpenedFiles } from "../sessions/opened-files.ts";
 import { placedParts, sessionPage } from "../sessions/pages.ts";
 import type { ReadableSessions } from "../sessions/read-state.ts";

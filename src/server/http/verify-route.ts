@@ -6,11 +6,11 @@ import { comparedLines, comparedText, verify } from "../../model/compare/verify.
 import { accumulate } from "../../model/transcript/accumulate.ts";
 import { sourceText } from "../../model/transcript/source-text.ts";
 import { emptyTranscript, type Transcript } from "../../model/transcript/transcript-state.ts";
+import { truncatePart } from "../../model/truncate/truncate.ts";
 import { type DiskReply, type PageParts, type VerifyReply, verifyBody } from "../../protocol.ts";
 import { Refused } from "../sessions/refused.ts";
 import { readBody } from "../sessions/request-body.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
-import { truncatePart } from "../sessions/truncate.ts";
 import { openSession } from "./session-query.ts";
 
 /** Time after which the event loop gets a turn, in milliseconds. */

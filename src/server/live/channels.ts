@@ -2,7 +2,7 @@ import { joinLiveChanges, type LiveChange, type LivePart } from "../../model/liv
 import { type ChannelFrame, outputChannel, type ServerMessage, sessionsChannel } from "../../protocol.ts";
 import { sessionPage } from "../sessions/pages.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
-import { truncateFrame } from "../sessions/truncate.ts";
+import { truncateFrame } from "../../model/truncate/truncate.ts";
 import { createChangeLog } from "./change-log.ts";
 import type { Client } from "./client.ts";
 

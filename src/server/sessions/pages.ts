@@ -1,9 +1,9 @@
 import type { SessionSummary } from "../../model/session.ts";
 import { unpairedOf } from "../../model/transcript/accumulate.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
+import { truncatePart } from "../../model/truncate/truncate.ts";
+import { jsonLength } from "../../model/truncate/truncator.ts";
 import { PAGE_SIZE, type PlacedPart, type SessionPage } from "../../protocol.ts";
-import { truncatePart } from "./truncate.ts";
-import { jsonLength } from "./truncator.ts";
 
 /** Approximate maximum of JSON bytes per page. A page has at least `PAGE_MINIMUM` parts. */
 const PAGE_BYTES = 1024 * 1024;

@@ -10,7 +10,7 @@ import { framesOf } from "../../../src/model/messages/replay.ts";
 import { accumulate, unpairedOf } from "../../../src/model/transcript/accumulate.ts";
 import type { TranscriptPart } from "../../../src/model/transcript/transcript.ts";
 import { emptyTranscript, type Transcript } from "../../../src/model/transcript/transcript-state.ts";
-import { truncatePart } from "../../../src/server/sessions/truncate.ts";
+import { truncatePart } from "../../../src/model/truncate/truncate.ts";
 import { eventually } from "../../eventually.ts";
 import { seeded } from "../../seeded.ts";
 import { type Daemon, startDaemon } from "./daemon.ts";

@@ -268,8 +268,31 @@ export function putMetadata(fold: Fold, frame: FrameOf<"task.metadata">): void {
   changeCall(fold, frame.tool_call_id, frame, (part) => {
     // Metadata implies that the call is running.
     const state = part.state.status === "pending" ? start(part.state, frame.at) : part.state;
-    return { ...part, state: { ...state, metadata: { ...state.metadata, ...metadata } } };
+    const length = metadataLength(part, frame.truncated?.metadata, metadata);
+    return {
+      ...part,
+      state: { ...state, metadata: { ...state.metadata, ...metadata } },
+      ...(length !== undefined && { truncated: { ...part.truncated, [METADATA]: length } }),
+    };
   });
+}
+
+/** The name of a call's metadata among its truncated fields. */
+const METADATA = "state.metadata";
+
+/** The full length of a call's metadata as JSON after an update; `undefined`: all of it is here. `whole`: that of the update. */
+function metadataLength(
+  { state, truncated }: TranscriptPartOf<"tool_call">,
+  whole: number | undefined,
+  update: object,
+): number | undefined {
+  const before = truncated?.[METADATA];
+  if (whole === undefined && before === undefined) return undefined;
+  const known = "metadata" in state && Object.keys(state.metadata ?? {}).length > 0;
+  const added = whole ?? JSON.stringify(update).length;
+  if (!known) return added;
+  // Two objects in one share a pair of braces, and are joined by a comma.
+  return (before ?? JSON.stringify(state.metadata).length) + added - 1;
 }
 
 function changeCall(

@@ -5,7 +5,7 @@ import type { ImageFilePart } from "../../../model/messages/part.ts";
 import type { TranscriptPart } from "../../../model/transcript/transcript.ts";
 import type { RawReply } from "../../../protocol.ts";
 import { readResultFile } from "../../files/raw-records.ts";
-import { truncateText } from "../../sessions/truncator.ts";
+import { truncateText } from "../../../model/truncate/truncator.ts";
 import type { Recorder } from "./recorder.ts";
 
 /** Maximum number of characters of a stored event that are shown. */

@@ -216,6 +216,7 @@ export const session = {
     runsLeftOut: (count: number): string => `(without ${count} ${count === 1 ? "run" : "runs"})`,
     keptAnHour: (count: string): string => `(${count} of them for an hour)`,
     agentCost: (sum: string): string => `By the agent's own count ${sum}`,
+    noDifference: "(the same)",
     difference: (sum: string): string => `(differs by ${sum})`,
     contextChart: (highest: string): string => `Tokens given to each model call, at most ${highest}`,
     contextAt: (turn: number, step: number, tokens: string): string =>

@@ -196,6 +196,7 @@ export const session = {
     runsLeftOut: (count: number): string => `（不含 ${count} 次运行）`,
     keptAnHour: (count: string): string => `（其中 ${count} 保留一小时）`,
     agentCost: (sum: string): string => `智能体自己的统计 ${sum}`,
+    noDifference: "（一致）",
     difference: (sum: string): string => `（相差 ${sum}）`,
     contextChart: (highest: string): string => `每次模型调用的输入 token，最多 ${highest}`,
     contextAt: (turn: number, step: number, tokens: string): string =>

@@ -7,6 +7,9 @@ import { t } from "../../../text/text.ts";
 import { price } from "../../../transcript/price.ts";
 import { visible } from "../../../ui/hidden-text.tsx";
 
+/** Costs that differ by less are the same, in US dollars: sums are not exact. */
+const SAME = 0.00005;
+
 /** Models without a price that are named; of more only the number is told. */
 const NAMED_MODELS = 3;
 
@@ -31,7 +34,7 @@ export function CostFacts({ figures: { cost, prices_checked, runs }, row }: Prop
         {cost.total !== undefined && originOf(cost, cost.total, prices_checked)}
       </li>
       <UnpricedFact cost={cost} />
-      {difference !== undefined && Math.abs(difference) >= 0.0001 && (
+      {difference !== undefined && Math.abs(difference) >= SAME && (
         <li>{t.figures.listDifference(price(Math.abs(difference)), difference > 0)}</li>
       )}
       {runs_cost !== undefined && whole !== undefined && (
@@ -43,18 +46,19 @@ export function CostFacts({ figures: { cost, prices_checked, runs }, row }: Prop
       {own_count !== undefined && (
         <li>
           {t.figures.agentCost(price(own_count))}
-          {whole !== undefined && <> {t.figures.difference(price(Math.abs(own_count - whole)))}</>}
+          {whole !== undefined && <> {comparison(own_count, whole)}</>}
         </li>
       )}
     </>
   );
 }
 
+const comparison = (one: number, other: number): string =>
+  Math.abs(one - other) < SAME ? t.figures.noDifference : t.figures.difference(price(Math.abs(one - other)));
+
 function originOf({ recorded }: CostFigures, total: number, checked: string): string {
   if (recorded === undefined) return t.figures.atListPrices(checked);
-  return total - recorded < 0.00005
-    ? t.figures.asRecorded
-    : t.figures.partlyRecorded(price(recorded), checked);
+  return total - recorded < SAME ? t.figures.asRecorded : t.figures.partlyRecorded(price(recorded), checked);
 }
 
 function UnpricedFact({

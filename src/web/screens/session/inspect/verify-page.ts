@@ -2,6 +2,7 @@ import { partDigest, sequenceDigest } from "../../../../model/compare/digest.ts"
 import { comparedText, describeDifference, type PartDifference } from "../../../../model/compare/verify.ts";
 import type { TranscriptPart } from "../../../../model/transcript/transcript.ts";
 import type { Transcript } from "../../../../model/transcript/transcript-state.ts";
+import { truncatePart } from "../../../../model/truncate/truncate.ts";
 import { MAX_VERIFIED_PARTS, type PageParts, type VerifyReply } from "../../../../protocol.ts";
 import type { Api } from "../../../api/api.ts";
 import type { ApiResult } from "../../../api/requests.ts";
@@ -74,8 +75,9 @@ async function digestsOf({ parts }: Transcript): Promise<PageParts["parts"] | un
   }
   const ranges: { from: number; digests: string[] }[] = [];
   for (const [index, part] of loaded.reverse()) {
+    // What was followed while it grew is longer here than what is sent of it afterwards.
     const last = ranges.at(-1);
-    const digest = await partDigest(part);
+    const digest = await partDigest(truncatePart(part));
     if (last !== undefined && last.from + last.digests.length === index) last.digests.push(digest);
     else ranges.push({ from: index, digests: [digest] });
   }
@@ -88,6 +90,6 @@ function describe(
 ): PartDifference {
   const own = parts.at(index);
   const id = own?.id ?? part_id ?? "";
-  const text = own && comparedText(own);
+  const text = own && comparedText(truncatePart(own));
   return { ...describeDifference(index, { id }, text, reread), ...(place !== undefined && { place }) };
 }

@@ -1,5 +1,5 @@
-import type { MediaPart, Part } from "../../model/messages/part.ts";
-import type { TranscriptPart } from "../../model/transcript/transcript.ts";
+import type { MediaPart, Part } from "../messages/part.ts";
+import type { TranscriptPart } from "../transcript/transcript.ts";
 
 /** A part without truncation. Media are still replaced by references. */
 export function wholePart(part: TranscriptPart): TranscriptPart {

@@ -1,11 +1,11 @@
-import type { Frame } from "../../model/frames/frame.ts";
-import type { MediaPart, Part } from "../../model/messages/part.ts";
-import { textOf } from "../../model/parts/content.ts";
-import type { UiExtra } from "../../model/parts/ui-extra.ts";
-import { parseArguments, type ToolState } from "../../model/transcript/tool-state.ts";
-import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript/transcript.ts";
-import { partId } from "../../model/uuid.ts";
-import { GROWING_LIMIT, OUTPUT_LIMIT, TEXT_LIMIT } from "../../protocol.ts";
+import type { Frame } from "../frames/frame.ts";
+import type { MediaPart, Part } from "../messages/part.ts";
+import { textOf } from "../parts/content.ts";
+import type { UiExtra } from "../parts/ui-extra.ts";
+import { parseArguments, type ToolState } from "../transcript/tool-state.ts";
+import type { TranscriptPart, TranscriptPartOf } from "../transcript/transcript.ts";
+import { partId } from "../uuid.ts";
+import { GROWING_LIMIT, OUTPUT_LIMIT, TEXT_LIMIT } from "./limits.ts";
 import { carriesData, refer, wholePart } from "./media-references.ts";
 import { createTruncator, endOf, type Truncator, truncateText } from "./truncator.ts";
 

@@ -1,5 +1,5 @@
-import type { Truncated } from "../../model/transcript/transcript.ts";
-import { OUTPUT_END } from "../../protocol.ts";
+import type { Truncated } from "../transcript/transcript.ts";
+import { OUTPUT_END } from "./limits.ts";
 
 /** The first `limit` UTF-16 code units, or one fewer so as not to split a surrogate pair. */
 export function truncateText(text: string, limit: number): string {
