@@ -49,7 +49,7 @@ beforeAll(async () => {
   );
   const state = await openIndexState(join(folder, "data/index.db"), true);
   const indexer = createIndexer((report) => {
-    if (report.type === "indexed") state.written(report.generation, report.stamps);
+    if (report.type === "indexed") state.written(report.generation, report);
   });
   const sessions = createSessions({
     formats: [claudeCode],
