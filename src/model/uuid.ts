@@ -1,5 +1,6 @@
 import { parse, v5 } from "uuid";
 import { isUuid } from "./is-uuid.ts";
+import { sha1Start } from "./sha1.ts";
 
 /** The namespace of ids derived from names that are not UUIDs. */
 const NAMESPACE = "6d1f5c0e-6f0b-5b0a-9c39-1d2d6f5f3a71";
@@ -11,14 +12,49 @@ const NAMESPACE = "6d1f5c0e-6f0b-5b0a-9c39-1d2d6f5f3a71";
 export function uuidFrom(namespace: string, name: string): string {
   if (namespace !== lastNamespace) {
     lastNamespace = namespace;
-    lastBytes = parse(isUuid(namespace) ? namespace : v5(encoder.encode(namespace), NAMESPACE));
+    input.set(parse(isUuid(namespace) ? namespace : v5(encoder.encode(namespace), NAMESPACE)));
   }
-  return v5(encoder.encode(name), lastBytes);
+  const [a, b, c, d] = sha1Start(...message(name));
+  const [one, two, three, four] = [
+    hexadecimal(a),
+    hexadecimal((b & 0xffff0fff) | 0x5000),
+    hexadecimal((c & 0x3fffffff) | 0x80000000),
+    hexadecimal(d),
+  ];
+  return `${one}-${two.slice(0, 4)}-${two.slice(4)}-${three.slice(0, 4)}-${three.slice(4)}${four}`;
 }
+
+/** What is hashed: the bytes of the namespace, then those of the name. */
+function message(name: string): [bytes: Uint8Array, length: number] {
+  if (name.length <= MAX_SHORT) {
+    let at = 0;
+    while (at < name.length) {
+      const unit = name.charCodeAt(at);
+      if (unit > 0x7f) break;
+      input[16 + at] = unit;
+      at += 1;
+    }
+    if (at === name.length) return [input, 16 + at];
+  }
+  const bytes = encoder.encode(name);
+  const whole = new Uint8Array(16 + bytes.length);
+  whole.set(input.subarray(0, 16));
+  whole.set(bytes, 16);
+  return [whole, whole.length];
+}
+
+/** Eight hexadecimal digits. `toString` is slow for numbers above 2³¹. */
+function hexadecimal(word: number): string {
+  return `${pairs[word >>> 24]}${pairs[(word >>> 16) & 0xff]}${pairs[(word >>> 8) & 0xff]}${pairs[word & 0xff]}`;
+}
+const pairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
 const encoder = new TextEncoder();
-/** Caches the bytes of the last namespace: a whole file is read with the same one. */
+const MAX_SHORT = 256;
+/** Begins with the bytes of the last namespace: a whole file is read with the same one. */
+const input = new Uint8Array(16 + MAX_SHORT);
 let lastNamespace = NAMESPACE;
-let lastBytes = parse(NAMESPACE);
+input.set(parse(NAMESPACE));
 
 /**
  * Derives a part's id from its index in the message: the index is mixed into the last nine digits of the message's UUID.
@@ -34,8 +70,7 @@ export function partId(message_id: string, index: number): string {
   let mixed = (tail + Math.imul(index, 0x9e3779b1)) | 0;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-  mixed = (mixed ^ (mixed >>> 16)) >>> 0;
-  return `${head}${mark}${mixed.toString(16).padStart(8, "0")}`;
+  return `${head}${mark}${hexadecimal(mixed ^ (mixed >>> 16))}`;
 }
 let last = takeApart(NAMESPACE);
 

@@ -199,7 +199,7 @@ describe("a call that alone is too large for a checkpoint", () => {
 });
 
 describe("an evicted call", () => {
-  const others = times(300, (n) => [
+  const others = times(200, (n) => [
     call("shell", { command: ["ls", String(n)] }, `o${n}`),
     output(`file ${n}\n${"x".repeat(2_000)}`, `o${n}`),
   ]).flat();

@@ -7,10 +7,10 @@
  * | calls: arguments, facts, output          | 104 | an evicted call keeps the result that it had                  |
  * | ids of evicted calls                     |  16 | a fact about an older call is shown as a call of its own      |
  * | ids of turns                             |  12 | a roll-back of more turns retracts only these                 |
- * | the model's outputs in the turn          |  40 | a copy of an older output is shown again                      |
+ * | the model's outputs in the turn          |  32 | a copy of an older output is shown again                      |
  * | prompts and commands without an answer   |  24 | a copy of an older prompt is shown again                      |
  * | a thought that events tell in pieces     |  12 | the next piece begins another thought                         |
- * | runs that calls started                  |  32 | an older run is linked to the session, but not to the call    |
+ * | runs that calls started                  |  28 | an older run is linked to the session, but not to the call    |
  * | commands in the background               |   6 | input to an older command does not name it                    |
  *
  * One call that is larger than that is kept in addition while it waits for its output (see call-table.ts). There is no checkpoint
@@ -26,25 +26,48 @@ export function jsonBytes(value: unknown): number {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII begins with them.
 const hasOnlyAscii = (text: string): boolean => /^[\x00-\x7f]*$/.test(text);
 
-/** Text that is no longer in JSON. */
-const PLAIN = /^[\w .:@/-]{0,40}$/;
+/** Maximum length of a text that is its own key. */
+const MAX_PLAIN = 64;
 
 /**
- * A text in the form in which it is kept to be recognized: itself if it is short and plain, otherwise its length and two hashes of 32
+ * A text in the form in which it is kept to be recognized: itself if it is short, otherwise its length and two hashes of 32
  * bits. They need not resist forgery, which could only hide a copy of the forger's own words.
  */
 export function keyOfText(text: string): string {
-  if (text.length <= 40 && PLAIN.test(text)) return text;
-  let one = 0x811c9dc5;
-  let other = 0x1000193;
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    one = Math.imul(one ^ unit, 0x85ebca6b);
-    other = Math.imul(other ^ unit, 0xc2b2ae35);
+  if (text.length <= MAX_PLAIN) return text;
+  if (text !== lastText) {
+    lastText = text;
+    lastKey = hashed(text);
   }
-  one = Math.imul(one ^ (one >>> 16), 0xc2b2ae35) ^ other;
-  other = Math.imul(other ^ (other >>> 13), 0x85ebca6b) ^ one;
-  return `${text.length}:${(one >>> 0).toString(36)}:${(other >>> 0).toString(36)}`;
+  return lastKey;
+}
+/** Several logs contain the same text in a row. */
+let lastText = "";
+let lastKey = "";
+
+/** Four sums, each over every fourth unit, which do not wait for each other. All are integers of 32 bits with a sign. */
+function hashed(text: string): string {
+  let a = 0x011c9dc5;
+  let b = 0x01000193;
+  let c = 0x27d4eb2f;
+  let d = 0x165667b1;
+  const { length } = text;
+  const whole = length - (length % 4);
+  for (let at = 0; at < whole; at += 4) {
+    a = Math.imul(a ^ text.charCodeAt(at), 0x85ebca6b);
+    b = Math.imul(b ^ text.charCodeAt(at + 1), 0xc2b2ae35);
+    c = Math.imul(c ^ text.charCodeAt(at + 2), 0x9e3779b1);
+    d = Math.imul(d ^ text.charCodeAt(at + 3), 0x27d4eb2d);
+  }
+  for (let at = whole; at < length; at += 1) a = mixed(a, text.charCodeAt(at));
+  const one = mixed(mixed(mixed(a, b), c), d);
+  const other = mixed(mixed(mixed(d, c), b), a);
+  return `${length}:${(one >>> 0).toString(36)}:${(other >>> 0).toString(36)}`;
+}
+
+function mixed(sum: number, value: number): number {
+  const product = Math.imul(sum ^ value, 0x85ebca6b);
+  return Math.imul(product ^ (product >>> 13), 0xc2b2ae35);
 }
 
 /** Adds an entry to a list of at most `max`, oldest first. */

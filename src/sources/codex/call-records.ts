@@ -1,7 +1,7 @@
 import { asArray, asObject, asString, asStrings, asText, type JsonObject } from "../../model/narrow.ts";
 import type { Disposition } from "../contract.ts";
 import { commandFacts, imageOutput, imagePrompt, mcpFacts, patchFacts, searchOutput } from "./call-facts.ts";
-import { type Call, isFull } from "./call-table.ts";
+import type { Call } from "./call-table.ts";
 import type { Calls } from "./calls.ts";
 import { folded, hidden, SHOWN } from "./disposition.ts";
 import { type Line, rawMember } from "./line.ts";
@@ -105,7 +105,7 @@ export class CallRecords {
     const { ahead } = this;
     if (ahead?.id !== id) return undefined;
     this.ahead = undefined;
-    this.writer.recordBytes += ahead.bytes;
+    this.writer.aheadBytes = ahead.bytes;
     return ahead.payload;
   }
 
@@ -125,7 +125,7 @@ export class CallRecords {
     const cell = id.startsWith("exec-") ? this.calls.table.cell() : undefined;
     if (cell === "evicted") return { call: undefined, id };
     // What ran in a cell that can take no more is shown as a call of its own.
-    return cell === undefined || isFull(cell) ? undefined : { call: cell, inner: true };
+    return cell === undefined || this.calls.table.isFull(cell) ? undefined : { call: cell, inner: true };
   }
 
   commandEnded(id: string | undefined, payload: JsonObject): Disposition {

@@ -59,12 +59,12 @@ const MAX_FOLLOWING = 8;
 const MAX_ADDED = 48 * 1024;
 /** Maximum length of an id that `OVERHEAD` covers. A code cell with a longer one is not known as one. */
 const MAX_ID = 64;
-/** From so many bytes on a call is measured. Until then its records' length is taken. */
-const MEASURED = 32 * 1024;
+/** Arguments of a large call are dropped from so many bytes on. */
+const MAX_ARGUMENTS = 32 * 1024;
 /** Ids, positions and member names of a call. */
 const OVERHEAD = 700;
 /** Maximum number of evicted calls that are known by their ids. */
-const MAX_PAST = 384;
+const MAX_PAST = 256;
 
 export const initialCallTable = (): CallTableState => ({ calls: [], past: [], openCells: [] });
 
@@ -77,13 +77,18 @@ export class CallTable {
   /** The newest call with each model id. */
   private readonly newest = new Map<string, Call>();
   private readonly past: Set<string>;
+  /** Arguments are read several times, and parsed once. */
+  private readonly inputs = new Map<Call, unknown>();
+  private readonly traits = new Map<Call, readonly string[]>();
   private bytes = 0;
+  /** Number of calls of more than `MAX_ONE_CALL`. */
+  private large = 0;
 
   constructor(state: CallTableState) {
     this.state = state;
     for (const call of state.calls) {
       this.newest.set(modelIdOf(call), call);
-      this.bytes += counted(call.bytes);
+      this.count(call, 1);
     }
     this.past = new Set(state.past);
   }
@@ -114,6 +119,7 @@ export class CallTable {
     }
     const ids = call.id.length > MAX_ID ? 5 * jsonBytes(call.id) : 0;
     this.grew(call, record_bytes + OVERHEAD + ids);
+    if (this.large === 0) return;
     const { length } = state.calls;
     const large = state.calls.find((each, at) => each.bytes > MAX_ONE_CALL && at < length - MAX_FOLLOWING);
     if (large !== undefined) this.shed(large);
@@ -124,7 +130,8 @@ export class CallTable {
     const { calls } = this.state;
     if (calls.lastIndexOf(call) === -1) return;
     this.resize(call, call.bytes + bytes);
-    if (call.bytes > MEASURED) this.resize(call, jsonBytes(call) + OVERHEAD);
+    // Its records are longer than what is kept of them.
+    if (call.bytes > MAX_ONE_CALL) this.measure(call);
     if (call.bytes > MAX_ONE_CALL && call.output !== undefined) this.evict(call);
     while (this.bytes > MAX_CALL_BYTES || calls.length > MAX_CALLS) {
       const victim = calls.find(isDone) ?? calls.find(({ output }) => output !== undefined) ?? calls[0];
@@ -133,19 +140,35 @@ export class CallTable {
     }
   }
 
+  /** Whether a call has so many commands, tools and files that no more are added to it. */
+  isFull(call: Call): boolean {
+    if (call.bytes > MAX_ADDED) this.measure(call);
+    return call.bytes > MAX_ADDED;
+  }
+
+  private measure(call: Call): void {
+    this.resize(call, jsonBytes(call) + OVERHEAD);
+  }
+
   private resize(call: Call, bytes: number): void {
-    this.bytes += counted(bytes) - counted(call.bytes);
+    this.count(call, -1);
     call.bytes = bytes;
+    this.count(call, 1);
+  }
+
+  private count({ bytes }: Call, sign: 1 | -1): void {
+    if (bytes > MAX_ONE_CALL) this.large += sign;
+    else this.bytes += sign * bytes;
   }
 
   /** Drops the largest of what is kept of a call that waits for its output. */
   private shed(call: Call): void {
     for (const name of SHED) delete call.facts[name];
-    if (call.arguments_json !== undefined && jsonBytes(call.arguments_json) > MEASURED) {
+    if (call.arguments_json !== undefined && jsonBytes(call.arguments_json) > MAX_ARGUMENTS) {
       call.arguments_key = keyOfText(call.arguments_json);
       delete call.arguments_json;
-      inputs.delete(call);
-      traits.delete(call);
+      this.inputs.delete(call);
+      this.traits.delete(call);
     }
     this.resize(call, 0);
     this.grew(call, jsonBytes(call) + OVERHEAD);
@@ -157,7 +180,9 @@ export class CallTable {
     const at = state.calls.indexOf(call);
     if (at === -1) return;
     state.calls.splice(at, 1);
-    this.bytes -= counted(call.bytes);
+    this.count(call, -1);
+    this.inputs.delete(call);
+    this.traits.delete(call);
     this.closeCell(call);
     const model_id = modelIdOf(call);
     if (this.newest.get(model_id) === call) {
@@ -205,10 +230,27 @@ export class CallTable {
     if (newest?.same_id === undefined) return newest;
     const alike = this.alike(newest);
     const matching = traits
-      .map((trait) => (trait === undefined ? [] : alike.filter((call) => traitsOfCall(call).includes(trait))))
+      .map((trait) =>
+        trait === undefined ? [] : alike.filter((call) => this.traitsOf(call).includes(trait)),
+      )
       .find(({ length }) => length > 0);
     const calls = matching ?? alike;
     return calls.find(({ told }) => told?.includes(kind) !== true) ?? calls.at(-1);
+  }
+
+  /** The arguments of a call, parsed; `undefined`: they were too long to be kept. */
+  inputOf(call: Call): unknown {
+    const known = this.inputs.get(call);
+    if (known !== undefined || call.arguments_json === undefined) return known;
+    const input = jsonOrText(call.arguments_json);
+    this.inputs.set(call, input);
+    return input;
+  }
+
+  private traitsOf(call: Call): readonly string[] {
+    const known = this.traits.get(call) ?? traitsOf(call.name, this.inputOf(call));
+    this.traits.set(call, known);
+    return known;
   }
 
   closeCell({ id }: Call): void {
@@ -230,32 +272,10 @@ export class CallTable {
 /** Facts that are dropped from a call that is too large, which its output may contain too. */
 const SHED = ["output", "files", "commands", "cellTools", "mcp", "web"] as const;
 
-/** The bytes of a call that count towards the maximum of all. */
-const counted = (bytes: number): number => (bytes > MAX_ONE_CALL ? 0 : bytes);
-
 const modelIdOf = ({ id, model_id }: Call): string => model_id ?? id;
 
 const isDone = ({ output, runs }: Call): boolean =>
   output !== undefined && output.running === undefined && runs !== true;
 
-/** Whether a call has so many commands, tools and files that no more are added to it. */
-export const isFull = ({ bytes }: Call): boolean => bytes > MAX_ADDED;
-
-/** The arguments of a call, parsed; `undefined`: they were too long to be kept. */
-export function inputOf(call: Call): unknown {
-  if (call.arguments_json === undefined) return undefined;
-  if (!inputs.has(call)) inputs.set(call, jsonOrText(call.arguments_json));
-  return inputs.get(call);
-}
-/** Arguments are read several times, and parsed once. */
-const inputs = new WeakMap<Call, unknown>();
-
 export const hasArguments = (call: Call, json: string): boolean =>
   call.arguments_json === undefined ? call.arguments_key === keyOfText(json) : call.arguments_json === json;
-
-function traitsOfCall(call: Call): readonly string[] {
-  const known = traits.get(call) ?? traitsOf(call.name, inputOf(call));
-  traits.set(call, known);
-  return known;
-}
-const traits = new WeakMap<Call, readonly string[]>();

@@ -1,15 +1,7 @@
 import type { MediaPart } from "../../model/messages/part.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
 import { jsonBytes, keepNewest, keepWithin, keyOfText } from "./bounds.ts";
-import {
-  type Call,
-  CallTable,
-  type CallTableState,
-  hasArguments,
-  initialCallTable,
-  inputOf,
-  isFull,
-} from "./call-table.ts";
+import { type Call, CallTable, type CallTableState, hasArguments, initialCallTable } from "./call-table.ts";
 import type { Output } from "./output.ts";
 import { interruptsCommand, underPolicy } from "./refusals.ts";
 import { type CallFacts, innerExitCode, terminalOf, toolExtra } from "./tool-extra.ts";
@@ -154,9 +146,9 @@ export class Calls {
   /** Adds an event's facts to a call, and updates its result if it has one. */
   enrich(call: Call, facts: CallFacts): void {
     const before = call.facts;
-    const files = joined(call, before.files, facts.files);
-    const commands = joined(call, before.commands, facts.commands);
-    const cellTools = joined(call, before.cellTools, facts.cellTools);
+    const files = this.joined(call, before.files, facts.files);
+    const commands = this.joined(call, before.commands, facts.commands);
+    const cellTools = this.joined(call, before.cellTools, facts.cellTools);
     call.facts = {
       ...before,
       ...facts,
@@ -164,7 +156,9 @@ export class Calls {
       ...(commands === undefined ? {} : { commands }),
       ...(cellTools === undefined ? {} : { cellTools }),
     };
-    const bytes = expansionOfFacts(facts) * this.writer.recordBytes + MEMBERS;
+    const { commands: ran } = facts;
+    const bytes =
+      MEMBERS + (ran === undefined ? expansionOfFacts(facts) * this.writer.recordBytes : jsonBytes(ran));
     if (call.output === undefined) {
       this.table.grew(call, bytes);
       return;
@@ -180,6 +174,12 @@ export class Calls {
     this.table.grew(call, 2 * bytes);
   }
 
+  /** A list of facts behind the list that a call has, unless that is full. */
+  private joined<Fact>(call: Call, known: Fact[] | undefined, added: Fact[] | undefined): Fact[] | undefined {
+    if (known === undefined || added === undefined) return known ?? added;
+    return this.table.isFull(call) ? known : [...known, ...added];
+  }
+
   /** Determines how the call ended from its output, events and items. */
   private settle(call: Call): void {
     const { name, facts, output } = call;
@@ -188,7 +188,7 @@ export class Calls {
     const hasFailed = exit_code === undefined ? output.status === "error" : exit_code !== 0;
     let outcome = output.outcome ?? facts.outcome ?? (hasFailed ? facts.denied : undefined);
     if (outcome !== undefined) outcome = underPolicy(outcome, this.writer.state.approval_policy);
-    else if (exit_code !== undefined && exit_code !== 0 && interruptsCommand(name, inputOf(call)))
+    else if (exit_code !== undefined && exit_code !== 0 && interruptsCommand(name, this.table.inputOf(call)))
       outcome = { kind: "stopped", reason: "The agent interrupted the command" };
     if (outcome !== undefined) call.output = { ...output, status: "aborted", outcome };
     // A "completed" script counts as failed if a command inside it failed.
@@ -201,7 +201,7 @@ export class Calls {
     const { writer } = this;
     const moment = call.answeredAt === undefined ? writer.now : writer.momentOf(call.answeredAt);
     const message_id = partId(call.part_id, RESULT);
-    const input = inputOf(call);
+    const input = this.table.inputOf(call);
     const begun = this.commandOf(terminalOf(call.name, input));
     const facts = begun === undefined ? call.facts : { ...call.facts, command: begun };
     const extra = toolExtra(call.name, input, facts, output);
@@ -246,6 +246,7 @@ export class Calls {
     const { background } = this.state;
     const known = background.find((each) => each.terminal === terminal);
     if (known === undefined) keepNewest(background, { terminal, command }, MAX_OTHERS);
+    else if (known.command === command) return;
     else known.command = command;
     keepWithin(background, MAX_COMMAND_BYTES, jsonBytes);
   }
@@ -260,12 +261,6 @@ export class Calls {
       sub_agent: run,
     });
   }
-}
-
-/** A list of facts behind the list that a call has, unless that is full. */
-function joined<Fact>(call: Call, known: Fact[] | undefined, added: Fact[] | undefined): Fact[] | undefined {
-  if (known === undefined || added === undefined) return known ?? added;
-  return isFull(call) ? known : [...known, ...added];
 }
 
 /** Bytes of JSON that a value takes at most for each byte of its record, if it is JSON in a text or kept twice. */

@@ -19,7 +19,8 @@ export interface Copy extends Base {
 
 /** One output that was shown. */
 interface Said {
-  /** Kind and text (see `keyOfText`); absent: it is found by its id only. */
+  kind: Base["kind"];
+  /** Its text (see `keyOfText`); absent: it is found by its id only. */
   key?: string;
   /** Id of its item (see `keyOfText`). */
   id?: string;
@@ -43,9 +44,12 @@ export interface CopiesState {
 }
 
 /** Maximum number of outputs between an output and its copy. */
-const MAX_SAID = 96;
+const MAX_SAID = 64;
 /** Maximum bytes of texts and plans that are searched for each other. */
 const MAX_SEARCHED = 16 * 1024;
+
+/** The end of the tags around a plan: `<proposed_plan>`. */
+const PLAN_END = "plan>";
 
 export const initialCopies = (): CopiesState => ({ said: [], expected: [], searched: 0 });
 
@@ -55,14 +59,51 @@ export const initialCopies = (): CopiesState => ({ said: [], expected: [], searc
  */
 export class Copies {
   private readonly state: CopiesState;
+  /** Outputs from before reading resumed, by kind and key, oldest first. */
+  private readonly byKey = new Map<string, Said[]>();
+  /** Later outputs, which are all newer, by their text. Their keys are made when the state is saved. */
+  private readonly byText = { text: new Map<string, Said[]>(), thinking: new Map<string, Said[]>() };
+  private readonly texts = new Map<Said, string>();
+  /** The newest output of each item. */
+  private readonly byId = new Map<string, Said>();
 
   constructor(state: CopiesState) {
     this.state = state;
+    for (const said of state.said) {
+      if (said.id !== undefined) this.byId.set(said.id, said);
+      if (said.key !== undefined) addTo(this.byKey, `${said.kind}:${said.key}`, said);
+    }
+  }
+
+  /** Completes the state before it is saved. */
+  save(): void {
+    for (const [said, text] of this.texts) said.key ??= keyOfText(text);
   }
 
   clear(): void {
     this.state.said = [];
     this.state.searched = 0;
+    this.texts.clear();
+    for (const map of [this.byKey, this.byId, this.byText.text, this.byText.thinking]) map.clear();
+  }
+
+  private dropOldest(): void {
+    const oldest = this.state.said.shift();
+    if (oldest === undefined) return;
+    this.state.searched -= searchedBytes(oldest);
+    const { id, key, kind } = oldest;
+    if (id !== undefined && this.byId.get(id) === oldest) this.byId.delete(id);
+    const text = this.texts.get(oldest);
+    this.texts.delete(oldest);
+    if (text !== undefined) dropFirst(this.byText[kind], text);
+    else if (key !== undefined) dropFirst(this.byKey, `${kind}:${key}`);
+  }
+
+  /** The oldest output with this text that a log has not recorded. */
+  private ofText(kind: Base["kind"], text: string, log: Log): Said | undefined {
+    const isUntold = ({ logs }: Said): boolean => !logs.includes(log);
+    const before = this.byKey.size === 0 ? undefined : this.byKey.get(`${kind}:${keyOfText(text)}`);
+    return before?.find(isUntold) ?? this.byText[kind].get(text)?.find(isUntold);
   }
 
   /** Whether the output of a copy was already shown from another log. */
@@ -100,27 +141,30 @@ export class Copies {
     const logs: Log[] = [log];
     for (const expected of this.state.expected) addLog(logs, expected);
     this.state.expected = [];
-    const common = part_id === undefined ? {} : { part_id };
+    const { kind } = record;
+    const part = part_id === undefined ? {} : { part_id };
     const id = record.id === undefined ? {} : { id: keyOfText(record.id) };
-    if (record.kind === "text") {
+    if (kind === "text") {
       const text = record.texts.join("\n");
-      const searched = log === "plan" ? { plan: text.trim() } : { text };
-      this.add({ key: keyOf(record.kind, text), ...id, logs, ...common, ...searched });
+      const searched = log === "plan" ? { plan: text.trim() } : text.includes(PLAN_END) ? { text } : {};
+      this.add({ kind, ...id, logs, ...part, ...searched }, text);
       return;
     }
     // Events contain each summary of a thought separately.
-    if (record.id !== undefined) this.add({ ...id, logs, ...common });
-    for (const text of record.texts) this.add({ key: keyOf(record.kind, text), logs: [...logs], ...common });
+    if (record.id !== undefined) this.add({ kind, ...id, logs, ...part });
+    for (const text of record.texts) this.add({ kind, logs: [...logs], ...part }, text);
   }
 
-  private add(said: Said): void {
+  private add(said: Said, text?: string): void {
     const { state } = this;
     state.said.push(said);
-    state.searched += searchedBytes(said);
-    if (state.said.length > MAX_SAID) {
-      const oldest = state.said.shift();
-      if (oldest !== undefined) state.searched -= searchedBytes(oldest);
+    if (said.id !== undefined) this.byId.set(said.id, said);
+    if (text !== undefined) {
+      this.texts.set(said, text);
+      addTo(this.byText[said.kind], text, said);
     }
+    state.searched += searchedBytes(said);
+    if (state.said.length > MAX_SAID) this.dropOldest();
     for (const each of state.said) {
       if (state.searched <= MAX_SEARCHED) break;
       state.searched -= searchedBytes(each);
@@ -130,27 +174,28 @@ export class Copies {
   }
 
   private find(record: Base, log: Log): Said[] {
-    const byId = record.id === undefined ? undefined : this.ofId(record.id);
+    const byId = record.id === undefined ? undefined : this.byId.get(keyOfText(record.id));
     if (byId !== undefined && !byId.logs.includes(log)) return [byId];
     if (log === "plan") return this.findPlan(record);
     const texts = record.kind === "text" ? [record.texts.join("\n")] : record.texts;
     const found: Said[] = [];
     for (const text of texts) {
-      const key = keyOf(record.kind, text);
-      const said = this.state.said.find((each) => each.key === key && !each.logs.includes(log));
+      const said = this.ofText(record.kind, text, log);
       if (said === undefined) {
-        const plan = this.state.said.find((each) => isPlanIn(each, text) && !each.logs.includes(log));
-        return plan === undefined || record.kind !== "text" ? [] : [plan];
+        const plan = record.kind === "text" ? this.planIn(text, log) : undefined;
+        return plan === undefined ? [] : [plan];
       }
       found.push(said);
     }
     return found;
   }
 
-  /** The newest output of an item with this id. */
-  private ofId(id: string): Said | undefined {
-    const key = keyOfText(id);
-    return this.state.said.findLast((each) => each.id === key);
+  /** A plan that a message contains. */
+  private planIn(text: string, log: Log): Said | undefined {
+    if (this.state.searched === 0) return undefined;
+    return this.state.said.find(
+      ({ plan, logs }) => plan !== undefined && text.includes(plan) && !logs.includes(log),
+    );
   }
 
   /** Finds plans in a message, where they are enclosed in tags. */
@@ -163,8 +208,6 @@ export class Copies {
   }
 }
 
-const isPlanIn = ({ plan }: Said, text: string): boolean => plan !== undefined && text.includes(plan);
-
 const searchedBytes = ({ text, plan }: Said): number =>
   (text === undefined ? 0 : jsonBytes(text)) + (plan === undefined ? 0 : jsonBytes(plan));
 
@@ -172,4 +215,14 @@ function addLog(logs: Log[], log: Log): void {
   if (!logs.includes(log)) logs.push(log);
 }
 
-const keyOf = (kind: Base["kind"], text: string): string => `${kind}:${keyOfText(text)}`;
+function addTo(map: Map<string, Said[]>, key: string, said: Said): void {
+  const alike = map.get(key);
+  if (alike === undefined) map.set(key, [said]);
+  else alike.push(said);
+}
+
+function dropFirst(map: Map<string, Said[]>, key: string): void {
+  const alike = map.get(key);
+  alike?.shift();
+  if (alike?.length === 0) map.delete(key);
+}

@@ -90,6 +90,7 @@ export class CodexReader implements Reader {
   }
 
   checkpoint(): Checkpoint | undefined {
+    this.thread?.save();
     const [first] = this.held;
     if (first === undefined) {
       const position = this.lines.position();

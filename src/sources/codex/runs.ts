@@ -2,7 +2,7 @@ import { isUuid } from "../../model/is-uuid.ts";
 import { asObject, asString } from "../../model/narrow.ts";
 import type { SessionLinkFacts } from "../contract.ts";
 import { jsonBytes, keepWithin, keptName } from "./bounds.ts";
-import { type Call, inputOf } from "./call-table.ts";
+import type { Call } from "./call-table.ts";
 import type { Calls } from "./calls.ts";
 import { argument, taskOf } from "./tool-extra.ts";
 import type { TurnWriter } from "./turn-writer.ts";
@@ -26,7 +26,7 @@ export interface RunsState {
 }
 
 /** Maximum bytes of all runs. Prompts that are not needed are dropped first, then the oldest runs. */
-const MAX_RUNS_BYTES = 32 * 1024;
+const MAX_RUNS_BYTES = 28 * 1024;
 /** Prompts are compared by this many leading UTF-16 code units. */
 const MAX_PROMPT = 500;
 
@@ -71,7 +71,7 @@ export class Runs {
   }
 
   spawn(call: Call, at: number): void {
-    const prompt = taskOf(inputOf(call));
+    const prompt = taskOf(this.calls.table.inputOf(call));
     this.ofCall(call).spawned = {
       at,
       ...(prompt === undefined ? {} : { prompt: prompt.slice(0, MAX_PROMPT) }),
@@ -98,7 +98,7 @@ export class Runs {
     const before = call.facts.run ?? {};
     const key = thread ?? before.session_id ?? path;
     const name = nickname ?? before.name ?? path?.split("/").at(-1);
-    const task = taskOf(inputOf(call));
+    const task = taskOf(this.calls.table.inputOf(call));
     const session_id = thread !== undefined && isUuid(thread) ? thread : before.session_id;
     const facts = {
       ...before,
@@ -144,7 +144,7 @@ export class Runs {
 
   /** Links a later call to a known run, so that its card can name and open it. */
   name(call: Call): void {
-    const input = inputOf(call);
+    const input = this.calls.table.inputOf(call);
     const target = argument(input, "target") ?? argument(input, "id");
     const run = target === undefined ? undefined : this.runOf(target);
     if (target === undefined || run === undefined) return;

@@ -242,6 +242,11 @@ export class Session {
     }
   }
 
+  /** Completes the state before it is saved. */
+  save(): void {
+    this.words.copies.save();
+  }
+
   /** Called after each record that was read: nothing but the state is kept for the next one. */
   endRecord(): void {
     this.records.forgetAhead();

@@ -7,6 +7,21 @@ import type { UserContent } from "./user-message.ts";
 
 /** Writes the frames of turns, steps and their parts in call order. */
 export class TurnWriter extends Turns {
+  interrupt(reason: string | undefined): void {
+    this.part();
+    this.closeStep(undefined, "interrupted");
+    this.push({
+      ...this.placed,
+      type: "interrupt",
+      part_id: this.recordId("interrupt"),
+      ...(reason === undefined ? {} : { reason }),
+    });
+    const { turn } = this;
+    if (turn === undefined) return;
+    this.push({ ...this.common, type: "turn.end", turn_id: turn.id, status: "interrupted" });
+    this.state.turn = undefined;
+  }
+
   rollBack(count: number): void {
     const { userTurns } = this.state;
     for (const turn_id of userTurns.splice(Math.max(0, userTurns.length - count))) {

@@ -110,8 +110,9 @@ export class Turns {
   /** Called before each part, so that a note can be written before it. */
   beforePart: (() => void) | undefined;
   readonly state: TurnState;
-  /** Bytes of the record that is read. Values from it have at most so many bytes of JSON, apart from member names. */
-  recordBytes = 0;
+  /** Bytes of an earlier record from which values are read now. */
+  aheadBytes = 0;
+  private recordText = "";
   private frames: Frame[] = [];
 
   constructor(state: TurnState) {
@@ -126,8 +127,15 @@ export class Turns {
   /** Sets the source record of the following frames. `text`: its JSON. */
   begin(moment: Moment, text: string): void {
     this.state.moment = moment;
+    this.recordText = text;
+    this.aheadBytes = 0;
+  }
+
+  /** Upper bound of the bytes of JSON of the values in the record that is read, apart from member names. */
+  get recordBytes(): number {
     // Bytes that are no UTF-8 take three in what was decoded.
-    this.recordBytes = moment.source.length * (text.includes("\ufffd") ? 3 : 1);
+    const size = this.recordText.includes("\ufffd") ? 3 : 1;
+    return this.state.moment.source.length * size + this.aheadBytes;
   }
 
   get position(): Position {
@@ -294,21 +302,6 @@ export class Turns {
     const likely = this.likelyEnd(turn);
     const status = likely === "interrupted" ? "failed" : likely;
     this.push({ ...this.common, type: "turn.end", turn_id: turn.id, status, inferred: true });
-  }
-
-  interrupt(reason: string | undefined): void {
-    this.part();
-    this.closeStep(undefined, "interrupted");
-    this.push({
-      ...this.placed,
-      type: "interrupt",
-      part_id: this.recordId("interrupt"),
-      ...(reason === undefined ? {} : { reason }),
-    });
-    const { turn } = this;
-    if (turn === undefined) return;
-    this.push({ ...this.common, type: "turn.end", turn_id: turn.id, status: "interrupted" });
-    this.state.turn = undefined;
   }
 
   /** An id for a separate part, derived from its record's position. */
