@@ -1162,7 +1162,7 @@ describe("the status", () => {
     );
     now = AT + 10_000;
     await eventually(() =>
-      expect(row()).toMatchObject({ status: "interrupted", status_rule: { rule: "hook" } }),
+      expect(row()).toMatchObject({ status: "completed", status_rule: { rule: "hook" } }),
     );
     // The record has the end of the turn, although the last hook said that it runs.
     report({ by: "hook", busy: true, since });

@@ -194,7 +194,7 @@ export function createStatus(options: {
         status: running
           ? "running"
           : summary.status === "running"
-            ? silentEnd(state, wasStopped(state) || isIdleByHook(register))
+            ? silentEnd(state, { stopped: wasStopped(state), idle: isIdleByHook(register) })
             : summary.status,
         status_rule: register?.waiting ? registerRule(state) : statusRuleOf(state, rule),
         ...(running && doing !== undefined && { activity: doing }),
@@ -260,10 +260,16 @@ function withRecords(told: RunningProcess, { entry, summary }: IndexedSession): 
 const isAnswered = ({ summary, open_calls }: IndexedSession): boolean =>
   summary.activity === "text" && open_calls.length === 0;
 
-/** The status of a turn without a recorded end. An agent whose last record is text has completed (see `settleAborted`). */
-function silentEnd(state: IndexedSession, stopped: boolean): SessionSummary["status"] {
-  if (isAnswered(state)) return "completed";
-  return stopped ? "interrupted" : "failed";
+/**
+ * The status of a turn without a recorded end. An agent whose last record is text has completed (see `settleAborted`). `idle`: a
+ * hook said that the turn is over.
+ */
+function silentEnd(
+  state: IndexedSession,
+  { stopped, idle }: { stopped: boolean; idle: boolean },
+): SessionSummary["status"] {
+  if (isAnswered(state) || (idle && state.open_calls.length === 0)) return "completed";
+  return stopped || idle ? "interrupted" : "failed";
 }
 
 function activityOf(open_calls: OpenCalls): string | undefined {
