@@ -9,10 +9,11 @@ import type { LaneBar } from "./model/lanes/lane.ts";
 import type { Ledger, LedgerFile } from "./model/ledger/ledger.ts";
 import { liveChange, livePart } from "./model/live-text.ts";
 import { usage } from "./model/messages/message.ts";
+import { note } from "./model/note.ts";
 import { todoItem } from "./model/parts/ui-extra.ts";
 import { optional, record, uuid } from "./model/record.ts";
 import { answer, request, requestOutcome } from "./model/request.ts";
-import { PART_KINDS, PART_STATUSES } from "./model/search/query.ts";
+import { PART_STATUSES, SEARCH_KINDS } from "./model/search/query.ts";
 import { sessionStatus, sessionSummary } from "./model/session.ts";
 import { source, transcriptPart, turn } from "./model/transcript/transcript.ts";
 
@@ -190,11 +191,14 @@ export const searchAllReply = record({
       }),
       part: record({
         id: uuid,
-        kind: z.enum(PART_KINDS),
+        /** `note`: a person's note on the part `id`; on the session, `id` is the note's own id. */
+        kind: z.enum(SEARCH_KINDS),
         /** Who said it; `agent`: the program around the model, or a parent agent. */
         by: z.enum(["person", "model", "tool", "agent"]),
-        /** Position of its turn, from 0. */
-        turn: z.number(),
+        /** Of a note: its id. */
+        note_id: optional(uuid),
+        /** Position of its turn, from 0. Absent: a note. */
+        turn: optional(z.number()),
         turn_title: optional(z.string()),
         step: optional(z.number()),
         tool: optional(z.string()),
@@ -219,6 +223,16 @@ export const searchAllReply = record({
   took_ms: z.number(),
 });
 export type SearchAllReply = z.infer<typeof searchAllReply>;
+
+/** `GET /api/sessions/:id/notes`: oldest first; also of a session, or of parts, that no longer exist. */
+export const notesReply = record({ notes: z.array(note) });
+export type NotesReply = z.infer<typeof notesReply>;
+/**
+ * `POST /api/sessions/:id/notes` with `NewNote` and `POST /api/notes/:note` with `NoteChange` → the note as it is now;
+ * `POST /api/notes/:note/delete` with `{}` → `{}`.
+ */
+export const noteReply = record({ note });
+export type NoteReply = z.infer<typeof noteReply>;
 
 // --- Sessions that this daemon runs ---------------------------------------------------------------------------------------
 // Every change is a POST with JSON, and all but `compact` name what they are about: sent twice (a reply was lost), it is done

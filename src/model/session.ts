@@ -196,6 +196,8 @@ export const sessionSummary = record({
   /** Marked as unread by a user. */
   unread: optional(z.boolean()),
   pinned: optional(z.boolean()),
+  /** Notes on the session and its parts, set by the daemon. `revision` increases with every change of one of them. Absent: none. */
+  notes: optional(record({ count: z.number(), revision: z.number() })),
   /** The agent's file no longer exists: shown from the archive. */
   archived: optional(z.boolean()),
   /** The agent's file, for display. */

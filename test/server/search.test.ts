@@ -2,6 +2,7 @@ import { appendFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import type { Note } from "../../src/model/note.ts";
 import { createSessions } from "../../src/server/import/catalog.ts";
 import { createIndexer } from "../../src/server/import/index-threads.ts";
 import { type IndexState, openIndexState } from "../../src/server/index/index-state.ts";
@@ -13,6 +14,7 @@ import { formats } from "../../src/sources/index.ts";
 import { openStore } from "../../src/store/sqlite/session-store.ts";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
+import { uuidOf } from "../uuid-of.ts";
 
 /** The index over real files, written by the real threads and searched by the real one. */
 let folder: string;
@@ -29,7 +31,7 @@ afterEach(async () => {
 const data = () => join(folder, "data");
 const indexFile = () => join(data(), "index.db");
 
-async function start() {
+async function start(notes: readonly Note[] = []) {
   const format = formats.find(({ id }) => id === "claude-code");
   if (!format) throw new Error("There is no format claude-code");
   const state = await openIndexState(indexFile(), true);
@@ -50,7 +52,7 @@ async function start() {
     row.archived === true && sessions.isIndexed?.(row.id) === false;
   const archived = indexSessions({ sessions, state, write: indexer.write, isWanted });
   const thread = createSearchThread(state);
-  const search = createSearch({ thread, sessions, now: Date.now });
+  const search = createSearch({ thread, sessions, now: Date.now, notes: () => notes });
   running = {
     sessions,
     search,
@@ -137,8 +139,38 @@ it("rebuilds a deleted or damaged index, including archived sessions", async () 
   await eventually(async () => expect(await found("zebrafinch")).toEqual([one.id]));
 });
 
+it("finds notes by their words, and parts that have one", async () => {
+  const one = write("one", 1, "zebrafinch");
+  const two = write("two", 2, "narwhal");
+  const notes: Note[] = [];
+  const { search } = await start(notes);
+  const searched = async (query: string) =>
+    (await search.search(query, { limit: 30, sort: "newest" })).hits.map(({ session, part }) =>
+      [session.id, part.kind, part.id].join(" "),
+    );
+  await eventually(async () => expect(await found("narwhal")).toEqual([two.id]));
+  const [part] = (await search.search("narwhal", { limit: 1, sort: "newest" })).hits;
+  const about = { id: part?.part.id ?? "", kind: "prompt", excerpt: "narwhal" };
+  const times = { created_at: 1_000, changed_at: 2_000 };
+  const [on_part, on_session] = [uuidOf("on the part"), uuidOf("on the session")];
+  notes.push(
+    { id: on_part, session_id: two.id, part: about, text: "The whale is wrong", ...times },
+    { id: on_session, session_id: one.id, text: "Read the whale again", ...times, changed_at: 3_000 },
+    { id: uuidOf("gone"), session_id: uuidOf("gone session"), text: "A whale nobody has", ...times },
+  );
+  expect(await searched("whale kind:note")).toEqual([
+    `${one.id} note ${on_session}`,
+    `${two.id} note ${about.id}`,
+  ]);
+  expect(await searched("kind:note session:nothing")).toEqual([]);
+  expect((await searched("whale")).filter((hit) => hit.includes("note"))).toHaveLength(2);
+  expect(await searched("whale tool:shell")).toEqual([]);
+  expect(await searched("has:note")).toEqual([`${two.id} ${part?.part.kind} ${about.id}`]);
+});
+
 it("reports an invalid query", async () => {
   await start();
   await expect(found("/[/")).rejects.toThrow("is not a regular expression");
   await expect(found("kind:thoughts x")).rejects.toThrow("Use one of prompt, thought");
+  await expect(found("has:notes x")).rejects.toThrow("Use note");
 });

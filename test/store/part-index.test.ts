@@ -217,6 +217,25 @@ describe.each([
     expect(await found('"text 70"')).toEqual([]);
   });
 
+  it("finds the parts that have a note, and those that have none", async () => {
+    const parts = [part(0, "high water"), part(1, "low water"), part(2, "the moon", { kind: "thought" })];
+    await index.write([
+      source("one", [session("tides", parts)]),
+      source("two", [
+        session(
+          "moon",
+          [part(7, "high noon")].map((one) => ({ ...one, seq: 0 })),
+        ),
+      ]),
+    ]);
+    const noted_parts = [1, 2].flatMap((seq) => parts[seq]?.id ?? []).concat(uuidOf("gone"));
+    expect(await found("has:note", { noted_parts })).toEqual(["tides 2", "tides 1"]);
+    expect(await found("has:note water", { noted_parts })).toEqual(["tides 1"]);
+    expect(await found("has:note kind:thought", { noted_parts })).toEqual(["tides 2"]);
+    expect((await found("-has:note high", { noted_parts })).sort()).toEqual(["moon 0", "tides 0"]);
+    expect(await found("has:note")).toEqual([]);
+  });
+
   it("forgets parts and sessions that are gone", async () => {
     await index.write([
       source("one", [

@@ -1,5 +1,6 @@
 import { isUuid } from "../is-uuid.ts";
 import { asObject } from "../narrow.ts";
+import type { Note } from "../note.ts";
 
 /** The first line of each session in a history file. The lines up to the next header are its events (`encodeEvent`). */
 export interface HistoryHeader {
@@ -10,10 +11,14 @@ export interface HistoryHeader {
   agent: string;
 }
 
-/** The header as one line of JSON, without a newline. */
-export function encodeHeader({ session_id, agent }: Pick<HistoryHeader, "session_id" | "agent">): string {
+/** The header as one line of JSON, without a newline. `notes`: written by people; nothing of the session depends on them. */
+export function encodeHeader({
+  session_id,
+  agent,
+  notes = [],
+}: Pick<HistoryHeader, "session_id" | "agent"> & { notes?: readonly Note[] }): string {
   const header: HistoryHeader = { type: "verbatim_session", version: 1, session_id, agent };
-  return JSON.stringify(header);
+  return JSON.stringify(notes.length === 0 ? header : { ...header, notes });
 }
 
 /** Reads a header from a parsed line; `undefined` for other lines and for versions above 1. */

@@ -1,4 +1,6 @@
 import type { Part } from "../messages/part.ts";
+import type { Note } from "../note.ts";
+import { positionOf } from "../transcript/accumulate.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 import { textOf } from "./content.ts";
@@ -9,10 +11,21 @@ import { searchText } from "./search-text.ts";
 
 /**
  * A whole transcript as Markdown, in the order of its parts: a heading per turn, prompts as quotes, thinking and tool output in
- * `<details>`, and tool input and output in unmodified code blocks. Yields one block at a time.
+ * `<details>`, and tool input and output in unmodified code blocks. Yields one block at a time. `notes`: each follows its part;
+ * those on the session, or on parts that no longer exist, follow the title.
  */
-export function* markdownOf(transcript: Transcript, title: string): Generator<string> {
+export function* markdownOf(
+  transcript: Transcript,
+  title: string,
+  notes: readonly Note[] = [],
+): Generator<string> {
   yield `# ${oneLine(title)}\n`;
+  const rows = new Map<string, Note[]>();
+  for (const note of notes) {
+    const id = note.part && rowOf(note.part.id, transcript);
+    if (id === undefined) yield `\n${noteBlock(note)}\n`;
+    else rows.set(id, [...(rows.get(id) ?? []), note]);
+  }
   let turn_index = -1;
   let index = 0;
   for (const part of transcript.parts) {
@@ -26,8 +39,23 @@ export function* markdownOf(transcript: Transcript, title: string): Generator<st
     }
     const block = part && blockOf(part, transcript);
     if (part && block !== undefined && block !== "") yield `\n${withdrawn(part)}${block}\n`;
+    for (const note of (part && rows.get(part.id)) ?? []) yield `\n${noteBlock(note)}\n`;
     index += 1;
   }
+}
+
+/** The id of the part with whose block a part is written: a result is in the block of its call. */
+function rowOf(part_id: string, transcript: Transcript): string | undefined {
+  const index = positionOf(transcript, part_id);
+  const part = index === undefined ? undefined : transcript.parts.at(index);
+  if (part?.type !== "tool_result" || part.call_index === undefined) return part?.id;
+  return transcript.parts.at(part.call_index)?.id ?? part.id;
+}
+
+/** A note as a quote that cannot be taken for what the session holds. */
+function noteBlock({ text, part, created_at }: Note): string {
+  const about = part === undefined ? "" : ` on ${part.tool ?? part.kind}: ${oneLine(part.excerpt)}`;
+  return quote(`**Note, ${new Date(created_at).toISOString()}**${about}\n\n${text}`);
 }
 
 function turnHeading(turn: Turn): string {

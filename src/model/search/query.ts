@@ -16,14 +16,23 @@ export type SearchTerm =
   /** `source`: a JavaScript regular expression. Letter case is ignored. */
   | { readonly type: "regex"; readonly source: string; readonly excluded: boolean };
 
-export type SearchField = "kind" | "tool" | "status" | "agent" | "project" | "model" | "session" | "is";
+export type SearchField =
+  | "kind"
+  | "tool"
+  | "status"
+  | "agent"
+  | "project"
+  | "model"
+  | "session"
+  | "is"
+  | "has";
 export interface SearchFilter {
   readonly field: SearchField;
   readonly value: string;
   readonly excluded: boolean;
 }
 
-/** Values of `kind:`. */
+/** The kinds of parts. */
 export const PART_KINDS = [
   "prompt",
   "thought",
@@ -37,19 +46,25 @@ export const PART_KINDS = [
   "unknown",
 ] as const;
 export type PartKindName = (typeof PART_KINDS)[number];
+/** Values of `kind:` in a search: a note is no part, but what a person wrote about one. */
+export const SEARCH_KINDS = [...PART_KINDS, "note"] as const;
+export type SearchKind = (typeof SEARCH_KINDS)[number];
 /** Values of `status:`. */
 export const PART_STATUSES = ["ok", "failed", "stopped", "running"] as const;
 export type PartStatusName = (typeof PART_STATUSES)[number];
+/** Values of `has:`. `note`: a person wrote a note on the part. */
+export const PART_ADDITIONS = ["note"] as const;
 /** Values of `is:`. `mine`: written by a person; `run`: in a sub-agent's session; `cut`: only partly searched. */
 export const PART_TRAITS = ["mine", "run", "cut"] as const;
 
-const KIND_ALIASES: Readonly<Record<string, readonly PartKindName[]>> = {
+const KIND_ALIASES: Readonly<Record<string, readonly SearchKind[]>> = {
   thinking: ["thought"],
   result: ["output"],
   tool: ["call", "output"],
   answer: ["text"],
   error: ["marker"],
   image: ["file"],
+  notes: ["note"],
 };
 const STATUS_ALIASES: Readonly<Record<string, PartStatusName>> = {
   error: "failed",
@@ -108,6 +123,7 @@ const FIELDS: ReadonlySet<string> = new Set([
   "model",
   "session",
   "is",
+  "has",
 ] satisfies SearchField[]);
 const isField = (name: string): name is SearchField => FIELDS.has(name);
 
@@ -115,9 +131,9 @@ function filtersOf(field: SearchField, value: string, excluded: boolean): Search
   const given = value.toLowerCase();
   switch (field) {
     case "kind": {
-      const kinds = KIND_ALIASES[given] ?? PART_KINDS.filter((kind) => kind === given);
+      const kinds = KIND_ALIASES[given] ?? SEARCH_KINDS.filter((kind) => kind === given);
       if (kinds.length === 0)
-        throw new SearchQueryError(`kind:${value} is unknown. Use one of ${PART_KINDS.join(", ")}.`, value);
+        throw new SearchQueryError(`kind:${value} is unknown. Use one of ${SEARCH_KINDS.join(", ")}.`, value);
       return kinds.map((kind) => ({ field, value: kind, excluded }));
     }
     case "status": {
@@ -132,6 +148,10 @@ function filtersOf(field: SearchField, value: string, excluded: boolean): Search
     case "is":
       if (!PART_TRAITS.some((trait) => trait === given))
         throw new SearchQueryError(`is:${value} is unknown. Use one of ${PART_TRAITS.join(", ")}.`, value);
+      return [{ field, value: given, excluded }];
+    case "has":
+      if (!PART_ADDITIONS.some((addition) => addition === given))
+        throw new SearchQueryError(`has:${value} is unknown. Use ${PART_ADDITIONS.join(", ")}.`, value);
       return [{ field, value: given, excluded }];
     case "tool":
     case "agent":

@@ -6,6 +6,7 @@ import { createPriceTable, type PriceTable } from "../../model/prices/price-tabl
 import type { Format } from "../../sources/contract.ts";
 import { formats } from "../../sources/index.ts";
 import type { Notice } from "../../store/contract.ts";
+import { openNoteStore } from "../../store/notes/sqlite.ts";
 import { openReadStateStore } from "../../store/read-state/sqlite.ts";
 import { type Attach, createAttach } from "../attach/attach.ts";
 import { addAttachRoutes } from "../attach/routes.ts";
@@ -36,6 +37,7 @@ import { openWebhook } from "../notify/webhook.ts";
 import { createPostedFiles, type PostedFiles } from "../posted/posted-files.ts";
 import { addPostedRoutes } from "../posted/routes.ts";
 import { mergeSessions } from "../sessions/merge-sessions.ts";
+import { type Notes, withNotes } from "../sessions/notes.ts";
 import type { OpenedFiles } from "../sessions/opened-files.ts";
 import { type ReadableSessions, withReadState } from "../sessions/read-state.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
@@ -156,6 +158,7 @@ async function openAllSessions(
 ): Promise<{
   samples: Samples | undefined;
   sessions: ReadableSessions;
+  notes: Notes;
   managed: ManagedSessions;
   search: Search;
   attach: AttachedDaemon;
@@ -197,7 +200,7 @@ async function openAllSessions(
     isOpenElsewhere: createOpenCheck(roots),
   });
   opened.push(agents);
-  const read_state_notices: Notice[] = [];
+  const marks_notices: Notice[] = [];
   const choices = openSourceChoices(data_dir);
   const attach = attachTo(data_dir, roots);
   opened.push(attach);
@@ -211,7 +214,7 @@ async function openAllSessions(
       ...notices,
       ...sample_notices,
       ...agents.notices,
-      ...read_state_notices,
+      ...marks_notices,
       ...choices.notices,
       ...push.notices,
       ...attach.notices,
@@ -223,14 +226,14 @@ async function openAllSessions(
   const { state, indexer } = await openPartIndex(data_dir, !managed.taken);
   index = state;
   opened.push(state);
-  const read_states = openReadStateStore({
-    folder: data_dir,
-    now: Date.now,
-    read_only: managed.taken,
-  });
-  // If another daemon has the folder, the first store's notice is enough.
-  if (!managed.taken) read_state_notices.push(...read_states.notices);
-  if (read_states.store) opened.push(read_states.store);
+  const marks_options = { folder: data_dir, now: Date.now, read_only: managed.taken };
+  const read_states = openReadStateStore(marks_options);
+  const note_store = openNoteStore(marks_options);
+  for (const { store, notices } of [read_states, note_store]) {
+    // If another daemon has the folder, the first store's notice is enough.
+    if (!managed.taken) marks_notices.push(...notices);
+    if (store) opened.push(store);
+  }
   const found = createSessions({
     formats,
     roots: [
@@ -254,7 +257,13 @@ async function openAllSessions(
     },
   });
   const opened_files = createOpenedFiles({ formats, now: Date.now });
-  const sessions = keepReadState(mergeSessions([managed, found, opened_files.sessions]), read_states);
+  const { sessions: noted, notes } = withNotes({
+    sessions: mergeSessions([managed, found, opened_files.sessions]),
+    kept: note_store.store?.load() ?? [],
+    store: note_store.read_only ? undefined : note_store.store,
+    now: Date.now,
+  });
+  const sessions = keepReadState(noted, read_states);
   opened.push(sessions);
   // If two daemons use one data folder, only one posts.
   if (config.webhook && !managed.taken)
@@ -276,11 +285,18 @@ async function openAllSessions(
   opened.push(indexOtherSessions({ state, indexer, managed, found }));
   const thread = createSearchThread(state);
   opened.push(thread);
-  const search = createSearch({ thread, sessions, now: Date.now, skipped: () => [...choices.off] });
+  const search = createSearch({
+    thread,
+    sessions,
+    now: Date.now,
+    skipped: () => [...choices.off],
+    notes: notes.all,
+  });
   const usage = createUsage({ thread, sessions, prices: config.prices });
   const sources = createSources({ found, choices, is_writable: !managed.taken });
   const prices = createPriceTable(config.prices);
-  return { samples, sessions, managed, search, attach, sources, opened_files, push, prices, usage };
+  const services = { notes, search, attach, sources, opened_files, push, prices, usage };
+  return { samples, sessions, managed, ...services };
 }
 
 /** `isWatched` is set by the server. */
@@ -322,6 +338,7 @@ async function listen(
     flags: Flags;
     access: Access;
     sessions: ReadableSessions;
+    notes: Notes;
     managed: ManagedSessions;
     search: Search;
     posted: PostedFiles;
@@ -335,7 +352,7 @@ async function listen(
   opened: Opened,
 ): Promise<{ port: number; newLink(): string }> {
   const { program, flags, access, sessions, managed, search, posted, attach, sources } = options;
-  const { opened_files, push, prices, usage } = options;
+  const { notes, opened_files, push, prices, usage } = options;
   const { address, frontend, version } = program;
   let newLink = () => "";
   const listenOn = (port: number) =>
@@ -359,6 +376,7 @@ async function listen(
           prices,
           usage,
           markRead: sessions.markRead,
+          notes,
           addPostedRoutes: (app) => addPostedRoutes(app, posted),
           addPushRoutes: (app) => addPushRoutes(app, push),
           addAttachRoutes: (app) => addAttachRoutes(app, attach, sessions),

@@ -1,6 +1,9 @@
 import { existsSync } from "node:fs";
+import type { SearchQuery } from "../../model/search/query.ts";
+import { isOfNotesOnly } from "../../model/search/search-notes.ts";
 import type { PartIndex, SearchHit } from "../../store/index/contract.ts";
 import { openSqliteIndex } from "../../store/index/sqlite.ts";
+import { openNoteStore } from "../../store/notes/sqlite.ts";
 import { sessionOfKey } from "../index/session-indexing.ts";
 import { UsageError } from "../usage-error.ts";
 import { indexFile } from "./part-index.ts";
@@ -14,6 +17,24 @@ export function openStoredIndex(data_dir: string): PartIndex {
   if (!existsSync(path))
     throw new UsageError(`There is no search index in ${data_dir}: start Verbatim once with \`npm start\`.`);
   return openSqliteIndex(path, { read_only: true });
+}
+
+/**
+ * What a search of the stored index needs to know of notes: the parts that have one, if the query asks for them. Throws a
+ * `UsageError` for a query that only notes can match, which are not in the index.
+ */
+export function notedParts(data_dir: string, query: SearchQuery): { noted_parts?: string[] } {
+  if (isOfNotesOnly(query))
+    throw new UsageError(
+      "Notes (kind:note) are searched on the page. Here, has:note finds the parts that have one.",
+    );
+  if (!query.filters.some(({ field }) => field === "has")) return {};
+  const { store } = openNoteStore({ folder: data_dir, now: Date.now, read_only: true });
+  try {
+    return { noted_parts: (store?.load() ?? []).flatMap(({ part }) => part?.id ?? []) };
+  } finally {
+    store?.close();
+  }
 }
 
 /** The URL path of a part in the page. */

@@ -15,6 +15,7 @@ import { bodyLimitOf, type Guard } from "../auth/guard.ts";
 import type { Search } from "../index/search-service.ts";
 import type { UsageService } from "../index/usage-service.ts";
 import { EXPORT_FORMATS, type ExportFormat, exportSession, isExportFormat } from "../sessions/export.ts";
+import type { Notes } from "../sessions/notes.ts";
 import type { OpenedFiles } from "../sessions/opened-files.ts";
 import { placedParts, sessionPage } from "../sessions/pages.ts";
 import type { ReadableSessions } from "../sessions/read-state.ts";
@@ -28,6 +29,7 @@ import { addContextRoutes } from "./context-routes.ts";
 import { addFiguresRoute } from "./figures-route.ts";
 import type { Frontend } from "./frontend.ts";
 import { addLanesRoute } from "./lanes-route.ts";
+import { addNotesRoutes } from "./notes-routes.ts";
 import { addOpenedFilesRoutes } from "./opened-files-route.ts";
 import { numberOf } from "./query-number.ts";
 import { searchParts } from "./search.ts";
@@ -50,6 +52,8 @@ interface AppOptions {
   addAttachRoutes?: (app: Hono) => void;
   /** Changes the read state of a session. `false`: there is no such session. Absent: read states are not stored. */
   markRead?: ReadableSessions["markRead"];
+  /** Absent: sessions have no notes. */
+  notes?: Notes;
   /** Adds the routes of posted session files. Absent: posting is not supported. */
   addPostedRoutes?: (app: Hono) => void;
   /** Adds the routes of push messages. Absent: none are sent. */
@@ -180,6 +184,7 @@ export function createApp(options: AppOptions) {
   addLanesRoute(app, sessions, options.opened_files);
   addVerifyRoutes(app, sessions);
   if (options.sources) addSourceRoutes(app, options.sources);
+  if (options.notes) addNotesRoutes(app, options.notes);
   if (options.opened_files) addOpenedFilesRoutes(app, options.opened_files);
 
   app.get("/api/sessions/:id/search", async (context) => {
@@ -244,7 +249,8 @@ export function createApp(options: AppOptions) {
     context.header("content-disposition", `attachment; filename="${id}.${format}"`);
     context.header("content-security-policy", SANDBOX);
     return stream(context, async (out) => {
-      for await (const text of exportSession(session, frames, format)) await out.write(text);
+      for await (const text of exportSession(session, frames, format, options.notes?.of(id)))
+        await out.write(text);
     });
   });
 

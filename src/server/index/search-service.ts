@@ -1,6 +1,11 @@
-import { parseSearch } from "../../model/search/query.ts";
+import type { Note } from "../../model/note.ts";
+import { parseSearch, type SearchQuery } from "../../model/search/query.ts";
+import { isOfNotesOnly, type NoteHit, searchNotes } from "../../model/search/search-notes.ts";
+import type { SessionSummary } from "../../model/session.ts";
 import type { SearchAllReply } from "../../protocol.ts";
 import type { SearchHit } from "../../store/index/contract.ts";
+import { projectSession } from "../../store/index/projection.ts";
+import { sessionFilter } from "../../store/index/search.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { SearchThread } from "./search-thread.ts";
 import { sessionOfKey } from "./session-indexing.ts";
@@ -8,6 +13,8 @@ import { sessionOfKey } from "./session-indexing.ts";
 /** Time after which a page ends with the hits found so far, in milliseconds. */
 const BUDGET = 80;
 export const DEFAULT_LIMIT = 30;
+/** Maximum number of notes before the parts that are found. */
+const MAX_NOTE_HITS = 200;
 
 export interface SearchOptions {
   limit: number;
@@ -27,8 +34,10 @@ export function createSearch(options: {
   now: () => number;
   /** Ids of the agents whose files are not searched. Absent: none. */
   skipped?: () => readonly string[];
+  /** All notes. Absent: none. */
+  notes?: () => Iterable<Note>;
 }): Search {
-  const { sessions, thread } = options;
+  const { sessions, thread, notes = () => [] } = options;
 
   function listed(hit: SearchHit): SearchAllReply["hits"] {
     const own = sessionOfKey(hit.source);
@@ -37,19 +46,9 @@ export function createSearch(options: {
     // The session was removed, or is shown from another source.
     if (id === undefined || !row) return [];
     const { part, snippet, turn_title } = hit;
-    const title = row.title ?? row.first_prompt ?? hit.session.title;
     return [
       {
-        session: {
-          id,
-          agent: row.agent,
-          status: row.status,
-          last_activity_at: row.last_activity_at,
-          is_run: row.parent !== undefined,
-          ...(title !== undefined && { title }),
-          ...(row.cwd !== undefined && { cwd: row.cwd }),
-          ...(row.model !== undefined && { model: row.model }),
-        },
+        session: { ...sessionOf(row, hit.session.title), id },
         part: {
           id: part.id,
           kind: part.kind,
@@ -67,19 +66,59 @@ export function createSearch(options: {
     ];
   }
 
+  /** A note of a session that is no longer listed is not found: nothing could be opened. */
+  function noted({ note, snippet }: NoteHit): SearchAllReply["hits"] {
+    const row = sessions.get(note.session_id);
+    if (!row) return [];
+    return [
+      {
+        session: sessionOf(row),
+        part: {
+          id: note.part?.id ?? note.id,
+          kind: "note",
+          by: "person",
+          note_id: note.id,
+          at: note.changed_at,
+        },
+        snippet: { text: snippet.text, ranges: snippet.ranges.map(({ start, end }) => ({ start, end })) },
+      },
+    ];
+  }
+  function noteHits(query: SearchQuery): SearchAllReply["hits"] {
+    const isWanted = sessionFilter(query.filters, {});
+    const hits = searchNotes(notes(), query, (id) => {
+      const row = sessions.get(id);
+      return row !== undefined && isWanted({ session: projectSession(row) });
+    });
+    return hits.flatMap(noted).slice(0, MAX_NOTE_HITS);
+  }
+
   return {
     async search(text, { limit, sort, cursor }) {
       const query = parseSearch(text, options.now());
+      const noted_hits = cursor === undefined ? noteHits(query) : [];
+      if (isOfNotesOnly(query)) {
+        const listed = sessions.list().length;
+        return {
+          hits: noted_hits,
+          sessions: listed,
+          searched: listed,
+          not_indexed: 0,
+          cut_parts: 0,
+          took_ms: 0,
+        };
+      }
       const { page, took } = await thread.search({
         query,
         limit,
         sort,
         budget: BUDGET,
+        ...(query.filters.some(({ field }) => field === "has") && { noted_parts: notedParts(notes()) }),
         ...(options.skipped && { skipped_agents: options.skipped() }),
         ...(cursor !== undefined && { cursor }),
       });
       return {
-        hits: page.hits.flatMap(listed),
+        hits: [...noted_hits, ...page.hits.flatMap(listed)],
         ...(page.next !== undefined && { next: page.next }),
         sessions: page.sessions,
         searched: page.searched,
@@ -88,6 +127,24 @@ export function createSearch(options: {
         took_ms: Math.round(took * 10) / 10,
       };
     },
+  };
+}
+
+const notedParts = (notes: Iterable<Note>): string[] => [
+  ...new Set([...notes].flatMap(({ part }) => (part === undefined ? [] : [part.id]))),
+];
+
+function sessionOf(row: SessionSummary, indexed_title?: string): SearchAllReply["hits"][number]["session"] {
+  const title = row.title ?? row.first_prompt ?? indexed_title;
+  return {
+    id: row.id,
+    agent: row.agent,
+    status: row.status,
+    last_activity_at: row.last_activity_at,
+    is_run: row.parent !== undefined,
+    ...(title !== undefined && { title }),
+    ...(row.cwd !== undefined && { cwd: row.cwd }),
+    ...(row.model !== undefined && { model: row.model }),
   };
 }
 

@@ -2,6 +2,7 @@ import type { Frame } from "../../model/frames/frame.ts";
 import { encodeEvent, type HistoryEvent } from "../../model/messages/history.ts";
 import { createHistory } from "../../model/messages/history-collector.ts";
 import { encodeHeader } from "../../model/messages/history-file.ts";
+import type { Note } from "../../model/note.ts";
 import { markdownOf } from "../../model/parts/markdown.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import { accumulate } from "../../model/transcript/accumulate.ts";
@@ -18,21 +19,23 @@ export type ExportedSession = Pick<SessionSummary, "id" | "agent" | "title" | "f
 
 /**
  * A session as text, in chunks. `jsonl`: a header line, then its history events, which fold to the same parts when read back.
- * `md`: Markdown. `frames`: all frames of the session.
+ * `md`: Markdown. `frames`: all frames of the session. `notes`: of the session; in `jsonl` they are in the header, so that they
+ * change no part.
  */
 export async function* exportSession(
   session: ExportedSession,
   frames: AsyncIterable<readonly Frame[]>,
   format: ExportFormat,
+  notes: readonly Note[] = [],
 ): AsyncGenerator<string> {
   switch (format) {
     case "jsonl":
-      yield* historyLines(session, frames);
+      yield* historyLines(session, frames, notes);
       return;
     case "md": {
       let transcript = emptyTranscript(session.id);
       for await (const batch of frames) for (const frame of batch) transcript = accumulate(transcript, frame);
-      yield* markdownOf(transcript, session.title ?? session.first_prompt ?? "Untitled session");
+      yield* markdownOf(transcript, session.title ?? session.first_prompt ?? "Untitled session", notes);
       return;
     }
     default:
@@ -43,8 +46,9 @@ export async function* exportSession(
 async function* historyLines(
   { id, agent }: ExportedSession,
   frames: AsyncIterable<readonly Frame[]>,
+  notes: readonly Note[],
 ): AsyncGenerator<string> {
-  yield `${encodeHeader({ session_id: id, agent })}\n`;
+  yield `${encodeHeader({ session_id: id, agent, notes })}\n`;
   const history = createHistory(id);
   for await (const batch of frames) {
     const events = batch.flatMap((frame) => history.push(frame));

@@ -1,7 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { isOpenedSession } from "../../model/opened-session.ts";
 import type { ReadState, ReadStatePatch } from "../../model/read-state.ts";
 import type { SessionSummary } from "../../model/session.ts";
+import { decorateRows } from "./decorate-rows.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** Delay after which changed positions are written together, in milliseconds. */
@@ -28,15 +28,11 @@ export interface ReadableSessions extends Sessions {
 /** Adds `new_parts`, `unread` and `pinned` to the rows. Changes of these are published as changes of the list. */
 export function withReadState(options: ReadStateOptions): ReadableSessions {
   const { sessions, since, put, now, report } = options;
-  const epoch = randomUUID();
-  const listeners = new Set<Parameters<Sessions["subscribe"]>[0]>();
   const states = new Map(options.kept.map((state) => [state.session_id, state]));
   /** Number of parts that sessions from before `since` had at that time. */
   const earlier = new Map<string, number>();
   const unwritten = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
-  let seq = 0;
-  let list: readonly SessionSummary[] | undefined;
 
   function write(): void {
     clearTimeout(timer);
@@ -90,46 +86,21 @@ export function withReadState(options: ReadStateOptions): ReadableSessions {
     };
   }
 
-  function publish(changed: SessionSummary[], removed: string[]): void {
-    list = undefined;
-    seq += 1;
-    for (const listener of [...listeners]) listener({ seq, changed, removed });
-  }
-
   for (const row of sessions.list()) observe(row);
-  const end = sessions.subscribe(({ changed, removed }) => {
-    for (const row of changed) observe(row);
-    publish(changed.map(decorated), removed);
+  const rows = decorateRows(sessions, {
+    decorate: decorated,
+    observe,
+    onClose() {
+      try {
+        write();
+      } catch (error) {
+        report(error);
+      }
+    },
   });
 
-  return {
-    epoch,
-    get seq() {
-      return seq;
-    },
-    list() {
-      list ??= sessions.list().map(decorated);
-      return list;
-    },
-    get(id) {
-      const row = sessions.get(id);
-      return row && decorated(row);
-    },
-    open: (id) => sessions.open(id),
-    raw: (id, part_id) => sessions.raw(id, part_id),
-    attachment: (id, part_id, n) => sessions.attachment(id, part_id, n),
-    output: (id, part_id, from) => sessions.output(id, part_id, from),
-    frames: (id) => sessions.frames(id),
-    disk: async (id) => await sessions.disk?.(id),
-    loggedRequests: async (id) => (await sessions.loggedRequests?.(id)) ?? [],
-    indexedAs: (source, session_id, byte) => sessions.indexedAs?.(source, session_id, byte),
-    isIndexed: (id) => sessions.isIndexed?.(id) === true,
-    get unindexed() {
-      return sessions.unindexed ?? 0;
-    },
-    status: () => sessions.status(),
-    ...(sessions.retry && { retry: sessions.retry }),
-    markRead(session_id, { parts, unread, pinned }) {
+  return Object.assign(rows, {
+    markRead(session_id: string, { parts, unread, pinned }: ReadStatePatch): boolean {
       const row = sessions.get(session_id);
       if (!row) return false;
       // Sessions in opened files are not stored.
@@ -160,23 +131,10 @@ export function withReadState(options: ReadStateOptions): ReadableSessions {
         }
       } else writeSoon();
       const after = decorated(row);
-      if (JSON.stringify(after) !== shown) publish([after], []);
+      if (JSON.stringify(after) !== shown) rows.publish([session_id]);
       return true;
     },
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    async close() {
-      end();
-      try {
-        write();
-      } catch (error) {
-        report(error);
-      }
-      await sessions.close();
-    },
-  };
+  });
 }
 
 const blank = (session_id: string): ReadState => ({

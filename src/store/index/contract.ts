@@ -142,6 +142,8 @@ export interface SearchRequest {
   sort: "newest" | "rank";
   /** `next` of the previous page. */
   cursor?: string;
+  /** Ids of the parts that have a note, for `has:note`. Absent: none. */
+  noted_parts?: readonly string[];
   /** Ids of agents whose files are skipped. Managed sessions are not skipped. */
   skipped_agents?: readonly string[];
   /** Milliseconds after which a page ends early with the hits so far; ten times as many if there are none. */

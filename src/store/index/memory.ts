@@ -104,6 +104,18 @@ export function createMemoryIndex(): PartIndex {
               ]),
             );
           },
+          withIds(part_ids) {
+            const wanted = new Set(part_ids);
+            return new Map(
+              sessions.map(({ ref, parts }) => [
+                ref,
+                parts
+                  .filter(({ id }) => wanted.has(id))
+                  .map(({ seq }) => seq)
+                  .reverse(),
+              ]),
+            );
+          },
           positions: (ref) => (byRef(ref)?.parts ?? []).map(({ seq }) => seq).reverse(),
           row: (ref, seq) => byRef(ref)?.parts[seq],
           text: (ref, seq) => byRef(ref)?.parts[seq]?.text ?? "",

@@ -38,6 +38,10 @@ export function createReader(database: DatabaseSync) {
       `SELECT step.*, step.id / ${MOST_PARTS} AS ref FROM step WHERE at >= ? OR at IS NULL`,
     ),
     block: database.prepare("SELECT texts FROM text_block WHERE id = ?"),
+    /** No index: it would cost every part 16 bytes and more, and notes are few. */
+    withIds: database.prepare(
+      "SELECT id FROM part WHERE part_id IN (SELECT unhex(value) FROM json_each(?)) ORDER BY id DESC",
+    ),
     cut: database.prepare("SELECT count(*) AS n FROM part WHERE full_length IS NOT NULL"),
     /** One row per session: a row per candidate would cost more than the lookup. */
     candidates: database.prepare(
@@ -97,6 +101,18 @@ export function createReader(database: DatabaseSync) {
           Number(ref),
           positions.sort((one, other) => other - one),
         );
+      }
+      return found;
+    },
+    withIds(part_ids) {
+      const found = new Map<number, number[]>();
+      if (part_ids.length === 0) return found;
+      const hex = JSON.stringify(part_ids.map((id) => id.replaceAll("-", "")));
+      for (const row of statements.withIds.iterate(hex)) {
+        const ref = Math.floor(Number(row.id) / MOST_PARTS);
+        const seqs = found.get(ref) ?? [];
+        seqs.push(Number(row.id) % MOST_PARTS);
+        found.set(ref, seqs);
       }
       return found;
     },

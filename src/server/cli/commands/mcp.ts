@@ -11,7 +11,7 @@ import { sessionOfKey } from "../../index/session-indexing.ts";
 import { dataDirOf } from "../data-dir.ts";
 import type { Flags } from "../flags.ts";
 import { readVersion } from "../package-root.ts";
-import { BUDGET, hitOf, openStoredIndex, partLink } from "../stored-search.ts";
+import { BUDGET, hitOf, notedParts, openStoredIndex, partLink } from "../stored-search.ts";
 
 /**
  * Maximum number of parts in a reply of `open`, and of characters of their texts in total. A reply has to fit a model's context.
@@ -26,7 +26,12 @@ export async function serveMcp(_words: string[], flags: Flags): Promise<number> 
   const index = openStoredIndex(data_dir);
   const project = flags.project === undefined ? undefined : resolve(flags.project);
   // Read each time, so that a switch takes effect without a restart.
-  const server = createMcpServer(index, project, () => openSourceChoices(data_dir).off);
+  const server = createMcpServer(
+    index,
+    project,
+    () => openSourceChoices(data_dir).off,
+    (query) => notedParts(data_dir, query),
+  );
   const closed = new Promise<void>((done) => {
     server.server.onclose = done;
   });
@@ -41,11 +46,13 @@ const NONE: ReadonlySet<string> = new Set();
 
 /**
  * `project`: only sessions in this folder or below it are searched, opened and listed. `off`: agents whose files are excluded.
+ * `noted`: what a query needs to know of notes.
  */
 export function createMcpServer(
   index: PartIndex,
   project?: string,
   off: () => ReadonlySet<string> = () => NONE,
+  noted: (query: SearchQuery) => { noted_parts?: string[] } = () => ({}),
 ): McpServer {
   const server = new McpServer({ name: "verbatim", version: readVersion() });
   const isOpen = (cwd: string | undefined) =>
@@ -73,9 +80,11 @@ export function createMcpServer(
     },
     ({ query, limit = 20, sort = "newest", cursor }) =>
       answer(async () => {
+        const parsed = inProject(parseSearch(query, Date.now()), project);
         const page = await index.search({
           skipped_agents: [...off()],
-          query: inProject(parseSearch(query, Date.now()), project),
+          query: parsed,
+          ...noted(parsed),
           limit,
           sort,
           budget: BUDGET,

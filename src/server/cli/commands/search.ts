@@ -4,7 +4,7 @@ import { openSourceChoices } from "../../import/source-choices.ts";
 import { UsageError } from "../../usage-error.ts";
 import { dataDirOf } from "../data-dir.ts";
 import type { Flags } from "../flags.ts";
-import { BUDGET, hitOf, openStoredIndex } from "../stored-search.ts";
+import { BUDGET, hitOf, notedParts, openStoredIndex } from "../stored-search.ts";
 import { print } from "../terminal.ts";
 import { safe } from "../terminal-text.ts";
 
@@ -26,12 +26,14 @@ export async function searchSessions(words: string[], flags: Flags): Promise<num
     }
   })();
   const data_dir = dataDirOf(flags);
+  const noted = notedParts(data_dir, query);
   const index = openStoredIndex(data_dir);
   const skipped_agents = [...openSourceChoices(data_dir).off];
   try {
     const page = await searchOn(limit, (rest, cursor) =>
       index.search({
         query,
+        ...noted,
         skipped_agents,
         limit: rest,
         sort,

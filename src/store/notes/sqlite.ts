@@ -1,0 +1,103 @@
+import type { DatabaseSync } from "node:sqlite";
+import { type Note, note } from "../../model/note.ts";
+import { type Notice, StoreError } from "../contract.ts";
+import { guarded, inTransaction, openDatabase } from "../sqlite/database.ts";
+
+/** Migrations: entry n upgrades a store from version n. Entries are only added, never changed. */
+const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE note (
+     id TEXT PRIMARY KEY,
+     session_id TEXT NOT NULL,
+     created_at REAL NOT NULL,
+     changed_at REAL NOT NULL,
+     text TEXT NOT NULL,
+     part TEXT
+   ) STRICT;`,
+];
+
+/** Stores notes. Every call may throw a `StoreError`. The store is then unchanged. */
+export interface NoteStore {
+  /** All notes, oldest first. */
+  load(): Note[];
+  /** Adds or replaces a note. On disk when the call returns. */
+  put(note: Note): void;
+  /** On disk when the call returns. */
+  remove(id: string): void;
+  close(): void;
+}
+
+/**
+ * Opens `notes.db` in a data folder. See `openDatabase`. Notes exist nowhere else, so they are a file of their own, apart from what
+ * can be rebuilt.
+ */
+export function openNoteStore(options: { folder: string; now: () => number; read_only: boolean }): {
+  store?: NoteStore;
+  read_only: boolean;
+  notices: Notice[];
+} {
+  const { unlock, ...opened } = openDatabase<NoteStore>({
+    ...options,
+    file: "notes.db",
+    lock: "notes-lock.db",
+    migrations: MIGRATIONS,
+    create(database) {
+      const store = createNoteStore(database);
+      // Read all rows now, while a damaged store can still be replaced.
+      store.load();
+      return store;
+    },
+    words: {
+      untouched: "notes cannot be read or written",
+      reads: "Notes cannot be written here.",
+      replacement: "a new one without notes was created",
+      aside: "Earlier notes are only in the quarantined file.",
+    },
+  });
+  const { store, read_only, notices } = opened;
+  if (!store) return { read_only, notices };
+  const close = () => {
+    store.close();
+    unlock();
+  };
+  return { store: { ...store, close }, read_only, notices };
+}
+
+function createNoteStore(database: DatabaseSync): NoteStore {
+  const statements = {
+    load: database.prepare("SELECT * FROM note ORDER BY created_at, id"),
+    put: database.prepare(
+      `INSERT INTO note (id, session_id, created_at, changed_at, text, part) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET changed_at = excluded.changed_at, text = excluded.text`,
+    ),
+    remove: database.prepare("DELETE FROM note WHERE id = ?"),
+  };
+  return {
+    load: () => guarded(() => statements.load.all().map(noteOf)),
+    put({ id, session_id, created_at, changed_at, text, part }) {
+      const about = part === undefined ? null : JSON.stringify(part);
+      inTransaction(database, () => {
+        statements.put.run(id, session_id, created_at, changed_at, text, about);
+      });
+    },
+    remove(id) {
+      inTransaction(database, () => {
+        statements.remove.run(id);
+      });
+    },
+    close: () => database.close(),
+  };
+}
+
+function noteOf({ part, ...row }: Record<string, unknown>): Note {
+  const parsed = note.safeParse(part === null ? row : { ...row, part: partOf(part) });
+  if (parsed.success) return parsed.data;
+  throw new StoreError("broken", "a note is invalid");
+}
+
+function partOf(json: unknown): unknown {
+  try {
+    return JSON.parse(String(json));
+  } catch {
+    throw new StoreError("broken", "a note is invalid");
+  }
+}
