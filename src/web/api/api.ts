@@ -1,3 +1,4 @@
+import type { NewNote, NoteChange } from "../../model/note.ts";
 import type { FilteredParts, PartFilter } from "../../model/parts/part-filter.ts";
 import type { RowSettings } from "../../model/parts/quiet.ts";
 import type { Answer, RequestOutcome } from "../../model/request.ts";
@@ -16,6 +17,8 @@ import type {
   LanesReply,
   LocateReply,
   NewSessionBody,
+  NoteReply,
+  NotesReply,
   OpenedFilesReply,
   OpenRequestsReply,
   PageParts,
@@ -136,6 +139,10 @@ interface SessionApi {
     prompt: { message_id: string; text: string },
   ): Promise<ApiResult<unknown>>;
   stopTerminal(session_id: string): Promise<ApiResult<unknown>>;
+  notes(session_id: string): Promise<ApiResult<NotesReply>>;
+  addNote(session_id: string, note: NewNote): Promise<ApiResult<NoteReply>>;
+  changeNote(note_id: string, change: NoteChange): Promise<ApiResult<NoteReply>>;
+  deleteNote(note_id: string): Promise<ApiResult<unknown>>;
   attachments(signal?: AbortSignal): Promise<ApiResult<AttachReply>>;
   /** Opens files without storing them; `body`: as `POST /api/opened-files` takes it. */
   openFiles(body: Blob): Promise<ApiResult<OpenedFilesReply>>;
@@ -214,6 +221,10 @@ function createApi({ get, post, bytes }: Requests): Api {
       post(`/api/terminal-requests/${encodeURIComponent(request_id)}`, body),
     promptTerminal: (id, prompt) => post(`${session(id)}/terminal-prompt`, prompt),
     stopTerminal: (id) => post(`${session(id)}/terminal-stop`, {}),
+    notes: (id) => get(`${session(id)}/notes`),
+    addNote: (id, body) => post(`${session(id)}/notes`, body),
+    changeNote: (note_id, body) => post(`/api/notes/${encodeURIComponent(note_id)}`, body),
+    deleteNote: (note_id) => post(`/api/notes/${encodeURIComponent(note_id)}/delete`, {}),
     attachments: (signal) => get("/api/attach", signal),
     openFiles: (body) => post("/api/opened-files", body),
     openedTogether: (id, signal) => get(`/api/opened-files/${encodeURIComponent(id)}`, signal),

@@ -10,6 +10,7 @@ import { partText } from "./copying.ts";
 import { kindName, nameOfRequest, textOf } from "./describe-part.ts";
 import type { TranscriptHost, TurnWindow } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
+import { NoteButton, PartNotes } from "./PartNotes.tsx";
 import { PartView } from "./PartView.tsx";
 import { useQuietParts } from "./QuietParts.tsx";
 import { RawView } from "./RawView.tsx";
@@ -153,6 +154,9 @@ export const LoadedRow = memo(function LoadedRow({
           </Retractable>
           <Revised at={result?.revised_at ?? part.revised_at} host={host} />
         </ErrorBoundary>
+        {host.notes !== undefined && (
+          <PartNotes notes={host.notes} part_id={part.id} result_id={result?.id} subject={subject} />
+        )}
         {raw && <RawView part={part} host={host} />}
         {raw && result !== undefined && <RawView key={result.id} part={result} host={host} />}
       </div>
@@ -170,6 +174,9 @@ export const LoadedRow = memo(function LoadedRow({
         >
           {t.part.raw}
         </button>
+        {host.notes !== undefined && (
+          <NoteButton notes={host.notes} part_id={part.id} name={t.notes.addTo(subject)} />
+        )}
       </div>
     </article>
   );

@@ -17,6 +17,7 @@ import type { TranscriptHost, TurnTranscriptProps, TurnWindow } from "./host.ts"
 import { MarkerGroup } from "./MarkerGroup.tsx";
 import { continuesGroup, groupFrom } from "./marker-groups.ts";
 import { useOpenState } from "./open-state.ts";
+import { NoteButton, PartNotes } from "./PartNotes.tsx";
 import { isoTime, PartRow } from "./PartRow.tsx";
 import { PromptContent } from "./PromptView.tsx";
 import { quietPartsOf } from "./quiet-parts.ts";
@@ -236,6 +237,14 @@ const TurnHeading = memo(function TurnHeading({
           </section>
         )}
         {raw && prompt !== undefined && <RawView part={prompt} host={host} />}
+        {host.notes !== undefined && prompt !== undefined && (
+          <PartNotes
+            notes={host.notes}
+            part_id={prompt.id}
+            result_id={undefined}
+            subject={t.part.this(kindName(prompt))}
+          />
+        )}
         {turn.retracted !== undefined && (
           <p className="note">
             {t.turn.withdrawn} {visible(turn.retracted, "prose")}
@@ -271,6 +280,13 @@ const TurnHeading = memo(function TurnHeading({
           >
             {t.part.raw}
           </button>
+          {host.notes !== undefined && (
+            <NoteButton
+              notes={host.notes}
+              part_id={prompt.id}
+              name={t.notes.addTo(t.part.this(kindName(prompt)))}
+            />
+          )}
           {host.goOnFrom !== undefined && (
             <button
               type="button"

@@ -1,3 +1,4 @@
+import type { Note } from "../../model/note.ts";
 import type { Answer, RequestOutcome } from "../../model/request.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import type { Source, TranscriptPart, Turn } from "../../model/transcript/transcript.ts";
@@ -52,6 +53,26 @@ export interface Outputs {
   close(part_id: string): void;
 }
 
+/** Notes on the parts, and those being written: by a note's id, or by `newNoteKey` of a part. */
+export interface NotesHost {
+  /** The notes on any of these parts, oldest first; live. A hook. */
+  useNotes(part_ids: readonly string[]): readonly Note[];
+  /** The text being written; `undefined`: nothing is. Live. A hook. */
+  useDraft(key: string): string | undefined;
+  /** `undefined` ends the writing. */
+  setDraft(key: string, text: string | undefined): void;
+  /** Opens an editor, which takes the keyboard once. */
+  begin(key: string, text: string): void;
+  /** Whether an editor that appears is to take the keyboard; once after `begin`. */
+  takesFocus(key: string): boolean;
+  /** Each rejects with a sentence for the reader. `part_id` absent: on the session. */
+  add(part_id: string | undefined, text: string): Promise<void>;
+  change(note: Note, text: string): Promise<void>;
+  remove(note: Note): Promise<void>;
+}
+/** The key of a new note's text. */
+export const newNoteKey = (part_id: string | undefined): string => `new:${part_id ?? ""}`;
+
 /**
  * What a transcript cannot get from its parts: it comes from the screen, so that the same components serve a live
  * session, a past one, a run beside its parent, and a document without a daemon (where the functions may be absent).
@@ -90,6 +111,8 @@ export interface TranscriptHost {
   showFigures?(turn: number): void;
   /** Shows what the model call that made a part was given. Absent: as above. */
   showContext?(part_id: string): void;
+  /** Absent: nothing can be noted, and no note is shown. */
+  notes?: NotesHost;
   /** The session waits for a person: its open turn does not run meanwhile. */
   waiting?: boolean;
   /** The daemon runs this session: a cost that is not known is said to be so. */

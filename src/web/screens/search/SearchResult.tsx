@@ -14,6 +14,9 @@ type Hit = SearchAllReply["hits"][number];
  * text of the first match, which may be what a regular expression found; the other terms are marked beside it.
  */
 export function hitHref({ session, part, snippet }: Hit, terms: readonly string[]): string {
+  // The part does not hold the words of its note.
+  if (part.note_id !== undefined)
+    return sessionHref(session.id, part.note_id === part.id ? "" : `part-${part.id}`);
   const found = snippet.ranges.map(({ start, end }) => snippet.text.slice(start, end));
   const texts = new Map([...found, ...terms].map((text) => [text.toLowerCase(), text]));
   return sessionHref(session.id, `part-${part.id}`, undefined, [...texts.values()]);
@@ -38,7 +41,7 @@ export function SearchResult({
     t.search.kinds[part.kind],
     ...(part.tool === undefined ? [] : [part.tool]),
     ...(part.status === undefined || part.status === "ok" ? [] : [t.search.statuses[part.status]]),
-    t.search.turn(part.turn + 1),
+    ...(part.turn === undefined ? [] : [t.search.turn(part.turn + 1)]),
   ];
   return (
     <a id={id} role="option" aria-selected={isSelected} tabIndex={-1} className="search-result" href={href}>

@@ -147,7 +147,7 @@ export function SearchScreen({ text }: { text: string }): ReactNode {
         <div id={list} role="listbox" aria-label={t.search.results} className="search-results">
           {hits.map((hit, index) => (
             <SearchResult
-              key={`${hit.session.id} ${hit.part.id}`}
+              key={`${hit.session.id} ${hit.part.note_id ?? hit.part.id}`}
               id={optionId(index)}
               href={hitHref(hit, terms)}
               hit={hit}

@@ -31,6 +31,7 @@ import { Composer } from "../../composer/Composer.tsx";
 import { useStop } from "../../composer/use-stop.ts";
 import { failureText } from "../../text/failure-text.ts";
 import { t } from "../../text/text.ts";
+import { newNoteKey } from "../../transcript/host.ts";
 import { OpenRequests } from "../requests/OpenRequests.tsx";
 import { TerminalComposer } from "../requests/TerminalComposer.tsx";
 import { sessionTitle } from "../sessions/session-list.ts";
@@ -39,6 +40,7 @@ import { FilterBar } from "./FilterBar.tsx";
 import { Find, type FindStart } from "./Find.tsx";
 import { GoOnDialog, takeToWrite } from "./ForkDialog.tsx";
 import type { Inspected } from "./inspect/inspected.ts";
+import { useSessionNotes } from "./notes/session-notes.ts";
 import { Outline } from "./Outline.tsx";
 import { MoreTools, type PaneTool, PaneTools } from "./PaneTools.tsx";
 import { locateError } from "./problems.ts";
@@ -194,6 +196,7 @@ function ReadyPane({
   );
   const [resumed] = useState(resumes ? { marked: reading.marked } : undefined);
   const [target, setTarget] = useState(resumed?.marked);
+  const notes = useSessionNotes(session_id);
   const { host, outputs, setOpen, setAllOpen, allOpen, keepPlace, placeNow } = useReadingHost(
     session,
     reading,
@@ -205,6 +208,7 @@ function ReadyPane({
       waiting: row !== undefined && isWaiting(row),
       goOnFrom: main && control?.can_fork === true ? setGoingOn : undefined,
       inspect,
+      notes,
     },
   );
   const rowFilter = useFilter(session, host);
@@ -369,6 +373,16 @@ function ReadyPane({
     return part === undefined ? { call: 1 } : { part };
   };
 
+  const noteHere = (): void => {
+    const focused = document.activeElement?.closest<HTMLElement>("[id^=part-]");
+    const inPane = focused !== null && focused !== undefined && pane.current?.contains(focused);
+    const part_id = inPane
+      ? focused.id.slice("part-".length)
+      : (target ?? session.partAt(scroller.current?.here().index ?? 0)?.id);
+    if (part_id === undefined) setMessage(t.notes.noPart);
+    else notes?.begin(newNoteKey(part_id), "");
+  };
+
   const { firstNew, isAbove } = useReadState(session, scroller);
   const mark = async (patch: ReadStatePatch): Promise<boolean> => {
     const kept = await markRead(client, session_id, patch);
@@ -411,6 +425,8 @@ function ReadyPane({
             does: row?.pinned ? t.read.unpin : t.read.pin,
             run: () => void mark({ pinned: row?.pinned !== true }),
           },
+          { keys: ["b"], does: t.notes.addKey, run: noteHere },
+          { keys: ["B"], does: t.notes.key, run: () => inspect({ view: "notes" }) },
         ]),
   ];
   const bindings: KeyBinding[] = [
@@ -517,6 +533,16 @@ function ReadyPane({
       run: () => inspect({ view: "changes", which: callHere() }),
       opensDialog: true,
     },
+    ...(row.notes === undefined
+      ? []
+      : [
+          {
+            name: t.notes.counted(row.notes.count),
+            room: inMain("roomy"),
+            run: () => inspect({ view: "notes" }),
+            opensDialog: true,
+          },
+        ]),
     ...(main
       ? [{ name: t.lanes.name, room: "roomy" as const, run: () => setLanes(!lanes), isOpen: lanes }]
       : []),

@@ -12,7 +12,7 @@ import { ancestorsOf, useWaiting } from "../../app/waiting.ts";
 import { failureText } from "../../text/failure-text.ts";
 import { clockTime, shortDuration } from "../../text/format.ts";
 import { t } from "../../text/text.ts";
-import type { AnswerDraft, Attachment, Outputs, TranscriptHost } from "../../transcript/host.ts";
+import type { AnswerDraft, Attachment, NotesHost, Outputs, TranscriptHost } from "../../transcript/host.ts";
 import type { Inspected } from "./inspect/inspected.ts";
 
 const SAVE_MS = 300;
@@ -47,6 +47,7 @@ interface SessionFacts {
   goOnFrom?: ((prompt_id: string) => void) | undefined;
   /** Shows what changed, what a model call was given, or figures. Stays the same. */
   inspect(what: Inspected): void;
+  notes: NotesHost | undefined;
 }
 
 /** `reading`: as it was when the screen came up. What follows is as it is now. */
@@ -54,7 +55,7 @@ export function useReadingHost(
   session: OpenSession,
   reading: Reading,
   { fragment, marked }: Pick<Reading, "fragment" | "marked">,
-  { started_at, cwd, is_managed, waiting, goOnFrom, inspect }: SessionFacts,
+  { started_at, cwd, is_managed, waiting, goOnFrom, inspect, notes }: SessionFacts,
 ): ReadingHost {
   const client = useClient();
   const api = apiOf(client);
@@ -192,6 +193,7 @@ export function useReadingHost(
         return attachment;
       },
       outputs,
+      ...(notes === undefined ? {} : { notes }),
       useRun: (id: string): SessionSummary | undefined => useRow(id),
       useWaitBelow(id: string) {
         const waiting = useWaiting();
@@ -246,6 +248,7 @@ export function useReadingHost(
       goOnFrom,
       inspect,
       outputs,
+      notes,
     ],
   );
   return { host, outputs, setOpen, setAllOpen, allOpen, keepPlace, placeNow };

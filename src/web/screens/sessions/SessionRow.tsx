@@ -83,6 +83,9 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
               {row.new_parts === undefined ? t.read.unread : t.read.counted(exactNumber(row.new_parts))}
             </span>
           )}{" "}
+          {row.notes !== undefined && (
+            <span className="session-mark">{t.notes.counted(row.notes.count)}</span>
+          )}{" "}
           {row.scripted && depth === 0 && (
             <span className="session-mark" title={t.sessions.scripted}>
               {t.sessions.scriptedMark}

@@ -211,6 +211,7 @@ export const list = {
       file: "file",
       step: "step",
       unknown: "unknown",
+      note: "note",
     },
     statuses: { failed: "failed", stopped: "stopped", running: "running" },
     turn: (turn: number): string => `turn ${turn}`,

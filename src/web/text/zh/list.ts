@@ -197,6 +197,7 @@ export const list = {
       file: "文件",
       step: "步骤",
       unknown: "未知",
+      note: "备注",
     },
     statuses: { failed: "失败", stopped: "已停止", running: "运行中" },
     turn: (turn: number): string => `第 ${turn} 轮`,

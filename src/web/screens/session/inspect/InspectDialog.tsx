@@ -7,6 +7,7 @@ import { CompareView } from "./CompareView.tsx";
 import { ContextView } from "./ContextView.tsx";
 import { FiguresView } from "./FiguresView.tsx";
 import { INSPECT_VIEWS, type Inspected } from "./inspected.ts";
+import { NotesView } from "./NotesView.tsx";
 import { VerifyView } from "./VerifyView.tsx";
 import "./inspect.css";
 
@@ -17,7 +18,7 @@ interface Props {
   onClose(): void;
 }
 
-/** What a session changed, what its model calls were given, what they took, and how it differs from another: one dialog with a tab for each. */
+/** What a session changed, what its model calls were given, what they took, how it differs from another, and what people noted: a tab for each. */
 export function InspectDialog({ row, inspected, onChange, onClose }: Props): ReactNode {
   const panel = useId();
   const { view } = inspected;
@@ -47,7 +48,7 @@ export function InspectDialog({ row, inspected, onChange, onClose }: Props): Rea
           </button>
         ))}
       </div>
-      <div id={panel} role="tabpanel" aria-label={t.inspect.titles[view]}>
+      <div id={panel} role="tabpanel" tabIndex={-1} aria-label={t.inspect.titles[view]}>
         <View row={row} inspected={inspected} onChange={onChange} onClose={onClose} />
       </div>
     </Dialog>
@@ -73,6 +74,8 @@ function View({ row, inspected, onChange, onClose }: Props): ReactNode {
       return <FiguresView row={row} turn={turn} onTurn={onTurn} onClose={onClose} />;
     case "verify":
       return <VerifyView row={row} onClose={onClose} />;
+    case "notes":
+      return <NotesView row={row} onClose={onClose} />;
     case "compare":
       return (
         <CompareView

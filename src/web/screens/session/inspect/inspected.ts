@@ -1,5 +1,5 @@
 /** The tabs of the inspector, in order. */
-export const INSPECT_VIEWS = ["changes", "context", "figures", "compare", "verify"] as const;
+export const INSPECT_VIEWS = ["changes", "context", "figures", "compare", "verify", "notes"] as const;
 export type InspectView = (typeof INSPECT_VIEWS)[number];
 
 /** What the inspector shows. */

@@ -1,0 +1,122 @@
+import { useEffect, useMemo } from "react";
+import { useStore } from "zustand";
+import { useShallow } from "zustand/react/shallow";
+import { createStore, type StoreApi } from "zustand/vanilla";
+import type { Note } from "../../../../model/note.ts";
+import { isOpenedSession } from "../../../../model/opened-session.ts";
+import { apiOf } from "../../../api/api.ts";
+import type { ApiResult } from "../../../api/requests.ts";
+import { newId } from "../../../app/new-id.ts";
+import { type Client, useClient, useRow } from "../../../app/store.ts";
+import { failureText } from "../../../text/failure-text.ts";
+import { type NotesHost, newNoteKey } from "../../../transcript/host.ts";
+
+interface NotesState {
+  readonly notes: readonly Note[];
+  /** Why they could not be loaded, the last time. */
+  readonly problem?: string | undefined;
+  /** What is being written, by its key in `NotesHost`. */
+  readonly drafts: ReadonlyMap<string, string>;
+}
+
+/** The notes of a session as this page has them. */
+export interface SessionNotes extends NotesHost {
+  readonly state: StoreApi<NotesState>;
+  load(): Promise<void>;
+}
+
+function createSessionNotes(client: Client, session_id: string): SessionNotes {
+  const api = apiOf(client);
+  const state = createStore<NotesState>(() => ({ notes: [], drafts: new Map() }));
+  /** A reply to an earlier request than the last one is outdated. */
+  let asked = 0;
+  let focused: string | undefined;
+  /** Of a note that is sent again because its reply was lost. */
+  const ids = new Map<string, string>();
+
+  async function load(): Promise<void> {
+    asked += 1;
+    const own = asked;
+    const reply = await api.notes(session_id);
+    if (own !== asked) return;
+    if (reply.ok) state.setState({ notes: reply.value.notes, problem: undefined });
+    else state.setState({ problem: failureText(reply.failure) });
+  }
+  function setDraft(key: string, text: string | undefined): void {
+    const drafts = new Map(state.getState().drafts);
+    if (text === undefined) drafts.delete(key);
+    else drafts.set(key, text);
+    state.setState({ drafts });
+  }
+  function replied<Value>(reply: ApiResult<Value>): Value {
+    if (!reply.ok) throw new Error(failureText(reply.failure));
+    // The row says so too, but maybe later than the reply.
+    void load();
+    return reply.value;
+  }
+  const put = (changed: Note): void => {
+    const others = state.getState().notes.filter(({ id }) => id !== changed.id);
+    state.setState({ notes: [...others, changed].sort((a, b) => a.created_at - b.created_at) });
+  };
+
+  return {
+    state,
+    load,
+    useNotes: (part_ids) =>
+      useStore(
+        state,
+        useShallow(({ notes }) =>
+          notes.filter(({ part }) => part !== undefined && part_ids.includes(part.id)),
+        ),
+      ),
+    useDraft: (key) => useStore(state, ({ drafts }) => drafts.get(key)),
+    setDraft,
+    begin(key, text) {
+      focused = key;
+      if (!state.getState().drafts.has(key)) setDraft(key, text);
+    },
+    takesFocus(key) {
+      if (focused !== key) return false;
+      focused = undefined;
+      return true;
+    },
+    async add(part_id, text) {
+      const key = newNoteKey(part_id);
+      const note_id = ids.get(key) ?? newId();
+      ids.set(key, note_id);
+      const part = part_id === undefined ? {} : { part_id };
+      put(replied(await api.addNote(session_id, { note_id, ...part, text })).note);
+      ids.delete(key);
+    },
+    async change({ id, changed_at }, text) {
+      put(replied(await api.changeNote(id, { text, changed_at })).note);
+    },
+    async remove({ id }) {
+      replied(await api.deleteNote(id));
+      state.setState({ notes: state.getState().notes.filter((note) => note.id !== id) });
+    },
+  };
+}
+
+/** Kept with the client, so that what is being written outlasts a visit to another screen. */
+const known = new WeakMap<Client, Map<string, SessionNotes>>();
+
+/** The notes of a session, kept up to date; `undefined`: a session of which nothing is stored. */
+export function useSessionNotes(session_id: string): SessionNotes | undefined {
+  const client = useClient();
+  const revision = useRow(session_id)?.notes?.revision;
+  const notes = useMemo(() => {
+    const all = known.get(client) ?? new Map<string, SessionNotes>();
+    known.set(client, all);
+    const own = all.get(session_id) ?? createSessionNotes(client, session_id);
+    all.set(session_id, own);
+    return isOpenedSession(session_id) ? undefined : own;
+  }, [client, session_id]);
+  useEffect(() => {
+    if (notes === undefined) return;
+    if (revision !== undefined) void notes.load();
+    // The last one was deleted, here or elsewhere.
+    else if (notes.state.getState().notes.length > 0) void notes.load();
+  }, [notes, revision]);
+  return notes;
+}
