@@ -13,6 +13,7 @@ import { note } from "./model/note.ts";
 import { todoItem } from "./model/parts/ui-extra.ts";
 import { optional, record, uuid } from "./model/record.ts";
 import { answer, request, requestOutcome } from "./model/request.ts";
+import { rule } from "./model/rules/rule.ts";
 import { PART_STATUSES, SEARCH_KINDS } from "./model/search/query.ts";
 import { sessionStatus, sessionSummary } from "./model/session.ts";
 import { source, transcriptPart, turn } from "./model/transcript/transcript.ts";
@@ -234,6 +235,37 @@ export type NotesReply = z.infer<typeof notesReply>;
 export const noteReply = record({ note });
 export type NoteReply = z.infer<typeof noteReply>;
 
+/** `GET /api/rules`: by name. `POST /api/rules/:rule` with `RuleBody` → the rule as it is now. `…/delete` with `{}` → `{}`. */
+export const rulesReply = record({ rules: z.array(rule) });
+export type RulesReply = z.infer<typeof rulesReply>;
+export const ruleReply = record({ rule });
+export type RuleReply = z.infer<typeof ruleReply>;
+/** `POST /api/rules/:rule/done/:session` with `{}` → `{}`: a person is done with what the rule says of the session. */
+/** `POST /api/rules/try` with `RuleTrialBody`: how often a rule would have applied in what was recorded so far. */
+export const ruleTrialReply = record({
+  times: z.number(),
+  /** Different sessions among them. */
+  sessions: z.number(),
+  /** It applied more often: counting ended early. */
+  is_more: z.boolean(),
+  /** Sessions that were looked at, of all. */
+  searched: z.number(),
+  all: z.number(),
+  /** As in the search. */
+  not_indexed: z.number(),
+  /** The newest places, at most 50. */
+  hits: z.array(
+    record({
+      session_id: uuid,
+      title: optional(z.string()),
+      part_id: optional(uuid),
+      at: optional(z.number()),
+      text: optional(z.string()),
+    }),
+  ),
+});
+export type RuleTrialReply = z.infer<typeof ruleTrialReply>;
+
 // --- Sessions that this daemon runs ---------------------------------------------------------------------------------------
 // Every change is a POST with JSON, and all but `compact` name what they are about: sent twice (a reply was lost), it is done
 // once and answered the same way.
@@ -393,7 +425,7 @@ export const pushReply = record({ public_key: z.string() });
 export type PushReply = z.infer<typeof pushReply>;
 /** What a push message contains. `public/push-worker.js` shows it. */
 export interface PushMessage {
-  kind: "waiting" | "failed" | "finished";
+  kind: "waiting" | "failed" | "finished" | "rule";
   session_id: string;
   title: string;
   body: string;

@@ -1,12 +1,6 @@
 import * as z from "zod";
+import { MAX_NOTE_TEXT } from "./note-limits.ts";
 import { milliseconds, optional, record, uuid } from "./record.ts";
-
-/** Maximum length of a note, in UTF-16 code units. */
-export const MAX_NOTE_TEXT = 10_000;
-/** Maximum number of notes per session. */
-export const MAX_NOTES = 1_000;
-/** Maximum length of `NotedPart.excerpt`, in UTF-16 code units. */
-export const MAX_EXCERPT = 200;
 
 /** The part that a note is on, as it was when the note was written: the note stays readable if the part disappears. */
 export const notedPart = record({

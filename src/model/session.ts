@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { usage } from "./messages/message.ts";
 import { milliseconds, optional, record, uuid } from "./record.ts";
+import { ruleAlert } from "./rules/alert.ts";
 
 /** The session that this one continues. `rewind`: the same conversation, rewound to that place. */
 const forkedFrom = record({
@@ -198,6 +199,8 @@ export const sessionSummary = record({
   pinned: optional(z.boolean()),
   /** Notes on the session and its parts, set by the daemon. `revision` increases with every change of one of them. Absent: none. */
   notes: optional(record({ count: z.number(), revision: z.number() })),
+  /** The rules of people that apply to the session now, set by the daemon. Absent: none. */
+  alerts: optional(z.array(ruleAlert)),
   /** The agent's file no longer exists: shown from the archive. */
   archived: optional(z.boolean()),
   /** The agent's file, for display. */

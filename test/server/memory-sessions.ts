@@ -33,11 +33,13 @@ export function createMemorySessions({ held = 5_000 } = {}): MemorySessions {
   const listeners = new Set<
     (change: { seq: number; changed: SessionSummary[]; removed: string[] }) => void
   >();
+  const frame_listeners = new Set<Parameters<NonNullable<Sessions["watchFrames"]>>[0]>();
   const epoch = randomUUID();
   let seq = 0;
 
-  const fold = (session: Kept, frames: readonly Frame[]) =>
-    frames.map((frame) => {
+  const fold = (id: string, session: Kept, frames: readonly Frame[]) => {
+    for (const listener of frame_listeners) listener(id, frames, session.epoch);
+    return frames.map((frame) => {
       const folded = accumulateAndAddress(session.transcript, frame);
       session.transcript = folded.transcript;
       session.seq++;
@@ -46,6 +48,7 @@ export function createMemorySessions({ held = 5_000 } = {}): MemorySessions {
       if (session.frames.length > held) session.frames.shift();
       return sent;
     });
+  };
   const summaryOf = (id: string, { transcript }: Kept): SessionSummary => ({
     id,
     agent: "claude-code",
@@ -141,6 +144,10 @@ export function createMemorySessions({ held = 5_000 } = {}): MemorySessions {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    watchFrames(listener) {
+      frame_listeners.add(listener);
+      return () => frame_listeners.delete(listener);
+    },
     async close() {},
     add(id, frames = []) {
       const session: Kept = {
@@ -151,12 +158,12 @@ export function createMemorySessions({ held = 5_000 } = {}): MemorySessions {
         listeners: new Set(),
       };
       kept.set(id, session);
-      fold(session, frames);
+      fold(id, session, frames);
       changed(id, session);
     },
     push(id, frames) {
       const session = need(id);
-      const sent = fold(session, frames);
+      const sent = fold(id, session, frames);
       for (const listener of session.listeners) listener({ type: "frames", frames: sent });
       changed(id, session);
     },
@@ -166,7 +173,7 @@ export function createMemorySessions({ held = 5_000 } = {}): MemorySessions {
       session.seq = 0;
       session.transcript = emptyTranscript(id);
       session.frames = [];
-      fold(session, frames);
+      fold(id, session, frames);
       for (const listener of session.listeners) listener({ type: "reset" });
       changed(id, session);
     },

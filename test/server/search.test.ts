@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Note } from "../../src/model/note.ts";
+import type { RuleCondition } from "../../src/model/rules/rule.ts";
+import type { RuleTrialReply } from "../../src/protocol.ts";
 import { createSessions } from "../../src/server/import/catalog.ts";
 import { createIndexer } from "../../src/server/import/index-threads.ts";
 import { type IndexState, openIndexState } from "../../src/server/index/index-state.ts";
@@ -166,6 +168,43 @@ it("finds notes by their words, and parts that have one", async () => {
   expect((await searched("whale")).filter((hit) => hit.includes("note"))).toHaveLength(2);
   expect(await searched("whale tool:shell")).toEqual([]);
   expect(await searched("has:note")).toEqual([`${two.id} ${part?.part.kind} ${about.id}`]);
+});
+
+it("tries a rule on past sessions", async () => {
+  const one = write("one", 1, "zebrafinch");
+  const two = write("two", 2, "narwhal");
+  const { search, sessions } = await start();
+  await eventually(async () => expect(await found("zebrafinch")).toEqual([one.id]));
+  await eventually(async () => expect(await found("narwhal")).toEqual([two.id]));
+  await eventually(() => expect(sessions.unindexed).toBe(0));
+  const tried = (when: RuleCondition, scope?: string) =>
+    search.tryRule({ when, ...(scope !== undefined && { scope }) });
+  const ids = ({ hits }: RuleTrialReply) => [...new Set(hits.map(({ session_id }) => session_id))].sort();
+  const both = [one.id, two.id].sort();
+
+  const words = await tried({ type: "event", query: "narwhal" });
+  expect(words).toMatchObject({ sessions: 1, is_more: false, searched: 2, all: 2, not_indexed: 0 });
+  expect(words.hits[0]).toMatchObject({ session_id: two.id, text: /narwhal/ });
+  expect(await tried({ type: "event", query: "narwhal" }, "session:nothing")).toMatchObject({
+    times: 0,
+    hits: [],
+  });
+
+  const turns = await tried({ type: "status", status: "completed" });
+  const all = sessions.list().reduce((sum, row) => sum + row.turns, 0);
+  expect(turns.times).toBeGreaterThan(0);
+  expect(turns.times).toBeLessThanOrEqual(all);
+  expect(ids(await tried({ type: "budget", of: "session", measure: "tokens", above: 1 }))).toEqual(both);
+  expect(await tried({ type: "budget", of: "session", measure: "tokens", above: 1e12 })).toMatchObject({
+    times: 0,
+  });
+  const spent = await tried({ type: "budget", of: "turn", measure: "tokens", above: 1 });
+  expect(spent).toMatchObject({ searched: 2, all: 2 });
+  expect(spent.times).toBe(all);
+  const silent = await tried({ type: "silence", minutes: 0.01 });
+  expect(silent.hits.every(({ text }) => text?.endsWith(" min") === true)).toBe(true);
+  expect(await tried({ type: "silence", minutes: 100_000 })).toMatchObject({ times: 0, searched: 2 });
+  await expect(tried({ type: "event", query: "/[/" })).rejects.toThrow("is not a regular expression");
 });
 
 it("reports an invalid query", async () => {

@@ -236,6 +236,41 @@ describe.each([
     expect(await found("has:note")).toEqual([]);
   });
 
+  it("finds gaps within turns, and turns by their end, newest first", async () => {
+    const at = (minutes: number) => NOW + minutes * 60_000;
+    const parts = [
+      part(0, "a", { started_at: at(0) }),
+      part(1, "b", { started_at: at(1), kind: "request" }),
+      // Somebody was asked.
+      part(2, "c", { started_at: at(30) }),
+      part(3, "no time"),
+      part(4, "d", { started_at: at(45), byte: 99 }),
+      // Between two turns.
+      part(5, "e", { started_at: at(99), turn: 1 }),
+      part(6, "f", { started_at: at(120), turn: 1 }),
+    ];
+    const [head] = session("tides", parts).turns;
+    if (!head) throw new Error("There is no turn");
+    const turns = [
+      { ...head, ended_at: at(45) },
+      { ...head, index: 1, id: uuidOf("second"), first_seq: 5, status: "failed" as const, ended_at: at(120) },
+    ];
+    await index.write([
+      source("one", [session("tides", parts, { turns })]),
+      source("two", [session("moon", [])]),
+    ]);
+    const gaps = await index.past({ type: "gaps", longer_than: 10 * 60_000 });
+    expect(gaps).toMatchObject({ sessions: 2, is_more: false });
+    expect(gaps.places).toMatchObject([
+      { source: "one", session: { title: "tides" }, part_id: parts[6]?.id, at: at(120), length: 21 * 60_000 },
+      { part_id: parts[4]?.id, byte: 99, at: at(45), length: 15 * 60_000 },
+    ]);
+    expect((await index.past({ type: "gaps", longer_than: 15 * 60_000 })).places).toHaveLength(1);
+    const failed = await index.past({ type: "turns", status: "failed" });
+    expect(failed.places).toMatchObject([{ part_id: parts[5]?.id, at: at(120) }]);
+    expect((await index.past({ type: "turns", status: "interrupted" })).places).toEqual([]);
+  });
+
   it("forgets parts and sessions that are gone", async () => {
     await index.write([
       source("one", [

@@ -8,6 +8,7 @@ import { formats } from "../../sources/index.ts";
 import type { Notice } from "../../store/contract.ts";
 import { openNoteStore } from "../../store/notes/sqlite.ts";
 import { openReadStateStore } from "../../store/read-state/sqlite.ts";
+import { openRuleStore } from "../../store/rules/sqlite.ts";
 import { type Attach, createAttach } from "../attach/attach.ts";
 import { addAttachRoutes } from "../attach/routes.ts";
 import { type Access, loadAccess } from "../auth/access.ts";
@@ -40,6 +41,7 @@ import { mergeSessions } from "../sessions/merge-sessions.ts";
 import { type Notes, withNotes } from "../sessions/notes.ts";
 import type { OpenedFiles } from "../sessions/opened-files.ts";
 import { type ReadableSessions, withReadState } from "../sessions/read-state.ts";
+import { type Rules, withRules } from "../sessions/rules.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
 import type { Sources } from "../sessions/sources.ts";
 import { UsageError } from "../usage-error.ts";
@@ -159,6 +161,7 @@ async function openAllSessions(
   samples: Samples | undefined;
   sessions: ReadableSessions;
   notes: Notes;
+  rules: Rules;
   managed: ManagedSessions;
   search: Search;
   attach: AttachedDaemon;
@@ -229,7 +232,8 @@ async function openAllSessions(
   const marks_options = { folder: data_dir, now: Date.now, read_only: managed.taken };
   const read_states = openReadStateStore(marks_options);
   const note_store = openNoteStore(marks_options);
-  for (const { store, notices } of [read_states, note_store]) {
+  const rule_store = openRuleStore(marks_options);
+  for (const { store, notices } of [read_states, note_store, rule_store]) {
     // If another daemon has the folder, the first store's notice is enough.
     if (!managed.taken) marks_notices.push(...notices);
     if (store) opened.push(store);
@@ -263,7 +267,14 @@ async function openAllSessions(
     store: note_store.read_only ? undefined : note_store.store,
     now: Date.now,
   });
-  const sessions = keepReadState(noted, read_states);
+  const { sessions: ruled, rules } = withRules({
+    sessions: noted,
+    kept: rule_store.store?.load() ?? { rules: [], alerts: [] },
+    store: rule_store.read_only ? undefined : rule_store.store,
+    now: Date.now,
+    report,
+  });
+  const sessions = keepReadState(ruled, read_states);
   opened.push(sessions);
   // If two daemons use one data folder, only one posts.
   if (config.webhook && !managed.taken)
@@ -295,7 +306,7 @@ async function openAllSessions(
   const usage = createUsage({ thread, sessions, prices: config.prices });
   const sources = createSources({ found, choices, is_writable: !managed.taken });
   const prices = createPriceTable(config.prices);
-  const services = { notes, search, attach, sources, opened_files, push, prices, usage };
+  const services = { notes, rules, search, attach, sources, opened_files, push, prices, usage };
   return { samples, sessions, managed, ...services };
 }
 
@@ -339,6 +350,7 @@ async function listen(
     access: Access;
     sessions: ReadableSessions;
     notes: Notes;
+    rules: Rules;
     managed: ManagedSessions;
     search: Search;
     posted: PostedFiles;
@@ -352,7 +364,7 @@ async function listen(
   opened: Opened,
 ): Promise<{ port: number; newLink(): string }> {
   const { program, flags, access, sessions, managed, search, posted, attach, sources } = options;
-  const { notes, opened_files, push, prices, usage } = options;
+  const { notes, rules, opened_files, push, prices, usage } = options;
   const { address, frontend, version } = program;
   let newLink = () => "";
   const listenOn = (port: number) =>
@@ -377,6 +389,7 @@ async function listen(
           usage,
           markRead: sessions.markRead,
           notes,
+          rules,
           addPostedRoutes: (app) => addPostedRoutes(app, posted),
           addPushRoutes: (app) => addPushRoutes(app, push),
           addAttachRoutes: (app) => addAttachRoutes(app, attach, sessions),

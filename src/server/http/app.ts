@@ -21,6 +21,7 @@ import { placedParts, sessionPage } from "../sessions/pages.ts";
 import type { ReadableSessions } from "../sessions/read-state.ts";
 import { CUT_OFF, Refused, refusal } from "../sessions/refused.ts";
 import { readBody } from "../sessions/request-body.ts";
+import type { Rules } from "../sessions/rules.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
 import type { Sources } from "../sessions/sources.ts";
 import { addChangesRoute } from "./changes-route.ts";
@@ -32,6 +33,7 @@ import { addLanesRoute } from "./lanes-route.ts";
 import { addNotesRoutes } from "./notes-routes.ts";
 import { addOpenedFilesRoutes } from "./opened-files-route.ts";
 import { numberOf } from "./query-number.ts";
+import { addRulesRoutes } from "./rules-routes.ts";
 import { searchParts } from "./search.ts";
 import { addSearchRoute, QUERY_LIMIT } from "./search-route.ts";
 import { openSession } from "./session-query.ts";
@@ -54,6 +56,8 @@ interface AppOptions {
   markRead?: ReadableSessions["markRead"];
   /** Absent: sessions have no notes. */
   notes?: Notes;
+  /** Absent: there are no rules. */
+  rules?: Rules;
   /** Adds the routes of posted session files. Absent: posting is not supported. */
   addPostedRoutes?: (app: Hono) => void;
   /** Adds the routes of push messages. Absent: none are sent. */
@@ -185,6 +189,7 @@ export function createApp(options: AppOptions) {
   addVerifyRoutes(app, sessions);
   if (options.sources) addSourceRoutes(app, options.sources);
   if (options.notes) addNotesRoutes(app, options.notes);
+  if (options.rules) addRulesRoutes(app, options.rules, search);
   if (options.opened_files) addOpenedFilesRoutes(app, options.opened_files);
 
   app.get("/api/sessions/:id/search", async (context) => {

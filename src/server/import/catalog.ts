@@ -105,6 +105,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
   /** The file that owns each session id. */
   const owners = new Map<string, SessionFile>();
   const links = createLinks();
+  const frame_listeners = new Set<Parameters<NonNullable<Sessions["watchFrames"]>>[0]>();
   const timers = new Set<NodeJS.Timeout>();
   let ready = false;
   let closed = false;
@@ -187,6 +188,9 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     placeOf,
     leadingMarkers: (id, segment, from, at) =>
       segment === 0 ? [] : [marker("before", id, id, segment - 1, from, at)],
+    onFrames(id, frames, reading) {
+      for (const listener of frame_listeners) listener(id, frames, reading);
+    },
     timing,
     now,
     archive,
@@ -518,6 +522,10 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
       return part_indexing.waiting;
     },
     subscribe: list.subscribe,
+    watchFrames(listener) {
+      frame_listeners.add(listener);
+      return () => frame_listeners.delete(listener);
+    },
     describeSources: sources.describe,
     async close() {
       closed = true;

@@ -56,6 +56,8 @@ interface FileReaderOptions {
   /** The markers before the first part of a huge file's last segment, which begins at the byte `from`. */
   leadingMarkers(id: string, segment: number, from: number, at: number): Frame[];
   placeOf: PlaceOfSegment;
+  /** Called with the frames of each session as they are read on this thread. */
+  onFrames(id: string, frames: readonly Frame[], reading: Reading): void;
   timing: SessionsTiming;
   now: () => number;
   archive: ArchiveWriter<SessionFile>;
@@ -154,6 +156,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       folding,
       idFor: (id) => idFor(entry, id),
       isViewed,
+      onFrames: options.onFrames,
     });
 
   async function read(entry: SessionFile, folded: boolean): Promise<void> {

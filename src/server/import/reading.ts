@@ -93,11 +93,13 @@ interface ReadingOptions {
   window?: ReadingWindow;
   /** Called with each record before its frames are used. */
   onRecord?(record: ReadRecord): void;
+  /** Called with the frames of each session as they are read, counted or not, by this reading. */
+  onFrames?: ((id: string, frames: readonly Frame[], reading: Reading) => void) | undefined;
 }
 
 /** Creates a reading: bytes in, session builders out. */
 export function createReading(options: ReadingOptions): Reading {
-  const { path, format, folding, idFor, isViewed, window } = options;
+  const { path, format, folding, idFor, isViewed, window, onFrames } = options;
   let reader = format.createReader({
     path,
     ...(window?.checkpoint
@@ -166,6 +168,8 @@ export function createReading(options: ReadingOptions): Reading {
           else into.set(builder, [own]);
         }
       }
+      for (const read of [uncounted, taken])
+        for (const [builder, frames] of read) onFrames?.(builder.id, frames, reading);
       for (const [builder, frames] of uncounted)
         before.set(
           builder,

@@ -1,14 +1,15 @@
 import type { Note } from "../../model/note.ts";
+import { sessionFilter } from "../../model/search/filters.ts";
 import { parseSearch, type SearchQuery } from "../../model/search/query.ts";
 import { isOfNotesOnly, type NoteHit, searchNotes } from "../../model/search/search-notes.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import type { SearchAllReply } from "../../protocol.ts";
 import type { SearchHit } from "../../store/index/contract.ts";
 import { projectSession } from "../../store/index/projection.ts";
-import { sessionFilter } from "../../store/index/search.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { SearchThread } from "./search-thread.ts";
 import { sessionOfKey } from "./session-indexing.ts";
+import { createRuleTrial, type RuleTrial } from "./try-rule.ts";
 
 /** Time after which a page ends with the hits found so far, in milliseconds. */
 const BUDGET = 80;
@@ -23,7 +24,7 @@ export interface SearchOptions {
 }
 
 /** Search over all sessions. */
-export interface Search {
+export interface Search extends RuleTrial {
   /** Throws a `SearchQueryError` for an invalid query, and a `SearchTimeout` if it takes too long. */
   search(query: string, options: SearchOptions): Promise<SearchAllReply>;
 }
@@ -38,6 +39,7 @@ export function createSearch(options: {
   notes?: () => Iterable<Note>;
 }): Search {
   const { sessions, thread, notes = () => [] } = options;
+  const trial = createRuleTrial(options);
 
   function listed(hit: SearchHit): SearchAllReply["hits"] {
     const own = sessionOfKey(hit.source);
@@ -88,7 +90,7 @@ export function createSearch(options: {
     const isWanted = sessionFilter(query.filters, {});
     const hits = searchNotes(notes(), query, (id) => {
       const row = sessions.get(id);
-      return row !== undefined && isWanted({ session: projectSession(row) });
+      return row !== undefined && isWanted(projectSession(row));
     });
     return hits.flatMap(noted).slice(0, MAX_NOTE_HITS);
   }
@@ -127,6 +129,7 @@ export function createSearch(options: {
         took_ms: Math.round(took * 10) / 10,
       };
     },
+    tryRule: trial.tryRule,
   };
 }
 

@@ -1,15 +1,24 @@
 import { Worker } from "node:worker_threads";
-import type { SearchPage, SearchRequest, SessionUsage, UsageRequest } from "../../store/index/contract.ts";
+import type {
+  PastPage,
+  PastRequest,
+  SearchPage,
+  SearchRequest,
+  SessionUsage,
+  UsageRequest,
+} from "../../store/index/contract.ts";
 import type { IndexState } from "./index-state.ts";
 
 /** What the thread is asked, with the index to answer from. */
 export type ToSearchWorker = { number: number; path: string } & (
   | { type: "search"; request: SearchRequest }
   | { type: "usage"; request: UsageRequest }
+  | { type: "past"; request: PastRequest }
 );
 export type FromSearchWorker =
   | { type: "page"; number: number; page: SearchPage; took: number }
   | { type: "usage"; number: number; usage: SessionUsage[] }
+  | { type: "past"; number: number; page: PastPage }
   | { type: "failed"; number: number; message: string; broken: boolean };
 
 /** Maximum duration of a search, in milliseconds: a regular expression may never end. */
@@ -34,6 +43,8 @@ export interface SearchThread {
   /** Rejects with a `SearchTimeout`, or if the index cannot be read. */
   search(request: SearchRequest): Promise<{ page: SearchPage; took: number }>;
   usage(request: UsageRequest): Promise<SessionUsage[]>;
+  /** The same of the past of all sessions. */
+  past(request: PastRequest): Promise<PastPage>;
   close(): Promise<void>;
 }
 
@@ -95,7 +106,10 @@ export function createSearchThread(state: IndexState): SearchThread {
   }
 
   function ask(
-    question: { type: "search"; request: SearchRequest } | { type: "usage"; request: UsageRequest },
+    question:
+      | { type: "search"; request: SearchRequest }
+      | { type: "usage"; request: UsageRequest }
+      | { type: "past"; request: PastRequest },
   ): Promise<Exclude<FromSearchWorker, { type: "failed" }>> {
     const thread = start();
     clearTimeout(idle_timer);
@@ -117,6 +131,11 @@ export function createSearchThread(state: IndexState): SearchThread {
       const answer = await ask({ type: "usage", request });
       if (answer.type !== "usage") throw new Error("The search thread answered another question.");
       return answer.usage;
+    },
+    async past(request) {
+      const answer = await ask({ type: "past", request });
+      if (answer.type !== "past") throw new Error("The search thread answered another question.");
+      return answer.page;
     },
     async close() {
       clearTimeout(idle_timer);

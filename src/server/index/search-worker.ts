@@ -20,6 +20,10 @@ function serveSearch(port: MessagePort): void {
         send({ type: "usage", number, usage: await index.usage(question.request) });
         return;
       }
+      if (question.type === "past") {
+        send({ type: "past", number, page: await index.past(question.request) });
+        return;
+      }
       const began = performance.now();
       const page = await index.search(question.request);
       send({ type: "page", number, page, took: performance.now() - began });

@@ -90,6 +90,7 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
     now,
     ...(options.check_limit === undefined ? {} : { check_limit: options.check_limit }),
   });
+  const frame_listeners = new Set<Parameters<NonNullable<Sessions["watchFrames"]>>[0]>();
   const registry = createSessionRegistry({
     commit_queue,
     folder: options.folder,
@@ -99,6 +100,9 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
     ...(options.answer_within === undefined ? {} : { answer_within: options.answer_within }),
     ...(options.timing === undefined ? {} : { timing: options.timing }),
     startRun: (parent, run, signal) => runs.start(parent, run, signal),
+    onFrames(id, frames) {
+      for (const listener of frame_listeners) listener(id, frames, id);
+    },
   });
   const { entries, list, rowOf, record, hostOf, begin, open } = registry;
   const runs = createRuns({ entries, begin, hostOf, now });
@@ -271,6 +275,10 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
     }),
     ...(commit_queue.retry && { retry: commit_queue.retry }),
     subscribe: list.subscribe,
+    watchFrames(listener) {
+      frame_listeners.add(listener);
+      return () => frame_listeners.delete(listener);
+    },
     recent() {
       const seen = new Map<string, { agent: string; model?: string; cwd: string }>();
       const started = [...entries.values()]

@@ -1,4 +1,5 @@
 import type { RunOptions, RunReport } from "../../agent/agent.ts";
+import type { Frame } from "../../model/frames/frame.ts";
 import type { HistoryEvent } from "../../model/messages/history.ts";
 import { messageOf } from "../../model/narrow.ts";
 import type { SessionPatch, SessionSummary } from "../../model/session.ts";
@@ -60,6 +61,8 @@ interface RegistryOptions {
   timing?: Partial<RegistryTiming>;
   report(error: unknown): void;
   startRun(parent: ManagedSession, run: RunOptions, signal: AbortSignal): Promise<RunReport>;
+  /** Called with frames once they are on disk. */
+  onFrames?(id: string, frames: readonly Frame[]): void;
 }
 
 /** All sessions of the store: their rows, and the records of those that are viewed or running. */
@@ -158,6 +161,10 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
       ...(initial ?? { stored: storedOf(entry) }),
       onCommitted(frames) {
         entry.view?.emit(frames);
+        options.onFrames?.(
+          entry.id,
+          frames.map(({ frame }) => frame),
+        );
         list.mark(entry.id);
       },
     };

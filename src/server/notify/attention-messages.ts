@@ -1,20 +1,25 @@
+import type { RuleAlert } from "../../model/rules/alert.ts";
 import { isWaiting, type SessionSummary } from "../../model/session.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 
 /** A session that began to need attention. */
 export interface AttentionMessage {
-  kind: "waiting" | "failed" | "finished";
+  /** `rule`: an alert rule of a person applies. */
+  kind: "waiting" | "failed" | "finished" | "rule";
   session_id: string;
   agent: string;
   title?: string;
   cwd?: string;
   /** The session's request. Absent: the session ended, or the request is known only to the agent. */
   request?: string;
+  /** The name of the rule, and the beginning of the part that it applies to, or a figure. */
+  rule?: string;
+  detail?: string;
   /** Milliseconds since 1970. */
   since: number;
 }
 
-/** `waiting`: sessions that wait for a person; `all`: also sessions that failed or finished. */
+/** `waiting`: sessions that wait for a person, and alerts of rules; `all`: also sessions that failed or finished. */
 export type AttentionScope = "waiting" | "all";
 
 /** Time that something must need attention before it is sent, in milliseconds: the user may be answering already. */
@@ -35,11 +40,11 @@ interface AttentionMessagesOptions {
 
 /**
  * Delivers a message for each session that begins to need attention: for open requests and, depending on the scope, for sessions
- * that failed or finished. Each is delivered once, after a delay, if it still applies.
+ * that failed or finished; and for alerts of rules, whatever the scope. Each is delivered once, after a delay, if it still applies.
  */
 export function sendAttentionMessages(options: AttentionMessagesOptions): { close(): void } {
   const { of, sessions, dwell = DWELL_MS, retries = RETRIES_MS } = options;
-  const known = new Map<string, string>();
+  const known = new Map<string, ReadonlySet<string>>();
   const timers = new Set<ReturnType<typeof setTimeout>>();
   const stopped = new AbortController();
   const wait = (milliseconds: number): Promise<void> =>
@@ -50,26 +55,29 @@ export function sendAttentionMessages(options: AttentionMessagesOptions): { clos
       }, milliseconds);
       timers.add(timer);
     });
-  const keyOf = (row: SessionSummary | undefined): string => (row && attentionKey(row, of)) ?? "";
+  const keysOf = (reasons: readonly { key: string }[]) => new Set(reasons.map(({ key }) => key));
 
-  for (const row of sessions.list()) known.set(row.id, keyOf(row));
+  for (const row of sessions.list()) known.set(row.id, keysOf(reasonsOf(row, of)));
   const end = sessions.subscribe(({ changed, removed }) => {
     for (const id of removed) known.delete(id);
     for (const row of changed) {
-      const key = keyOf(row);
       const before = known.get(row.id);
-      known.set(row.id, key);
-      // The initial state of a session is not a change.
-      if (key === before || key === "" || (before === undefined && !isWaiting(row))) continue;
-      void sendLater(row.id, key);
+      const reasons = reasonsOf(row, of);
+      known.set(row.id, keysOf(reasons));
+      for (const { key, alert } of reasons) {
+        // The initial state of a session is not a change.
+        const isNews = before !== undefined || alert !== undefined || isWaiting(row);
+        if (isNews && before?.has(key) !== true) void sendLater(row.id, key);
+      }
     }
   });
 
   async function sendLater(id: string, key: string): Promise<void> {
     await wait(dwell);
     const row = sessions.get(id);
-    if (row === undefined || keyOf(row) !== key || stopped.signal.aborted) return;
-    const message = messageFor(row);
+    const reason = row && reasonsOf(row, of).find((one) => one.key === key);
+    if (row === undefined || reason === undefined || stopped.signal.aborted) return;
+    const message = reason.alert ? alertMessage(row, reason.alert) : messageFor(row);
     for (const pause of [...retries, undefined]) {
       const problem = await options.deliver(message, stopped.signal);
       if (problem === undefined || stopped.signal.aborted) return;
@@ -85,6 +93,13 @@ export function sendAttentionMessages(options: AttentionMessagesOptions): { clos
       for (const timer of timers) clearTimeout(timer);
     },
   };
+}
+
+/** Why a session needs attention: what it waits for or how it ended, and alerts of rules. */
+function reasonsOf(row: SessionSummary, of: AttentionScope): { key: string; alert?: RuleAlert }[] {
+  const key = attentionKey(row, of);
+  const alerts = (row.alerts ?? []).map((alert) => ({ key: `rule ${alert.rule_id} ${alert.since}`, alert }));
+  return [...(key === undefined ? [] : [{ key }]), ...alerts];
 }
 
 /** Identifies why a session needs attention, different for each request or turn; `undefined`: it does not. */
@@ -113,5 +128,19 @@ function messageFor(row: SessionSummary): AttentionMessage {
     ...(row.cwd !== undefined && { cwd: row.cwd }),
     ...(request !== undefined && { request }),
     since: first?.asked_at ?? row.waiting?.since ?? row.last_activity_at,
+  };
+}
+
+function alertMessage(row: SessionSummary, { name, since, text }: RuleAlert): AttentionMessage {
+  const title = row.title ?? row.first_prompt;
+  return {
+    kind: "rule",
+    session_id: row.id,
+    agent: row.agent_name ?? row.agent,
+    ...(title !== undefined && { title }),
+    ...(row.cwd !== undefined && { cwd: row.cwd }),
+    rule: name,
+    ...(text !== undefined && { detail: text }),
+    since,
   };
 }

@@ -44,7 +44,7 @@ export function openPush({ subscriptions, ...options }: PushOptions): { close():
       const done = delivered.get(message) ?? new Set();
       delivered.set(message, done);
       const missing = subscriptions.all.filter(
-        ({ endpoint, of }) => !done.has(endpoint) && (of === "all" || message.kind === "waiting"),
+        ({ endpoint, of }) => !done.has(endpoint) && (of === "all" || isUrgent(message)),
       );
       const problems = await Promise.all(
         missing.map(async (subscription) => {
@@ -68,7 +68,7 @@ export function openPush({ subscriptions, ...options }: PushOptions): { close():
       {
         vapidDetails: { subject: CONTACT, ...subscriptions.keys },
         TTL: TTL_S,
-        urgency: message.kind === "waiting" ? "high" : "normal",
+        urgency: isUrgent(message) ? "high" : "normal",
       },
     );
     const status = await post(subscription.endpoint, {
@@ -85,18 +85,21 @@ export function openPush({ subscriptions, ...options }: PushOptions): { close():
   }
 }
 
+/** A question, and what a person made a rule for. */
+const isUrgent = ({ kind }: AttentionMessage): boolean => kind === "waiting" || kind === "rule";
+
 const originOf = ({ endpoint }: PushSubscriptionBody): string => new URL(endpoint).origin;
 
 function pushMessage(
-  { kind, session_id, title, agent, request, cwd, since }: AttentionMessage,
+  { kind, session_id, title, agent, request, cwd, since, rule = "", detail }: AttentionMessage,
   { words }: PushSubscriptionBody,
 ): PushMessage {
   return {
     kind,
     session_id,
-    title: short(`${words[kind]}: ${title ?? agent}`),
-    body: short(request ?? cwd ?? agent),
-    tag: `${session_id} ${kind} ${since}`,
+    title: short(`${kind === "rule" ? rule : words[kind]}: ${title ?? agent}`),
+    body: short(request ?? detail ?? cwd ?? agent),
+    tag: `${session_id} ${kind} ${rule}${since}`,
   };
 }
 

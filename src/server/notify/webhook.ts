@@ -32,5 +32,8 @@ export function openWebhook({ url, ...options }: WebhookOptions): { close(): voi
 
 const VERBS = { waiting: "Waiting for you", failed: "Failed", finished: "Finished" } as const;
 
-const sentenceOf = ({ kind, title, agent, request }: AttentionMessage): string =>
-  `${VERBS[kind]}: ${title ?? agent}${request === undefined ? "" : ` – ${request}`}`;
+function sentenceOf({ kind, title, agent, request, rule, detail }: AttentionMessage): string {
+  const what = kind === "rule" ? (rule ?? "") : VERBS[kind];
+  const more = request ?? detail;
+  return `${what}: ${title ?? agent}${more === undefined ? "" : ` – ${more}`}`;
+}

@@ -60,6 +60,7 @@ export function decorateRows(sessions: Sessions, options: DecorateOptions): Deco
     get unindexed() {
       return sessions.unindexed ?? 0;
     },
+    ...(sessions.watchFrames && { watchFrames: sessions.watchFrames }),
     status: () => sessions.status(),
     ...(sessions.retry && { retry: sessions.retry }),
     publish(ids) {

@@ -54,6 +54,12 @@ export function mergeSessions(sources: readonly Sessions[]): Sessions {
       }
       return undefined;
     },
+    watchFrames(listener) {
+      const ends = sources.flatMap((source) => source.watchFrames?.(listener) ?? []);
+      return () => {
+        for (const end of ends) end();
+      };
+    },
     get unindexed() {
       return sources.reduce((sum, { unindexed = 0 }) => sum + unindexed, 0);
     },

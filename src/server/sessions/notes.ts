@@ -1,12 +1,6 @@
 import { messageOf } from "../../model/narrow.ts";
-import {
-  MAX_EXCERPT,
-  MAX_NOTES,
-  type NewNote,
-  type Note,
-  type NoteChange,
-  type NotedPart,
-} from "../../model/note.ts";
+import type { NewNote, Note, NoteChange, NotedPart } from "../../model/note.ts";
+import { MAX_EXCERPT, MAX_NOTES } from "../../model/note-limits.ts";
 import { isOpenedSession } from "../../model/opened-session.ts";
 import { kindOf } from "../../model/parts/part-kinds.ts";
 import { searchText } from "../../model/parts/search-text.ts";

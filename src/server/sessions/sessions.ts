@@ -63,6 +63,13 @@ export interface Sessions {
   isIndexed?(id: string): boolean;
   /** Number of sessions or files that are missing from the part index or outdated in it. */
   readonly unindexed?: number;
+  /**
+   * Calls the listener with the frames that are recorded, in the order of each session, before its row says so. Frames that are read
+   * again, for a viewer or after a gap, come again, with another `reading`. Returns a function that ends it.
+   */
+  watchFrames?(
+    listener: (session_id: string, frames: readonly Frame[], reading: unknown) => void,
+  ): () => void;
   status(): Pick<StatusReply, "index" | "notices" | "roots">;
   /**
    * Present if a store could not be written because of the disk or another daemon. Returns whether a new `Sessions` could write

@@ -196,6 +196,37 @@ export interface SessionUsage {
   cost: CostFigures;
 }
 
+/** Maximum number of places per answer: the newest ones. */
+export const MAX_PAST = 1_000;
+
+/** What is looked for in the turns of all sessions. */
+export type PastRequest =
+  /** Places within a turn where nothing was recorded for longer than that, in milliseconds, and nobody was asked. */
+  | { type: "gaps"; longer_than: number }
+  /** Turns that ended in that way. */
+  | { type: "turns"; status: TurnStatus };
+
+/** A place in the past of a session. */
+export interface PastPlace {
+  source: string;
+  session: IndexedSession;
+  /** The part after the gap, or the first one of the turn. */
+  part_id?: string;
+  /** As in `IndexedPart`. */
+  byte?: number;
+  /** Milliseconds since 1970: when the gap ended, or the turn. */
+  at?: number;
+  /** The length of the gap, in milliseconds. */
+  length?: number;
+}
+
+/** The places, newest first, at most `MAX_PAST`; and the number of sessions that were looked at. */
+export interface PastPage {
+  places: PastPlace[];
+  sessions: number;
+  is_more: boolean;
+}
+
 /** The part index. A damaged index throws a `StoreError` of kind `broken`; other errors are thrown unchanged. */
 export interface PartIndex {
   sources(): Promise<IndexedSource[]>;
@@ -208,6 +239,7 @@ export interface PartIndex {
   search(request: SearchRequest): Promise<SearchPage>;
   /** What all sessions took, by session, day and model. */
   usage(request: UsageRequest): Promise<SessionUsage[]>;
+  past(request: PastRequest): Promise<PastPage>;
   /** Sessions, most recently active first. */
   sessions(): Promise<(IndexedSession & { source: string; part_count: number })[]>;
   turns(source: string, session_id: string): Promise<IndexedTurn[]>;

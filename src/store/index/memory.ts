@@ -1,16 +1,23 @@
 import { indexForm } from "../../model/search/match.ts";
-import type {
-  IndexedPart,
-  IndexedSession,
-  IndexedStep,
-  IndexedTurn,
-  PartIndex,
-  SegmentStart,
-  SourceUpdate,
-  WriteReport,
+import {
+  type IndexedPart,
+  type IndexedSession,
+  type IndexedStep,
+  type IndexedTurn,
+  MAX_PAST,
+  type PartIndex,
+  type PastPlace,
+  type SegmentStart,
+  type SourceUpdate,
+  type WriteReport,
 } from "./contract.ts";
 import { searchTables } from "./search.ts";
 import { sumUsage } from "./usage-sums.ts";
+
+const placeOf = (part: IndexedPart | undefined): Pick<PastPlace, "part_id" | "byte"> => ({
+  ...(part !== undefined && { part_id: part.id }),
+  ...(part?.byte !== undefined && { byte: part.byte }),
+});
 
 interface MemorySession {
   ref: number;
@@ -135,6 +142,31 @@ export function createMemoryIndex(): PartIndex {
         ),
         request,
       ),
+    async past(request) {
+      const places = sorted().flatMap(({ source, session, parts, turns }): PastPlace[] => {
+        if (request.type === "turns")
+          return turns
+            .filter(({ status }) => status === request.status)
+            .map((turn) => {
+              const part = parts[turn.first_seq];
+              const at = turn.ended_at ?? turn.started_at;
+              return { source, session, ...placeOf(part), ...(at !== undefined && { at }) };
+            });
+        const timed = parts.filter(({ started_at }) => (started_at ?? 0) > 0);
+        return timed.flatMap((part, index) => {
+          const before = timed.slice(0, index).findLast(({ turn }) => turn === part.turn);
+          const length = (part.started_at ?? 0) - (before?.started_at ?? part.started_at ?? 0);
+          if (before === undefined || before.kind === "request" || length <= request.longer_than) return [];
+          return [{ source, session, ...placeOf(part), at: part.started_at ?? 0, length }];
+        });
+      });
+      places.sort((one, other) => (other.at ?? 0) - (one.at ?? 0));
+      return {
+        places: places.slice(0, MAX_PAST),
+        sessions: sessions.length,
+        is_more: places.length > MAX_PAST,
+      };
+    },
     sessions: async () =>
       sorted().map(({ source, session, parts }) => ({ ...session, source, part_count: parts.length })),
     turns: async (source, id) => find(source, id)?.turns ?? [],

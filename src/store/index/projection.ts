@@ -1,4 +1,5 @@
 import { figuresOf } from "../../model/figures/figures.ts";
+import { isMine } from "../../model/parts/is-mine.ts";
 import { kindOf, statusOf } from "../../model/parts/part-kinds.ts";
 import { searchText } from "../../model/parts/search-text.ts";
 import { toolOf } from "../../model/parts/tool-of.ts";
@@ -139,15 +140,6 @@ function indexedText(text: string): { text: string; full_length?: number } {
   const end = Math.floor(PART_TEXT_LIMIT * END_SHARE);
   const cut = `${text.slice(0, PART_TEXT_LIMIT - end).toWellFormed()}\n${text.slice(-end).toWellFormed()}`;
   return { text: cut, full_length: text.length };
-}
-
-/** The prompts of a sub-agent are written by its parent. Filters for a person's text therefore exclude runs. */
-function isMine(part: TranscriptPart): boolean {
-  return (
-    (part.type === "prompt" && part.origin === undefined) ||
-    (part.type === "request" && part.answer !== undefined) ||
-    (part.type === "legacy" && part.role === "user")
-  );
 }
 
 function endOf(part: TranscriptPart): number | undefined {

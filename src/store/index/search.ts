@@ -1,5 +1,5 @@
+import { partFilter, sessionFilter } from "../../model/search/filters.ts";
 import { createMatcher, snippetOf, trigramsOf } from "../../model/search/match.ts";
-import type { SearchFilter, SearchQuery } from "../../model/search/query.ts";
 import type { IndexedPart, IndexedSession, SearchHit, SearchPage, SearchRequest } from "./contract.ts";
 
 /** Maximum number of ranked hits: the newest ones. */
@@ -82,7 +82,7 @@ export function searchTables(tables: SearchTables, request: SearchRequest): Sear
       continue;
     }
     if (next) break;
-    const seqs = isWanted(entry)
+    const seqs = isWanted(session)
       ? candidates
         ? (candidates.get(ref) ?? [])
         : tables.positions(ref, filter)
@@ -159,57 +159,6 @@ function rank<Hit extends SearchHit & { ref: number }>(hits: readonly Hit[]): Hi
   return scored
     .sort((one, other) => other.score - one.score || one.place - other.place)
     .map(({ hit }) => hit);
-}
-
-const contains = (text: string | undefined, value: string) => text?.toLowerCase().includes(value) === true;
-
-/** Combines filters by field name: several values match either, and excluded values rule out. */
-function allowed(
-  filters: readonly SearchFilter[],
-  field: SearchFilter["field"],
-  holds: (value: string) => boolean,
-) {
-  const own = filters.filter((filter) => filter.field === field);
-  if (own.some(({ excluded, value }) => excluded && holds(value))) return false;
-  const wanted = own.filter(({ excluded }) => !excluded);
-  return wanted.length === 0 || wanted.some(({ value }) => holds(value));
-}
-
-/** Whether a session matches a query, as far as its row tells. */
-export function sessionFilter(filters: readonly SearchFilter[], { after = 0 }: Pick<SearchQuery, "after">) {
-  return ({ session }: Pick<SessionEntry, "session">): boolean =>
-    session.last_activity_at >= after &&
-    allowed(filters, "agent", (value) => contains(session.agent, value)) &&
-    allowed(filters, "project", (value) => contains(session.cwd, value)) &&
-    allowed(filters, "model", (value) => contains(session.model, value)) &&
-    allowed(filters, "session", (value) => contains(session.id, value) || contains(session.title, value)) &&
-    filters.every(({ field, value, excluded }) => {
-      if (field !== "is" || value === "cut") return true;
-      return value === "run" ? session.is_run !== excluded : excluded || !session.is_run;
-    });
-}
-
-function partFilter(
-  { filters, after = Number.NEGATIVE_INFINITY, before = Number.POSITIVE_INFINITY }: SearchQuery,
-  noted: ReadonlySet<string>,
-): PartFilter {
-  const times = after !== Number.NEGATIVE_INFINITY || before !== Number.POSITIVE_INFINITY;
-  return (part) => {
-    if (times && (part.started_at === undefined || part.started_at < after || part.started_at >= before))
-      return false;
-    return (
-      filters.length === 0 ||
-      (allowed(filters, "kind", (value) => part.kind === value) &&
-        allowed(filters, "status", (value) => part.status === value) &&
-        allowed(filters, "tool", (value) => contains(part.tool, value)) &&
-        allowed(filters, "has", () => noted.has(part.id)) &&
-        filters.every(({ field, value, excluded }) => {
-          if (field !== "is" || value === "run") return true;
-          const holds = value === "mine" ? part.mine === true : part.full_length !== undefined;
-          return holds !== excluded;
-        }))
-    );
-  };
 }
 
 function encodeCursor({ last_activity_at, ref, below, given }: Cursor): string {

@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../contract.ts";
 import { INDEX_VERSION, type PartIndex } from "./contract.ts";
 import { searchTables } from "./search.ts";
+import { createPastReader } from "./sqlite-past.ts";
 import { createReader } from "./sqlite-reader.ts";
 import { guarded } from "./sqlite-rows.ts";
 import { createWriter } from "./sqlite-writer.ts";
@@ -145,6 +146,7 @@ export function openSqliteIndex(path: string, { read_only = false } = {}): PartI
     // Data lost in a power failure is rebuilt, so writes need not wait for the disk.
     database.exec(`PRAGMA synchronous = ${read_only ? "NORMAL" : "OFF"}; PRAGMA cache_size = -${CACHE_KB};`);
     const reader = createReader(database);
+    const past = createPastReader(database, reader.sessions);
     const write = read_only ? undefined : createWriter(database);
     return {
       sources: async () =>
@@ -161,6 +163,7 @@ export function openSqliteIndex(path: string, { read_only = false } = {}): PartI
       remove: async (keys) => write?.remove(keys),
       search: async (request) => guarded(() => searchTables(reader.tables, request)),
       usage: async (request) => guarded(() => sumUsage(reader.steps(request.since), request)),
+      past: async (request) => guarded(() => past(request)),
       sessions: async () =>
         guarded(() =>
           reader.sessions().map(({ session, source, part_count }) => ({ ...session, source, part_count })),

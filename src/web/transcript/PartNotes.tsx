@@ -1,5 +1,6 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
-import { MAX_NOTE_TEXT, type Note } from "../../model/note.ts";
+import type { Note } from "../../model/note.ts";
+import { MAX_NOTE_TEXT } from "../../model/note-limits.ts";
 import { exactTime } from "../text/format.ts";
 import { t } from "../text/text.ts";
 import { composing } from "../ui/composing.ts";

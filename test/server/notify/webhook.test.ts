@@ -75,6 +75,27 @@ describe("the webhook", () => {
     expect(received[0]?.text).toBe("Finished: a");
   });
 
+  it("posts each alert of a rule once, whatever it is set to", async () => {
+    const alert = { rule_id: uuidOf("rule"), name: "Deletes", since: 42, at: 42, count: 1, text: "rm -rf x" };
+    const sessions = rowsOf(row("old", { alerts: [alert] }), row("a"));
+    open(sessions, "waiting");
+    sessions.set(row("old", { alerts: [{ ...alert, at: 50, count: 2 }] }));
+    sessions.set(row("a", { alerts: [alert] }));
+    sessions.set(row("a", { alerts: [{ ...alert, at: 60, count: 2 }] }));
+    sessions.set({ ...asks("a", "Run npm test?"), alerts: [alert] });
+    await eventually(() => expect(received.map(({ kind }) => kind).sort()).toEqual(["rule", "waiting"]));
+    expect(received.find(({ kind }) => kind === "rule")).toEqual({
+      kind: "rule",
+      session_id: uuidOf("a"),
+      agent: "codex",
+      title: "a",
+      rule: "Deletes",
+      since: 42,
+      text: "Deletes: a – rm -rf x",
+      content: "Deletes: a – rm -rf x",
+    });
+  });
+
   it("posts nothing that was answered within the delay", async () => {
     const sessions = rowsOf(row("a"));
     open(sessions, "waiting", 60);

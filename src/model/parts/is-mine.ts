@@ -1,0 +1,13 @@
+import type { TranscriptPart } from "../transcript/transcript.ts";
+
+/**
+ * Whether a person wrote a part. The prompts of a sub-agent are written by its parent: filters for a person's text therefore
+ * exclude runs.
+ */
+export function isMine(part: TranscriptPart): boolean {
+  return (
+    (part.type === "prompt" && part.origin === undefined) ||
+    (part.type === "request" && part.answer !== undefined) ||
+    (part.type === "legacy" && part.role === "user")
+  );
+}

@@ -1,0 +1,116 @@
+import * as z from "zod";
+import { milliseconds, optional, record, uuid } from "../record.ts";
+import { parseSearch, type SearchField, type SearchQuery, SearchQueryError } from "../search/query.ts";
+
+/** Maximum number of rules. */
+export const MAX_RULES = 100;
+/** Maximum length of a rule's query, in UTF-16 code units. */
+export const MAX_RULE_QUERY = 1_000;
+
+const minutes = z.number().positive().max(100_000);
+
+/** When a rule applies. */
+export const ruleCondition = z.discriminatedUnion("type", [
+  /** A part is recorded that a search query finds. */
+  record({ type: z.literal("event"), query: z.string().max(MAX_RULE_QUERY) }),
+  /** A turn runs, and nothing was recorded for that long. Waiting for a person is not silence. */
+  record({ type: z.literal("silence"), minutes }),
+  /** A session or a turn took more than `above` tokens (cached ones included) or US dollars. */
+  record({
+    type: z.literal("budget"),
+    of: z.enum(["session", "turn"]),
+    measure: z.enum(["tokens", "cost"]),
+    above: z.number().nonnegative(),
+  }),
+  /** A session waits for a person, for at least `minutes`, or its turn ended in that way. */
+  record({
+    type: z.literal("status"),
+    status: z.enum(["waiting", "failed", "interrupted", "completed"]),
+    minutes: optional(minutes),
+  }),
+]);
+export type RuleCondition = z.infer<typeof ruleCondition>;
+
+/** Only sessions that these filters of the search language find: `project:` `agent:` `model:` `session:` `is:run`. */
+const scope = optional(z.string().max(MAX_RULE_QUERY));
+// Spread and not extended: bundlers keep schemas, and Zod with them, whose methods are called.
+const written = {
+  name: z
+    .string()
+    .max(100)
+    .refine((text) => text.trim() !== "", "must not be empty"),
+  is_on: z.boolean(),
+  when: ruleCondition,
+  scope,
+};
+
+/** What a person writes of a rule. */
+export const ruleBody = record(written);
+export type RuleBody = z.infer<typeof ruleBody>;
+
+/** What can be tried of a rule. */
+export const ruleTrialBody = record({ when: ruleCondition, scope });
+export type RuleTrialBody = z.infer<typeof ruleTrialBody>;
+
+/** A rule as the daemon keeps it. */
+export const rule = record({
+  ...written,
+  id: uuid,
+  /** When its condition was last changed, or it was switched on. What was recorded before does not count. */
+  changed_at: milliseconds,
+});
+export type Rule = z.infer<typeof rule>;
+
+/** An invalid rule, with a message for the user. */
+export class RuleError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "RuleError";
+  }
+}
+
+/** The parsed queries of a rule. `scope` matches sessions only. */
+export interface RuleQueries {
+  readonly scope: SearchQuery;
+  /** Of an event. */
+  readonly event?: SearchQuery;
+}
+
+const OF_SESSIONS: ReadonlySet<SearchField> = new Set(["agent", "project", "model", "session"]);
+
+/** Parses the queries of a rule. Throws a `RuleError` if one is invalid. */
+export function parseRule({ when, scope = "" }: Pick<RuleBody, "when" | "scope">): RuleQueries {
+  const parsed = parse("scope", scope);
+  const isOfSessions = parsed.filters.every(
+    ({ field, value }) => OF_SESSIONS.has(field) || (field === "is" && value === "run"),
+  );
+  if (parsed.terms.length > 0 || !isOfSessions)
+    throw new RuleError(
+      "The sessions can only be chosen by the filters project:, agent:, model:, session: and is:run.",
+    );
+  if (when.type !== "event") return { scope: parsed };
+  const event = parse("query", when.query);
+  if (event.terms.length === 0 && event.filters.length === 0)
+    throw new RuleError(
+      "The query is empty. Enter words or filters, such as kind:call tool:Bash status:failed.",
+    );
+  if (event.filters.some(({ field, value }) => field === "has" || value === "note"))
+    throw new RuleError("The query cannot ask for notes: a rule applies to what is recorded.");
+  return { scope: parsed, event };
+}
+
+const NAMES = { scope: "filters of sessions", query: "query" } as const;
+
+function parse(field: "scope" | "query", text: string): SearchQuery {
+  try {
+    const query = parseSearch(text, 0);
+    if (query.after !== undefined || query.before !== undefined)
+      throw new RuleError(
+        `The ${NAMES[field]} cannot have after: or before:. A rule applies to what is recorded from now on.`,
+      );
+    return query;
+  } catch (error) {
+    if (error instanceof SearchQueryError) throw new RuleError(`In the ${NAMES[field]}: ${error.message}`);
+    throw error;
+  }
+}
