@@ -41,6 +41,15 @@ describe("a notification", () => {
     expect(shown(notifier, [asks], 200 + DWELL_MS)).toEqual([]);
   });
 
+  it("is shown of a rule that a person added, also where only what waits is wanted", () => {
+    const notifier = new Notifier();
+    notifier.take([], "waiting", 0, nothing);
+    const found = [item("a", "rule"), item("b", "failed")];
+    notifier.take(found, "waiting", 100, nothing);
+    const { show } = notifier.take(found, "waiting", 100 + DWELL_MS, nothing);
+    expect(show.map(({ key }) => key)).toEqual(["a rule"]);
+  });
+
   it("is not shown of what was there when the page opened, nor of what was answered meanwhile", () => {
     const notifier = new Notifier();
     const old = item("a", "waiting");

@@ -2,6 +2,7 @@ import type { NewNote, NoteChange } from "../../model/note.ts";
 import type { FilteredParts, PartFilter } from "../../model/parts/part-filter.ts";
 import type { RowSettings } from "../../model/parts/quiet.ts";
 import type { Answer, RequestOutcome } from "../../model/request.ts";
+import type { RuleBody, RuleTrialBody } from "../../model/rules/rule.ts";
 import type { TranscriptPart } from "../../model/transcript/transcript.ts";
 import type {
   AgentSource,
@@ -27,6 +28,9 @@ import type {
   PushReply,
   PushSubscriptionBody,
   RawReply,
+  RuleReply,
+  RulesReply,
+  RuleTrialReply,
   SearchAllReply,
   SearchReply,
   SourcesReply,
@@ -143,6 +147,11 @@ interface SessionApi {
   addNote(session_id: string, note: NewNote): Promise<ApiResult<NoteReply>>;
   changeNote(note_id: string, change: NoteChange): Promise<ApiResult<NoteReply>>;
   deleteNote(note_id: string): Promise<ApiResult<unknown>>;
+  rules(signal?: AbortSignal): Promise<ApiResult<RulesReply>>;
+  /** Adds or replaces a rule. */
+  putRule(rule_id: string, body: RuleBody): Promise<ApiResult<RuleReply>>;
+  deleteRule(rule_id: string): Promise<ApiResult<unknown>>;
+  tryRule(body: RuleTrialBody): Promise<ApiResult<RuleTrialReply>>;
   attachments(signal?: AbortSignal): Promise<ApiResult<AttachReply>>;
   /** Opens files without storing them; `body`: as `POST /api/opened-files` takes it. */
   openFiles(body: Blob): Promise<ApiResult<OpenedFilesReply>>;
@@ -225,6 +234,10 @@ function createApi({ get, post, bytes }: Requests): Api {
     addNote: (id, body) => post(`${session(id)}/notes`, body),
     changeNote: (note_id, body) => post(`/api/notes/${encodeURIComponent(note_id)}`, body),
     deleteNote: (note_id) => post(`/api/notes/${encodeURIComponent(note_id)}/delete`, {}),
+    rules: (signal) => get("/api/rules", signal),
+    putRule: (id, body) => post(`/api/rules/${encodeURIComponent(id)}`, body),
+    deleteRule: (id) => post(`/api/rules/${encodeURIComponent(id)}/delete`, {}),
+    tryRule: (body) => post("/api/rules/try", body),
     attachments: (signal) => get("/api/attach", signal),
     openFiles: (body) => post("/api/opened-files", body),
     openedTogether: (id, signal) => get(`/api/opened-files/${encodeURIComponent(id)}`, signal),

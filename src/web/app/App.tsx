@@ -33,6 +33,9 @@ const lazyScreens = () => ({
   UsageScreen: lazy(async () => ({
     default: (await import("../screens/usage/UsageScreen.tsx")).UsageScreen,
   })),
+  RulesScreen: lazy(async () => ({
+    default: (await import("../screens/rules/RulesScreen.tsx")).RulesScreen,
+  })),
   NewSessionScreen: lazy(async () => ({
     default: (await import("../screens/new-session/NewSessionScreen.tsx")).NewSessionScreen,
   })),
@@ -144,7 +147,7 @@ function Screen(): ReactNode {
 function RoutedScreen({
   route,
   visit,
-  screens: { SessionScreen, NewSessionScreen, SearchScreen, UsageScreen },
+  screens: { SessionScreen, NewSessionScreen, SearchScreen, UsageScreen, RulesScreen },
 }: {
   route: Route;
   visit: number;
@@ -169,6 +172,12 @@ function RoutedScreen({
       return (
         <Suspense fallback={<main className="blank" aria-busy="true" />}>
           <UsageScreen by={route.by} days={route.days} />
+        </Suspense>
+      );
+    case "rules":
+      return (
+        <Suspense fallback={<main className="blank" aria-busy="true" />}>
+          <RulesScreen />
         </Suspense>
       );
     case "session":

@@ -4,6 +4,7 @@ import { Dialog } from "../ui/Dialog.tsx";
 import { AttachSettings } from "./AttachSettings.tsx";
 import { type KeyBinding, keyLabel } from "./keys.ts";
 import { PushChoice } from "./PushChoice.tsx";
+import { RULES } from "./router.ts";
 import { SourceSettings } from "./SourceSettings.tsx";
 import type { Settings } from "./settings.ts";
 import { useSetting } from "./store.ts";
@@ -81,6 +82,9 @@ export function HelpDialogs({
             ]}
           />
           <NotifyChoice />
+          <p className="choice">
+            <a href={RULES}>{t.rules.title}</a>
+          </p>
           <Choice
             name="language"
             label={t.settings.language}

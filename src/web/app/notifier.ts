@@ -8,8 +8,8 @@ export const REPEAT_MS = 60_000;
 
 const KINDS: Readonly<Record<NotifyOf, ReadonlySet<AttentionKind>>> = {
   off: new Set(),
-  waiting: new Set(["waiting"]),
-  all: new Set(["waiting", "failed", "finished"]),
+  waiting: new Set(["waiting", "rule"]),
+  all: new Set(["waiting", "rule", "failed", "finished"]),
 };
 
 /**
@@ -52,8 +52,9 @@ export class Notifier {
     return { show, next: dues.length === 0 ? undefined : Math.min(...dues) };
   }
 
-  /** A question is always shown. That a session ended is shown at most once in `REPEAT_MS`. */
+  /** A question and a rule are always shown. That a session ended is shown at most once in `REPEAT_MS`. */
   private isTooSoon({ kind, row }: AttentionItem, now: number): boolean {
-    return kind !== "waiting" && now - (this.shown_at.get(row.id) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS;
+    if (kind === "waiting" || kind === "rule") return false;
+    return now - (this.shown_at.get(row.id) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS;
   }
 }

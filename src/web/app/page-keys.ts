@@ -1,7 +1,7 @@
 import { createStore } from "zustand/vanilla";
 import { t } from "../text/text.ts";
 import { commandBindings, type KeyBinding } from "./keys.ts";
-import { navigate, searchHref, USAGE_DAYS, usageHref } from "./router.ts";
+import { navigate, RULES, searchHref, USAGE_DAYS, usageHref } from "./router.ts";
 
 /** The command palette, open over any screen: `bindings` are the keys as they were when it opened. Absent: it is closed. */
 export const palette = createStore<{ readonly bindings?: readonly KeyBinding[] }>(() => ({}));
@@ -13,5 +13,6 @@ export const closePalette = (): void => palette.setState({}, true);
 export const pageKeys = (): readonly KeyBinding[] => [
   { keys: ["Ctrl+k"], does: t.palette.key, keyOnly: true, run: openPalette },
   { keys: ["$"], does: t.usage.key, run: () => navigate(usageHref({ by: "day", days: USAGE_DAYS })) },
+  { keys: ["R"], does: t.rules.title, run: () => navigate(RULES) },
   { keys: ["Ctrl+F"], does: t.search.key, keyOnly: true, run: () => navigate(searchHref("")) },
 ];

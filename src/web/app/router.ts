@@ -25,11 +25,14 @@ export type Route =
   | { screen: "new" }
   | { screen: "search"; text: string }
   | ({ screen: "usage" } & UsageView)
+  | { screen: "rules" }
   | { screen: "session"; session_id: string; beside?: string; fragment: string; find: readonly string[] }
   | { screen: "nowhere"; path: string };
 
 /** The address of the screen that starts a session. */
 export const NEW_SESSION = "/new";
+/** The address of the alert rules. */
+export const RULES = "/rules";
 const SEARCH = "/search";
 const USAGE = "/usage";
 
@@ -74,6 +77,7 @@ export function parseRoute(address: { pathname: string; search: string; hash: st
     return { screen: "sessions", text: query.get("q") ?? "", states };
   }
   if (address.pathname === NEW_SESSION) return { screen: "new" };
+  if (address.pathname === RULES) return { screen: "rules" };
   if (address.pathname === SEARCH)
     return { screen: "search", text: new URLSearchParams(address.search).get("q") ?? "" };
   if (address.pathname === USAGE) {

@@ -96,3 +96,20 @@ test("under the pointer nothing moves: what is over stays in its place, what is 
   expect(held.map(({ row }) => row.id)).toEqual([...before.map(({ row }) => row.id), "c"]);
   expect(held.find(({ row }) => row.id === "b")?.row.new_parts).toBe(2);
 });
+
+test("alerts of rules come after what waits, with their names, also of sub-agents' runs", () => {
+  const alert = { rule_id: "rule", name: "Deletes", since: now - MINUTE, at: now, count: 1 };
+  const rows = [
+    row("failed", { status: "failed", new_parts: 1, alerts: [{ ...alert, part_id: "part", text: "rm x" }] }),
+    row("run", { parent: { session_id: "failed" }, alerts: [{ ...alert, count: 3, at: now - 1 }] }),
+  ];
+  expect(listed(rows)).toEqual(["rule run", "rule failed", "failed failed"]);
+  expect(
+    items(rows)
+      .map(({ reason, href }) => [reason, href])
+      .slice(0, 2),
+  ).toEqual([
+    ["Deletes (3 times)", "/session/run"],
+    ["Deletes: rm x", "/session/failed#part-part"],
+  ]);
+});

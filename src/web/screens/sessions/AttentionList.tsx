@@ -1,4 +1,5 @@
 import { lazy, type ReactNode, Suspense, useMemo, useRef, useState } from "react";
+import { alertDone } from "../../app/alerts.ts";
 import { markRead, readToEnd } from "../../app/read-state.ts";
 import { useClient, useSetting } from "../../app/store.ts";
 import { exactNumber, exactTime, shortDuration, shortPath } from "../../text/format.ts";
@@ -36,7 +37,11 @@ export function AttentionList({ version, now }: { version: number; now: number }
   const running = items.filter(({ kind }) => kind === "running");
   const needing = items.filter(({ kind }) => kind !== "running");
   const done = async (item: AttentionItem): Promise<void> => {
-    setLost(!(await markRead(client, item.row.id, readToEnd(item.row))));
+    const isKept =
+      item.rule_id === undefined
+        ? await markRead(client, item.row.id, readToEnd(item.row))
+        : await alertDone(client, item.rule_id, item.row.id);
+    setLost(!isKept);
   };
   const line = (item: AttentionItem): ReactNode => (
     <AttentionLine
@@ -134,7 +139,7 @@ function AttentionLine({
           {t.attention.answer}
         </button>
       )}
-      {(kind === "failed" || kind === "finished") && (
+      {(kind === "failed" || kind === "finished" || kind === "rule") && (
         <button
           type="button"
           className="button attention-done"

@@ -1,3 +1,4 @@
+import type { RuleAlert } from "../../../model/rules/alert.ts";
 import { hasNoEnd, isUnread, type SessionSummary } from "../../../model/session.ts";
 import { sessionHref } from "../../app/router.ts";
 import type { SessionRows } from "../../app/store.ts";
@@ -7,7 +8,7 @@ import { t } from "../../text/text.ts";
 import { activityOf } from "../../transcript/activity.ts";
 
 /** Why a session is in the list, in the order of the list. */
-export const ATTENTION_KINDS = ["waiting", "failed", "quiet", "finished", "running"] as const;
+export const ATTENTION_KINDS = ["waiting", "rule", "failed", "quiet", "finished", "running"] as const;
 export type AttentionKind = (typeof ATTENTION_KINDS)[number];
 
 /** One thing that needs a person, or soon may. */
@@ -25,6 +26,8 @@ export interface AttentionItem {
   readonly href: string;
   /** Set where it can be answered here. */
   readonly request_id?: string;
+  /** Of a rule. */
+  readonly rule_id?: string;
 }
 
 /** A running session that has recorded nothing for so long is listed as quiet, in milliseconds. */
@@ -51,6 +54,7 @@ export function attentionItems(rows: Pick<SessionRows, "byId" | "waiting">, now:
   // A session whose run asks something is waiting with it.
   const waiting = new Set(items.flatMap(({ row }) => [row.id, ...ancestorsOf(rows.byId, row)]));
   for (const row of rows.byId.values()) {
+    for (const alert of row.alerts ?? []) items.push(alertItem(row, alert));
     if (row.parent !== undefined && rows.byId.has(row.parent.session_id)) continue;
     const found = waiting.has(row.id) ? undefined : listedBy(row, now);
     if (found === undefined) continue;
@@ -61,6 +65,22 @@ export function attentionItems(rows: Pick<SessionRows, "byId" | "waiting">, now:
   }
   const rank = ({ kind }: AttentionItem): number => ATTENTION_KINDS.indexOf(kind);
   return items.sort((a, b) => rank(a) - rank(b) || a.since - b.since || (a.key < b.key ? -1 : 1));
+}
+
+/** What a rule of a person says of a session or of a sub-agent's run. */
+function alertItem(
+  row: SessionSummary,
+  { rule_id, name, since, at, count, part_id, text }: RuleAlert,
+): AttentionItem {
+  return {
+    key: `${row.id} rule ${rule_id} ${since}`,
+    kind: "rule",
+    row,
+    reason: t.attention.rule(name, count, text),
+    since: at,
+    href: sessionHref(row.id, part_id === undefined ? "" : `part-${part_id}`),
+    rule_id,
+  };
 }
 
 /** The rule that lists a session which does not wait for an answer. */

@@ -1,0 +1,16 @@
+import type { Client } from "./store.ts";
+
+/** Tells the daemon that a person is done with what a rule says of a session. `false`: it was not kept. */
+export async function alertDone(
+  { ask }: Pick<Client, "ask">,
+  rule_id: string,
+  session_id: string,
+): Promise<boolean> {
+  try {
+    const path = `/api/rules/${encodeURIComponent(rule_id)}/done/${encodeURIComponent(session_id)}`;
+    return (await ask(path, undefined, {})).ok;
+  } catch {
+    // No daemon answered: the connection's state is on screen.
+    return false;
+  }
+}

@@ -1,0 +1,212 @@
+import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
+import type { Rule, RuleCondition } from "../../../model/rules/rule.ts";
+import { apiOf } from "../../api/api.ts";
+import { ConnectionState } from "../../app/ConnectionState.tsx";
+import { HelpAndSettings } from "../../app/HelpAndSettings.tsx";
+import { type KeyBinding, useKeys } from "../../app/keys.ts";
+import { newId } from "../../app/new-id.ts";
+import { navigate } from "../../app/router.ts";
+import { useClient, useConnection } from "../../app/store.ts";
+import { usePageTitle } from "../../app/waiting.ts";
+import { failureText } from "../../text/failure-text.ts";
+import { exactNumber } from "../../text/format.ts";
+import { t } from "../../text/text.ts";
+import { visible } from "../../ui/hidden-text.tsx";
+import { RuleForm } from "./RuleForm.tsx";
+import { draftOf, emptyDraft, type RuleDraft } from "./rule-draft.ts";
+import "./rules.css";
+
+/** Between two looks at what other browsers changed, in milliseconds. */
+const REFRESH_MS = 5_000;
+
+/** The rules that a person added for what needs attention: add, change, switch, delete. */
+export function RulesScreen(): ReactNode {
+  const api = apiOf(useClient());
+  const { status: connection } = useConnection();
+  const [rules, setRules] = useState<readonly Rule[]>();
+  const [problem, setProblem] = useState<string>();
+  const [draft, setDraft] = useState<RuleDraft>();
+  const add = useRef<HTMLButtonElement>(null);
+  /** Rises with each change: a reply that was asked for before it is outdated. */
+  const changes = useRef(0);
+  usePageTitle(t.rules.pageTitle);
+  const begin = (): void => setDraft(emptyDraft(newId()));
+  const bindings: KeyBinding[] = [
+    { keys: ["n"], does: t.rules.add, run: begin },
+    { keys: ["u"], does: t.usage.back, run: () => navigate("/") },
+  ];
+  useKeys(bindings);
+
+  const load = useCallback(
+    async (signal?: AbortSignal): Promise<void> => {
+      const before = changes.current;
+      const reply = await api.rules(signal);
+      if (signal?.aborted || before !== changes.current) return;
+      if (reply.ok) setRules(reply.value.rules);
+      setProblem(reply.ok ? undefined : t.rules.notLoaded(failureText(reply.failure)));
+    },
+    [api],
+  );
+  useEffect(() => {
+    if (connection === "lost" || connection === "unauthorized") return;
+    const ended = new AbortController();
+    void load(ended.signal);
+    const timer = setInterval(() => void load(ended.signal), REFRESH_MS);
+    return () => {
+      clearInterval(timer);
+      ended.abort();
+    };
+  }, [load, connection]);
+
+  const change = async (work: () => Promise<{ ok: true } | { ok: false; why: string }>): Promise<void> => {
+    changes.current += 1;
+    const done = await work();
+    changes.current += 1;
+    await load();
+    if (!done.ok) setProblem(t.rules.notSaved(done.why));
+  };
+  const toggle = ({ id, name, when, scope, is_on }: Rule): Promise<void> =>
+    change(async () => {
+      // Shown at once: a switch that changes late is pressed twice.
+      setRules((before) => before?.map((rule) => (rule.id === id ? { ...rule, is_on: !is_on } : rule)));
+      const body = { name, when, is_on: !is_on, ...(scope !== undefined && { scope }) };
+      const reply = await api.putRule(id, body);
+      return reply.ok ? reply : { ok: false, why: failureText(reply.failure) };
+    });
+  const remove = ({ id }: Rule): Promise<void> =>
+    change(async () => {
+      const reply = await api.deleteRule(id);
+      if (!reply.ok) return { ok: false, why: failureText(reply.failure) };
+      add.current?.focus();
+      return reply;
+    });
+  const close = (): void => {
+    setDraft(undefined);
+    add.current?.focus();
+  };
+  return (
+    <main className="rules">
+      <header className="bar">
+        <h1 className="brand">
+          <a href="/">Verbatim</a> / {t.rules.title}
+        </h1>
+        <ConnectionState />
+        <HelpAndSettings bindings={bindings} />
+      </header>
+      <div className="rules-body">
+        <p>{t.rules.about}</p>
+        {problem !== undefined && (
+          <p className="notice notice-warning" role="alert">
+            {problem}
+          </p>
+        )}
+        {rules === undefined && problem === undefined && <p aria-busy="true">{t.rules.loading}</p>}
+        {rules?.length === 0 && draft === undefined && <p className="dialog-note">{t.rules.none}</p>}
+        <ul className="rule-list" aria-label={t.rules.title}>
+          {rules?.map((rule) => (
+            <RuleRow
+              key={rule.id}
+              rule={rule}
+              onToggle={() => void toggle(rule)}
+              onEdit={() => setDraft(draftOf(rule))}
+              onDelete={() => void remove(rule)}
+            />
+          ))}
+        </ul>
+        <p>
+          <button ref={add} type="button" className="button" onClick={begin}>
+            {t.rules.add}
+          </button>
+        </p>
+        {draft !== undefined && (
+          <RuleForm
+            key={draft.id}
+            draft={draft}
+            isNew={rules?.every(({ id }) => id !== draft.id) === true}
+            onChange={setDraft}
+            onSaved={() => {
+              close();
+              changes.current += 1;
+              void load();
+            }}
+            onCancel={close}
+          />
+        )}
+      </div>
+    </main>
+  );
+}
+
+function RuleRow({
+  rule,
+  onToggle,
+  onEdit,
+  onDelete,
+}: {
+  rule: Rule;
+  onToggle(): void;
+  onEdit(): void;
+  onDelete(): void;
+}): ReactNode {
+  const { name, is_on, when, scope } = rule;
+  const [isDeleting, setDeleting] = useState(false);
+  return (
+    <li className="rule-item">
+      <label className="rule-name">
+        <input type="checkbox" checked={is_on} onChange={onToggle} />
+        {visible(name, "prose")}
+      </label>
+      <span className="rule-about">
+        {visible(
+          [conditionText(when), ...(scope === undefined ? [] : [t.rules.in(scope)])].join(", "),
+          "prose",
+        )}
+      </span>
+      <span className="rule-actions">
+        <button type="button" className="button" aria-label={t.rules.editOf(name)} onClick={onEdit}>
+          {t.notes.editButton}
+        </button>
+        {isDeleting ? (
+          <>
+            <button type="button" className="button" onClick={onDelete}>
+              {t.rules.reallyDelete}
+            </button>
+            <button type="button" className="button" onClick={() => setDeleting(false)}>
+              {t.notes.keep}
+            </button>
+          </>
+        ) : (
+          <button
+            type="button"
+            className="button"
+            aria-label={t.rules.deleteOf(name)}
+            onClick={() => setDeleting(true)}
+          >
+            {t.notes.deleteButton}
+          </button>
+        )}
+      </span>
+    </li>
+  );
+}
+
+/** A condition in one line. */
+function conditionText(when: RuleCondition): string {
+  switch (when.type) {
+    case "event":
+      return t.rules.whenEvent(when.query);
+    case "silence":
+      return t.rules.whenSilent(exactNumber(when.minutes));
+    case "budget":
+      return t.rules.whenSpent(
+        t.rules.ofs[when.of],
+        when.measure === "tokens" ? `${exactNumber(when.above)} ${t.rules.tokens}` : `$${when.above}`,
+      );
+    case "status":
+      return t.rules.whenStatus(
+        t.rules.statuses[when.status],
+        when.minutes === undefined ? undefined : exactNumber(when.minutes),
+      );
+  }
+  return when satisfies never;
+}
