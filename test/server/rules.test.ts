@@ -302,6 +302,23 @@ describe("rules over sessions", () => {
     expect(rules.list()).toEqual([]);
   });
 
+  it("a rule whose expression does not end is switched off with a reason; the others go on", async () => {
+    const { rules } = await start();
+    memory.add(TIDES);
+    rules.put(RULE, event("/^(\\w+\\s?)*$/"));
+    rules.put(uuidOf("other"), event("kind:output", { name: "Other" }));
+    clock += 1;
+    const text = `${"many words ".repeat(20)}!`;
+    memory.push(TIDES, [...call("ls", { text, is_error: false }), ...call("ls", { text, is_error: false })]);
+    expect(rules.list()).toMatchObject([
+      { id: RULE, is_on: false, problem: /took longer than 100 ms/ },
+      { name: "Other", is_on: true },
+    ]);
+    expect(alertsOf()).toMatchObject([{ name: "Other", count: 2 }]);
+    expect((await start()).rules.list()[0]).toMatchObject({ is_on: false, problem: /Use a simpler one/ });
+    expect(opened?.rules.put(RULE, event("/words/"))).not.toHaveProperty("problem");
+  });
+
   it("are read, added, refused and deleted over HTTP, and outlast a restart", async () => {
     const { sessions, rules } = await start();
     const access = newAccess();

@@ -31,6 +31,8 @@ export interface RecordedPart {
 /** A rule, ready to be evaluated. Each evaluation costs the same however long the session is. */
 export interface RuleEvaluator {
   readonly rule: Rule;
+  /** It has a regular expression, which may take for ever. */
+  readonly has_expression: boolean;
   /** Whether the rule is about sessions like this one. */
   isInScope(row: SessionSummary): boolean;
   /** By the session's row. */
@@ -51,6 +53,7 @@ export function createEvaluator(rule: Rule): RuleEvaluator {
   const match = event && createMatcher(event);
   return {
     rule,
+    has_expression: event?.terms.some(({ type }) => type === "regex") === true,
     isInScope(row) {
       const session = filteredSession(row);
       return inScope(session) && inEvent(session) && isAbout(when, row);

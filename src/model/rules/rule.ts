@@ -58,6 +58,8 @@ export const rule = record({
   id: uuid,
   /** When its condition was last changed, or it was switched on. What was recorded before does not count. */
   changed_at: milliseconds,
+  /** Why the daemon switched it off. */
+  problem: optional(z.string()),
 });
 export type Rule = z.infer<typeof rule>;
 

@@ -7,6 +7,7 @@ import {
   endsByItself,
   type Firing,
   needsFrames,
+  type RecordedPart,
   type RuleEvaluator,
 } from "../../model/rules/evaluate.ts";
 import { MAX_RULES, parseRule, type Rule, type RuleBody, RuleError } from "../../model/rules/rule.ts";
@@ -15,6 +16,7 @@ import { isWaiting, type SessionSummary } from "../../model/session.ts";
 import { decorateRows } from "./decorate-rows.ts";
 import { Refused } from "./refused.ts";
 import type { Sessions } from "./sessions.ts";
+import { TookTooLong, withinTime } from "./within-time.ts";
 
 /** Interval at which rules about time are evaluated, in milliseconds. */
 const TICK_MS = 5_000;
@@ -25,6 +27,8 @@ const MAX_WATCHED = 64;
 /** Number of frames that wait for the row of their new session, and of such sessions. */
 const MAX_EARLY_FRAMES = 2_000;
 const MAX_EARLY_SESSIONS = 32;
+/** Time that a rule's regular expression may take on one part, in milliseconds. */
+const MAX_MATCH_MS = 100;
 /** Number of parts per rule and session that are recognized when they are read again. */
 const MAX_KNOWN = 1_000;
 
@@ -124,7 +128,7 @@ export function withRules(options: RulesOptions): { sessions: Sessions; rules: R
       const partAt = (index: number) => transcript.parts.at(index);
       for (const evaluator of own) {
         for (const part of recorded.parts) {
-          const firing = evaluator.ofPart({ part, at: frame.at, partAt });
+          const firing = ofPart(evaluator, { part, at: frame.at, partAt });
           if (firing) alerts.fire(evaluator.rule, row.id, firing);
         }
         if (frame.type !== "message.end" || recorded.turn === undefined) continue;
@@ -137,6 +141,30 @@ export function withRules(options: RulesOptions): { sessions: Sessions; rules: R
     for (const oldest of turns.keys()) {
       if (turns.size <= MAX_WATCHED) break;
       turns.delete(oldest);
+    }
+  }
+
+  /** A rule whose expression takes too long is switched off, so that it cannot hold up the daemon. */
+  function ofPart(evaluator: RuleEvaluator, recorded: RecordedPart): Firing | undefined {
+    const { rule, has_expression } = evaluator;
+    if (byId.get(rule.id) !== evaluator) return undefined;
+    if (!has_expression) return evaluator.ofPart(recorded);
+    try {
+      return withinTime(MAX_MATCH_MS, () => evaluator.ofPart(recorded));
+    } catch (error) {
+      if (!(error instanceof TookTooLong)) throw error;
+      const problem = `Its expression took longer than ${MAX_MATCH_MS} ms on one part. Use a simpler one, then switch it on.`;
+      const stopped: Rule = { ...rule, is_on: false, problem };
+      byId.set(rule.id, createEvaluator(stopped));
+      activate();
+      alerts.clear(rule.id);
+      try {
+        store?.putRule(stopped, true);
+      } catch (unstored) {
+        // After a restart it is switched off again.
+        report(unstored);
+      }
+      return undefined;
     }
   }
 

@@ -127,6 +127,20 @@ it("sends each browser what it asked for, and retries only those that failed", a
   expect(failures).toEqual([]);
 });
 
+it("sends alerts of rules to every browser, by the names of the rules", async () => {
+  const phone = createBrowser(`${origin}/phone`, "waiting");
+  const { sessions } = open(row("a"), phone);
+  const alert = { rule_id: uuidOf("rule"), name: "Deletes", since: 42, at: 42, count: 1, text: "rm -rf x" };
+  sessions.set(row("a", { alerts: [alert] }));
+  await eventually(() => expect(received).toHaveLength(1));
+  expect(phone.decrypt(received[0]?.body ?? Buffer.alloc(0))).toMatchObject({
+    kind: "rule",
+    session_id: uuidOf("a"),
+    title: "Deletes: a",
+    body: "rm -rf x",
+  });
+});
+
 it("forgets a browser whose subscription ended, and reports a service that keeps refusing", async () => {
   const { sessions, subscriptions } = open(row("a"), createBrowser(`${origin}/gone`, "all"));
   answers = [410];

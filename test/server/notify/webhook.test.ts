@@ -90,6 +90,7 @@ describe("the webhook", () => {
       agent: "codex",
       title: "a",
       rule: "Deletes",
+      detail: "rm -rf x",
       since: 42,
       text: "Deletes: a – rm -rf x",
       content: "Deletes: a – rm -rf x",

@@ -148,7 +148,7 @@ function RuleRow({
   onEdit(): void;
   onDelete(): void;
 }): ReactNode {
-  const { name, is_on, when, scope } = rule;
+  const { name, is_on, when, scope, problem } = rule;
   const [isDeleting, setDeleting] = useState(false);
   return (
     <li className="rule-item">
@@ -162,6 +162,9 @@ function RuleRow({
           "prose",
         )}
       </span>
+      {problem !== undefined && (
+        <span className="request-problem rule-problem">{visible(problem, "prose")}</span>
+      )}
       <span className="rule-actions">
         <button type="button" className="button" aria-label={t.rules.editOf(name)} onClick={onEdit}>
           {t.notes.editButton}
