@@ -1,4 +1,12 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -9,10 +17,13 @@ import type { SessionSummary } from "../../src/model/session.ts";
 import { newAccess } from "../../src/server/auth/access.ts";
 import { createGuard } from "../../src/server/auth/guard.ts";
 import { createApp } from "../../src/server/http/app.ts";
+import { createSessions } from "../../src/server/import/catalog.ts";
 import { type Rules, withRules } from "../../src/server/sessions/rules.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
+import { formats } from "../../src/sources/index.ts";
 import { openRuleStore } from "../../src/store/rules/sqlite.ts";
 import { eventually } from "../eventually.ts";
+import { generateClaudeSession } from "../generate-session.ts";
 import { uuidOf } from "../uuid-of.ts";
 import { createMemorySessions, type MemorySessions } from "./memory-sessions.ts";
 
@@ -209,6 +220,29 @@ describe("rules over sessions", () => {
     expect(alertsOf()).toMatchObject([{ count: 1, since: clock }]);
   });
 
+  it("a call counts once, when it is made, however many others end in between", async () => {
+    const { rules } = await start();
+    memory.add(TIDES);
+    rules.put(RULE, event("kind:call rm"));
+    clock += 1;
+    memory.push(TIDES, [...call("rm a"), ...call("rm b")]);
+    for (const number of [calls - 1, calls])
+      memory.push(TIDES, [
+        {
+          session_id: TIDES,
+          at: clock,
+          type: "message.tool_result",
+          tool_call_id: `call ${number}`,
+          part_id: uuidOf(`result ${number}`),
+          is_error: false,
+          status: "success",
+          output_text: "",
+          parts: [],
+        },
+      ]);
+    expect(alertsOf()).toMatchObject([{ count: 2 }]);
+  });
+
   it("what is read again does not alert again, in this daemon or after a restart", async () => {
     const { rules } = await start();
     rules.put(RULE, event("kind:output status:failed"));
@@ -370,5 +404,76 @@ describe("rules over sessions", () => {
     expect(full.rules.list()).toEqual([]);
     const without = withRules({ sessions: memory, kept, now, report() {} });
     expect(() => without.rules.put(RULE, event("kind:call"))).toThrow("Rules cannot be changed");
+  });
+});
+
+describe("rules over files", () => {
+  it("see what is appended to a long file once, also where its end is read again", async () => {
+    const { session_id, lines } = generateClaudeSession({ parts: 2_000, turns: 10, seed: 5 });
+    const projects = join(folder, "projects/-home-ada-rules");
+    mkdirSync(projects, { recursive: true });
+    const path = join(projects, `${session_id}.jsonl`);
+    writeFileSync(path, lines.map((line) => `${line}\n`).join(""));
+    expect(statSync(path).size).toBeGreaterThan(512 * 1024);
+    const { message, ...last } = JSON.parse(lines.at(-1) ?? "{}");
+    let written = 0;
+    const append = (words: string) => {
+      written += 1;
+      const answer = {
+        ...last,
+        uuid: `dddddddd-0000-4000-8000-${String(written).padStart(12, "0")}`,
+        timestamp: new Date().toISOString(),
+        message: {
+          ...message,
+          id: `msg_rule_${written}`,
+          usage: { input_tokens: 1_000, output_tokens: 0 },
+          content: [{ type: "text", text: words }],
+        },
+      };
+      appendFileSync(path, `${JSON.stringify(answer)}\n`);
+    };
+    const files = createSessions({
+      formats,
+      roots: [],
+      paths: [join(folder, "projects")],
+      dataFolder: join(folder, "data"),
+      timing: { hot: 20, list: 20, last_line: 20, publish: 5, tick: 50, persist: 50 },
+    });
+    const store = { putRule() {}, removeRule() {}, putAlerts() {} };
+    const kept = { rules: [], alerts: [] };
+    const { sessions, rules } = withRules({
+      sessions: files,
+      kept,
+      store,
+      now: Date.now,
+      report: expect.fail,
+    });
+    try {
+      await eventually(() => expect(sessions.status().index.done).toBe(true));
+      await eventually(() => expect(sessions.get(session_id)?.parts).toBeGreaterThan(1_000));
+      rules.put(RULE, event('"no space left"'));
+      rules.put(uuidOf("turn"), body({ type: "budget", of: "turn", measure: "tokens", above: 2_500 }));
+      const alerts = () =>
+        new Map(sessions.get(session_id)?.alerts?.map(({ rule_id, count }) => [rule_id, count]));
+      append("There is no space left.");
+      await eventually(() => expect(alerts().get(RULE)).toBe(1));
+      append("Still no space left.");
+      await eventually(() => expect(alerts().get(RULE)).toBe(2));
+      // A viewer reads all of it again.
+      const open = await sessions.open(session_id);
+      expect(open?.transcript.parts.length).toBeGreaterThan(1_000);
+      expect(alerts()).toEqual(new Map([[RULE, 2]]));
+      append("And no space left.");
+      await eventually(() =>
+        expect(alerts()).toEqual(
+          new Map([
+            [RULE, 3],
+            [uuidOf("turn"), 1],
+          ]),
+        ),
+      );
+    } finally {
+      await sessions.close();
+    }
   });
 });
