@@ -8,7 +8,7 @@ export interface ScriptedModel {
   close(): void;
 }
 
-/** Each prompt is answered with `calls` calls of the tool Bash, one per answer, and then with a text. */
+/** Each prompt is answered with `calls` calls of the tool Bash, one per answer, after two lines of text; the last answer is text. */
 export async function startScriptedModel(calls: number): Promise<ScriptedModel> {
   const server = createServer(async (request, response) => {
     let text = "";
