@@ -5,9 +5,9 @@ import { setImmediate } from "node:timers/promises";
 import { OUTPUT_PIECE } from "../../model/parts/kept-output.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import type { LineSource, Source, TranscriptPart } from "../../model/transcript/transcript.ts";
+import { mediaOf } from "../../model/truncate/media-references.ts";
 import type { RawReply } from "../../protocol.ts";
 import type { FileIdentity } from "../../store/contract.ts";
-import { mediaOf } from "../../model/truncate/media-references.ts";
 import type { ReadBytes } from "./file-content.ts";
 import { createDecoder, isCompressed, isSame, type OpenFile, openRegular, readAt } from "./follow.ts";
 

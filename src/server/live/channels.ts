@@ -1,8 +1,8 @@
 import { joinLiveChanges, type LiveChange, type LivePart } from "../../model/live-text.ts";
+import { truncateFrame } from "../../model/truncate/truncate.ts";
 import { type ChannelFrame, outputChannel, type ServerMessage, sessionsChannel } from "../../protocol.ts";
 import { sessionPage } from "../sessions/pages.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
-import { truncateFrame } from "../../model/truncate/truncate.ts";
 import { createChangeLog } from "./change-log.ts";
 import type { Client } from "./client.ts";
 

@@ -3,9 +3,9 @@ import { imageType } from "../../../agent/image-type.ts";
 import type { HistoryEvent } from "../../../model/messages/history.ts";
 import type { ImageFilePart } from "../../../model/messages/part.ts";
 import type { TranscriptPart } from "../../../model/transcript/transcript.ts";
+import { truncateText } from "../../../model/truncate/truncator.ts";
 import type { RawReply } from "../../../protocol.ts";
 import { readResultFile } from "../../files/raw-records.ts";
-import { truncateText } from "../../../model/truncate/truncator.ts";
 import type { Recorder } from "./recorder.ts";
 
 /** Maximum number of characters of a stored event that are shown. */

@@ -265,8 +265,7 @@ function Lanes({
 }
 
 /** Whether it ended, and nothing says how. */
-const isLost = (row: SessionSummary | undefined): boolean =>
-  row?.status === "failed" && hasNoEnd(row);
+const isLost = (row: SessionSummary | undefined): boolean => row?.status === "failed" && hasNoEnd(row);
 
 const nameOf = (row: Parameters<typeof sessionTitle>[0] | undefined): string =>
   row === undefined ? "" : sessionTitle(row);
