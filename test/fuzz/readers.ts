@@ -7,6 +7,7 @@ import type { Format, ReadRecord } from "../../src/sources/contract.ts";
 import { formats } from "../../src/sources/index.ts";
 import { createLineReader, type LineRecord } from "../../src/sources/lines/lines.ts";
 import { linkRuns } from "../../src/sources/link-runs.ts";
+import { parseLogLine } from "../../src/sources/record-log/log-line.ts";
 import { damaged, damages, pieces } from "./damage.ts";
 import { expectFramesInOrder, foldLawfully, same } from "./laws.ts";
 import { type TargetList, target } from "./target.ts";
@@ -136,10 +137,14 @@ function expectLines(bytes: Uint8Array, at: readonly number[]): void {
   }
 }
 
-function read(format: Format, chunks: readonly Uint8Array[]): { records: ReadRecord[]; end: ReadRecord[] } {
-  const reader = format.createReader({
-    path: `fuzz/${format.id}/019f2023-0000-7000-8000-000000000001.jsonl`,
-  });
+/** `isLog`: the bytes are a record log, which a reader tells by its path. */
+function read(
+  format: Format,
+  chunks: readonly Uint8Array[],
+  isLog: boolean,
+): { records: ReadRecord[]; end: ReadRecord[] } {
+  const name = `019f2023-0000-7000-8000-000000000001${isLog ? ".records" : ""}.jsonl`;
+  const reader = format.createReader({ path: `fuzz/${format.id}/${name}` });
   const records = chunks.flatMap((chunk) => reader.push(chunk));
   const end = reader.close();
   linkRuns(reader.linkFacts().sessions);
@@ -148,9 +153,10 @@ function read(format: Format, chunks: readonly Uint8Array[]): { records: ReadRec
 
 /** Each record of the file is told once and in its order; what is told is valid, and nothing depends on how bytes come. */
 export function expectRead(format: Format, bytes: Uint8Array, at: readonly number[]): void {
-  const whole = read(format, [bytes]);
+  const isLog = isLogged(bytes);
+  const whole = read(format, [bytes], isLog);
   const records = [...whole.records, ...whole.end];
-  const inPieces = read(format, pieces(bytes, at));
+  const inPieces = read(format, pieces(bytes, at), isLog);
   same([...inPieces.records, ...inPieces.end], records, "cuts change what is read");
 
   const lines = readLines([bytes], false).filter((record) => record.blank !== true);
@@ -171,11 +177,30 @@ export function expectRead(format: Format, bytes: Uint8Array, at: readonly numbe
       if (place !== undefined) sources.add(place.byte);
     }
   }
+  const keys = isLog ? logKeys(bytes) : new Map<number, string>();
+  const shownKeys = new Set([...sources].flatMap((byte) => keys.get(byte) ?? []));
   for (const { place, disposition } of records) {
     if (place.length === 0 || !["shown", "unknown", "unreadable"].includes(disposition.kind)) continue;
     assert.ok(
-      sources.has(place.byte),
+      sources.has(place.byte) || shownKeys.has(keys.get(place.byte) ?? ""),
       `${disposition.kind}, yet in no part: line ${place.line} of ${basename(format.id)}`,
     );
   }
+}
+
+/** Whether any line is the header of a record log. */
+function isLogged(bytes: Uint8Array): boolean {
+  return readLines([bytes], false).some(
+    (line) => line.value !== undefined && parseLogLine(line)?.kind === "header",
+  );
+}
+
+/** The key of each record of a log, by its offset. A record that was logged again has its part where it was first read. */
+function logKeys(bytes: Uint8Array): Map<number, string> {
+  const keys = new Map<number, string>();
+  for (const line of readLines([bytes], false)) {
+    const entry = line.value === undefined ? undefined : parseLogLine(line);
+    if (entry?.kind === "record") keys.set(line.place.byte, entry.record.key);
+  }
+  return keys;
 }

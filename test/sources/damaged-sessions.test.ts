@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { asObject } from "../../src/model/narrow.ts";
 import { formats } from "../../src/sources/index.ts";
+import { isRecordLog } from "../../src/sources/record-log/log-line.ts";
 import { expectRead } from "../fuzz/readers.ts";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures");
@@ -28,7 +30,13 @@ function mapStrings(value: unknown, change: (text: string, key: string) => unkno
 
 const changed = (line: string, change: (text: string, key: string) => unknown): string => {
   try {
-    return JSON.stringify(mapStrings(JSON.parse(line), change));
+    const record: unknown = JSON.parse(line);
+    const entry = asObject(record);
+    // Verbatim itself writes what surrounds a record in a log.
+    const isLogged = entry?.place !== undefined && entry.revision !== undefined;
+    return JSON.stringify(
+      isLogged ? { ...entry, value: mapStrings(entry.value, change) } : mapStrings(record, change),
+    );
   } catch {
     return line;
   }
@@ -49,7 +57,9 @@ it("has files of many agents", () => {
   expect(new Set(files.map(({ format }) => format.id)).size).toBeGreaterThan(10);
 });
 
-describe.each(files)("$name", ({ format, lines }) => {
+describe.each(files)("$name", ({ name, format, lines }) => {
+  // Verbatim itself writes these, in order.
+  const isLog = isRecordLog(name);
   const expectLawful = (damaged: readonly string[]) =>
     expectRead(format, new TextEncoder().encode(`${damaged.join("\n")}\n`), []);
 
@@ -59,7 +69,7 @@ describe.each(files)("$name", ({ format, lines }) => {
 
   it("is read lawfully with the session twice, and from its middle", () => {
     expectLawful([...lines, ...lines]);
-    expectLawful([...lines.slice(lines.length >> 1), ...lines]);
+    if (!isLog) expectLawful([...lines.slice(lines.length >> 1), ...lines]);
   });
 
   it("is read lawfully glued to any other session of its agent", () => {
@@ -67,7 +77,7 @@ describe.each(files)("$name", ({ format, lines }) => {
       if (other.format === format) expectLawful([...lines, ...other.lines, ...lines]);
   });
 
-  it("is read lawfully backwards", () => {
+  it.skipIf(isLog)("is read lawfully backwards", () => {
     expectLawful(lines.toReversed());
   });
 

@@ -22,6 +22,8 @@ export interface Replay {
   push(event: HistoryEvent): Frame[];
   /** Returns what was waiting for an event that never came. */
   end(): Frame[];
+  /** Number of parts so far. */
+  readonly part_count: number;
 }
 
 export function createReplay(session_id: string): Replay {
@@ -87,6 +89,9 @@ export function createReplay(session_id: string): Replay {
     end() {
       releaseAll();
       return take();
+    },
+    get part_count() {
+      return transcript.parts.length;
     },
   };
 }

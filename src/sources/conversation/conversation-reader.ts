@@ -25,5 +25,11 @@ export function conversationReader<State extends ReaderState>(
       sessions: [{ session_id, group: session_id, calls: [] }],
     }),
     ...own,
+    read(state, record) {
+      const result = own.read(state, record);
+      // A session keeps the id under which its first frames were emitted.
+      if (result.frames.length > 0) state.named = true;
+      return result;
+    },
   };
 }

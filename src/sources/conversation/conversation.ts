@@ -46,7 +46,11 @@ export interface ConversationState {
   /** The last step: open, or ended (`over`). `again`: it had already ended, and only its usage is emitted again. */
   step?: {
     key: string;
+    /** Tells it from an earlier step with the same key, by the record that started it. */
+    name?: string;
     again?: boolean;
+    /** It is read again, and is not known to have started: it was too long ago, or its first version is missing. */
+    unstarted?: boolean;
     message_id: string;
     over: boolean;
     /** An interrupt cut it off, so it has no end. */
@@ -249,9 +253,22 @@ export class Conversation {
     this.ensureTurn(false);
     if (model !== undefined) this.nameModel(model);
     const isOther = !this.revises && state.ended_before.includes(key);
-    const message_id = uuidFrom(state.session_id, `message:${isOther ? `${this.recordKey()}:` : ""}${key}`);
-    const again = this.revises || (!isOther && state.ended.includes(key));
-    state.step = { key, message_id, over: false, calls: 0, ...(again && { again }) };
+    const name = isOther ? `${this.recordKey()}:${key}` : key;
+    const message_id = uuidFrom(state.session_id, `message:${name}`);
+    const isKnown =
+      state.ended.includes(name) ||
+      ((isOther || this.revises) && state.ended_before.includes(name)) ||
+      (this.revises && state.step?.key === key);
+    const again = this.revises || isKnown;
+    state.step = {
+      key,
+      ...(isOther && { name }),
+      message_id,
+      over: false,
+      calls: 0,
+      ...(again && { again }),
+      ...(again && !isKnown && { unstarted: true }),
+    };
     if (state.turn !== undefined) Object.assign(state.turn, { open: true, failed: false, stopped: false });
     if (again) return;
     this.emit({
@@ -438,16 +455,19 @@ export class Conversation {
   endStep(ending: StepEnding = {}): void {
     const { step, turn } = this.state;
     if (step === undefined || step.over) return;
+    // A revision does not end the step that the latest records left open.
+    if (this.revises && step.again !== true) return;
     step.over = true;
     const stop_reason = ending.stop_reason ?? (step.calls > 0 ? "tool_use" : undefined);
-    if (step.again !== true || ending.usage !== undefined)
+    if (step.again !== true || (ending.usage !== undefined && step.unstarted !== true))
       this.emit({
         type: "message.end",
         message_id: step.message_id,
         ...ending,
         ...(stop_reason !== undefined && { stop_reason }),
       });
-    if (step.again !== true) this.state.ended = [...this.state.ended, step.key].slice(-MAX_ENDED);
+    if (step.again !== true)
+      this.state.ended = [...this.state.ended, step.name ?? step.key].slice(-MAX_ENDED);
     if (turn === undefined) return;
     if (stop_reason === "error") turn.failed = true;
     if (stop_reason === "aborted") turn.open = false;
@@ -508,7 +528,7 @@ export class Conversation {
     // A model call that was cut off has no end. One whose tools were stopped has already ended.
     if (step !== undefined && !step.over && step.calls === 0) {
       Object.assign(step, { over: true, cut: true });
-      this.state.ended_before = [...this.state.ended_before, step.key].slice(-MAX_ENDED);
+      this.state.ended_before = [...this.state.ended_before, step.name ?? step.key].slice(-MAX_ENDED);
     } else this.endStep({ stop_reason: "tool_use" });
     this.ensureTurn(false);
     const repeats = this.state.turn?.interrupted === true;

@@ -36,6 +36,8 @@ interface State {
   started_at?: number;
   /** `type:id` of the messages so far, newest last. */
   messages: string[];
+  /** Messages that a rewind retracted. The agent may write them again. */
+  rewound: string[];
   /** The model's last message, which is the step of its calls. */
   last?: string;
   /** Recently emitted calls, and recently ended ones. */
@@ -62,6 +64,7 @@ export const geminiReader: RecordReader<State> = {
       isRun: parent !== undefined,
       at: 0,
       messages: [],
+      rewound: [],
       started: [],
       ended: [],
       calls: [],
@@ -210,6 +213,7 @@ class RecordReading {
     const at = state.messages.findIndex((key) => key.endsWith(`:${id}`));
     const taken = state.messages.splice(Math.max(0, at));
     for (const key of taken) this.retract(key, "rewound");
+    state.rewound = [...state.rewound, ...taken].slice(-MOST_MESSAGES);
     this.tell({
       type: "marker",
       part_id: uuidFrom(this.session_id, `rewind:${this.record.key}`),
@@ -236,7 +240,7 @@ class RecordReading {
     const key = `${type}:${asText(value.id) ?? ""}`;
     const message_id = uuidFrom(this.session_id, key);
     this.timeOf(value.timestamp);
-    const isNew = !state.messages.includes(key);
+    const isNew = !state.messages.includes(key) && !state.rewound.includes(key);
     if (isNew) {
       state.messages.push(key);
       if (state.messages.length > MOST_MESSAGES) state.messages.shift();
@@ -245,15 +249,15 @@ class RecordReading {
     switch (type) {
       case "user":
         this.user(value, message_id);
-        return;
+        break;
       case "gemini":
         this.gemini(value, message_id, isNew, path);
-        return;
+        break;
       case "info":
       case "warning":
       case "error":
         this.notice(value, type, message_id);
-        return;
+        break;
       default:
         this.unknown(value, key);
     }

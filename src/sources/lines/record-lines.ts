@@ -18,6 +18,9 @@ import { createLineReader, type LinePosition, type LineRecord } from "./lines.ts
 /** An agent that appends JSON lines to one file per session: its `Format` without reading bytes. */
 export type LineAgent<State> = Omit<Format, "createReader"> & { reader: RecordReader<State> };
 
+/** A `Format` whose records are read by a `RecordReader`. */
+export type RecordFormat<State = unknown> = Format & { reader: RecordReader<State> };
+
 /**
  * Creates a `Format` from a `RecordReader` for an agent that writes JSON lines. A line with an object is a record: its key is its
  * byte offset, its revision "". Blank lines are hidden. Damaged lines (torn, invalid, too long) are shown in place as unreadable.
@@ -31,7 +34,8 @@ export type LineAgent<State> = Omit<Format, "createReader"> & { reader: RecordRe
  *       reader: exampleReader,
  *     });
  */
-export function recordLinesFormat<State>({ reader, ...format }: LineAgent<State>): Format {
+export function recordLinesFormat<State>(format: LineAgent<State>): RecordFormat<State> {
+  const { reader } = format;
   return {
     ...format,
     classify(path) {

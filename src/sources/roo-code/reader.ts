@@ -28,8 +28,12 @@ export function taskReader(agent: string): RecordReader<TaskState> {
       ...startedRuns(),
     }),
     sessionId: ({ named, conversation }) => (named ? conversation.session_id : undefined),
-    read: (state, record) =>
-      record.key === "head" ? readHead(state, record, idOf) : readRecord(state, record),
+    read(state, record) {
+      const result = record.key === "head" ? readHead(state, record, idOf) : readRecord(state, record);
+      // A session keeps the id under which its first frames were emitted.
+      if (result.frames.length > 0) state.named = true;
+      return result;
+    },
     end(state, stopped) {
       const conversation = new Conversation(state.conversation);
       if (state.alone) endAlone(state, conversation);

@@ -22,17 +22,22 @@ export const verbatim: Format = {
 interface OpenSession {
   header: Pick<HistoryHeader, "session_id">;
   replay: Replay;
+  /** Messages that have ended. */
+  ended: Set<string>;
 }
 
 /** Replays the events of a history file. A header starts a session. Events before the first header get an id of their own. */
 function createReader({ path, start }: ReaderOptions): Reader {
   const lines = createLineReader(start);
+  const sessions = new Map<string, OpenSession>();
   let open: OpenSession | undefined;
   let last: RecordPlace | undefined;
   let at = 0;
 
   const begin = (header: OpenSession["header"]): OpenSession => {
-    open = { header, replay: createReplay(header.session_id) };
+    const { session_id } = header;
+    open = sessions.get(session_id) ?? { header, replay: createReplay(session_id), ended: new Set() };
+    sessions.set(session_id, open);
     return open;
   };
   /** Adds positions to frames. Replayed frames have none: the history does not record positions in the agent's file. */
@@ -58,17 +63,32 @@ function createReader({ path, start }: ReaderOptions): Reader {
         frames: placed([...ended, update], place),
       };
     }
-    const { replay } = open ?? begin({ session_id: uuidFrom(verbatim.id, path) });
+    const { replay, ended } = open ?? begin({ session_id: uuidFrom(verbatim.id, path) });
     const event = decodeEvent(record.text);
-    const frames = placed(replay.push(event), place);
-    if ("type" in event && event.type === "unknown")
-      return { place, disposition: { kind: "unknown" }, frames };
-    const isShown = frames.some(({ type }) => type !== "session.update");
-    return {
-      place,
-      disposition: isShown ? { kind: "shown" } : { kind: "folded", into: "the session" },
-      frames,
-    };
+    const before = replay.part_count;
+    const own = endOnce(replay.push(event), ended);
+    const isShown = replay.part_count > before;
+    const frames = placed(own, place);
+    if (isShown)
+      return {
+        place,
+        disposition: { kind: "type" in event && event.type === "unknown" ? "unknown" : "shown" },
+        frames,
+      };
+    // A revised part keeps the position of the line that created it.
+    const revised = frames.map(({ source: _, ...frame }) => frame);
+    return { place, disposition: { kind: "folded", into: "the session" }, frames: revised };
+  }
+
+  /** Leaves out the second start and end of a message whose line occurs again; its parts revise the earlier ones. */
+  function endOnce(frames: readonly Frame[], ended: Set<string>): Frame[] {
+    return frames.filter((frame) => {
+      if (frame.type === "message.start") return !ended.has(frame.message_id);
+      if (frame.type !== "message.end") return true;
+      const repeats = ended.has(frame.message_id);
+      ended.add(frame.message_id);
+      return !repeats || frame.usage !== undefined;
+    });
   }
 
   function unreadable(place: RecordPlace, raw: string, error: string): ReadRecord {
@@ -101,9 +121,7 @@ function createReader({ path, start }: ReaderOptions): Reader {
     },
     readSide: () => [],
     linkFacts: () => ({
-      sessions: open
-        ? [{ session_id: open.header.session_id, group: open.header.session_id, calls: [] }]
-        : [],
+      sessions: [...sessions.keys()].map((session_id) => ({ session_id, group: session_id, calls: [] })),
     }),
   };
 }
