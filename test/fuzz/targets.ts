@@ -1,3 +1,4 @@
+import { hostileTargets } from "./hostile.ts";
 import { pageTargets } from "./page.ts";
 import { readerTargets } from "./readers.ts";
 import type { CaseWatch, Corpora, Target } from "./target.ts";
@@ -5,4 +6,4 @@ import { wireTargets } from "./wires.ts";
 
 /** Everything that takes foreign input and is fuzzed. */
 export const targets = (watch: CaseWatch, corpora: Corpora): Target[] =>
-  [readerTargets, pageTargets, wireTargets].flatMap((list) => list(watch, corpora));
+  [readerTargets, hostileTargets, pageTargets, wireTargets].flatMap((list) => list(watch, corpora));

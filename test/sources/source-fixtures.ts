@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { asObject } from "../../src/model/narrow.ts";
+import { asObject, asText } from "../../src/model/narrow.ts";
 import type { Format } from "../../src/sources/contract.ts";
 import { formats } from "../../src/sources/index.ts";
 import { parseObject } from "../../src/sources/lines/parse-object.ts";
@@ -44,6 +44,12 @@ export const joined = (lines: readonly string[]): Uint8Array =>
 export function recordIn(line: string): unknown {
   const value = parseObject(line);
   return value !== undefined && isEntry(value) ? value.value : value;
+}
+
+/** The key of a record that was logged; `undefined`: the line is the agent's own. */
+export function keyIn(line: string): string | undefined {
+  const value = parseObject(line);
+  return value !== undefined && isEntry(value) ? asText(value.key) : undefined;
 }
 
 /** The line with another record. */

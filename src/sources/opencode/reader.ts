@@ -82,7 +82,7 @@ class RecordReading {
     else if (kind === "part")
       this.part(id, asString(value.messageID) ?? "", asObject(value.data), value.reverted === true);
     else if (kind === "finish") this.finish(id, value);
-    else this.unknown(id, value);
+    else this.unknown(key, value);
     return { disposition: this.disposition, frames: this.frames };
   }
 

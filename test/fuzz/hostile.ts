@@ -1,0 +1,42 @@
+import fc from "fast-check";
+import { formats } from "../../src/sources/index.ts";
+import { payloads, stringPaths, withHostile } from "../sources/hostile.ts";
+import { encode, joined, recordIn, sourceFixtures } from "../sources/source-fixtures.ts";
+import { damaged, damages } from "./damage.ts";
+import { expectRead } from "./readers.ts";
+import { type TargetList, target } from "./target.ts";
+
+/** Longer payloads would leave time for few cases. In UTF-16 code units of JSON. */
+const LONGEST = 20_000;
+const short = payloads.filter(({ value }) => JSON.stringify(value).length <= LONGEST);
+
+/** A session of each source with hostile values in some of its strings, and often damaged too. */
+export const hostileTargets: TargetList = (watch) =>
+  formats.map((format) => {
+    const files = sourceFixtures.filter((file) => file.format === format);
+    const places = files.map(({ lines }) =>
+      lines.flatMap((line, index) => stringPaths(recordIn(line)).map((path) => ({ index, path }))),
+    );
+    const changes = fc.array(fc.record({ at: fc.nat(9_999), payload: fc.constantFrom(...short) }), {
+      minLength: 1,
+      maxLength: 4,
+    });
+    const input = fc.record({
+      file: fc.nat(Math.max(0, files.length - 1)),
+      changes,
+      damage: fc.oneof(fc.constant([]), damages),
+      cuts: fc.array(fc.nat(200_000), { maxLength: 4 }),
+    });
+    return target(watch, `hostile ${format.id}`, input, ({ file, changes: all, damage, cuts }) => {
+      const isLog = files[file]?.isLog === true;
+      let lines = files[file]?.lines ?? [];
+      const known = places[file] ?? [];
+      for (const { at, payload } of all) {
+        const place = known[at % Math.max(1, known.length)];
+        if (place !== undefined) lines = withHostile(lines, place.index, place.path, payload.value);
+      }
+      // Verbatim itself writes the header of a log, and the others in order.
+      const text = damage.length === 0 || isLog ? joined(lines) : encode(damaged(lines, damage));
+      expectRead(format, text, cuts);
+    });
+  });
