@@ -30,7 +30,10 @@ export function sourceFiles(folders: readonly string[]): SourceFiles[] {
   const stores = new Set<string>();
   for (const folder of folders) {
     for (const path of filesBelow(folder)) {
-      const lines = formats.find((format) => format.snapshots === undefined && format.detect(headOf(path)));
+      const isLines = path.endsWith(".jsonl");
+      const lines = formats.find(
+        (format) => (isLines || format.snapshots === undefined) && format.detect(headOf(path)),
+      );
       if (lines !== undefined) {
         add(lines, path);
         continue;

@@ -1,34 +1,49 @@
+import { join } from "node:path";
 import { createReading } from "../src/server/import/reading.ts";
-import { claudeCode } from "../src/sources/claude-code/format.ts";
 import type { Format } from "../src/sources/contract.ts";
-import { generateClaudeText } from "./claude-session.ts";
 import { decodeAndParse, parse } from "./index-floor.ts";
 import { type Row, report, round } from "./measure.ts";
 import { type SourceFiles, sourceFiles } from "./reading-sources.ts";
+import { continued } from "./scale.ts";
 
 /**
  * What reading session files costs beside nothing but `JSON.parse` of their lines: into text that is parsed, which is the floor of
  * whatever reads lines out of bytes; into frames, into a row of the list, into a transcript. The bytes are in memory; the
  * stages take turns on each file, so that a machine that slows down slows all.
  *
- * `node bench/reading.bench.ts [FOLDER…]`: generated sessions of Claude Code, or all session files below the folders, a row for
- * each source.
+ * `node bench/reading.bench.ts [FOLDER…]`: a row for each source, from the session files below the folders or from those of the
+ * tests. Sources with few bytes are continued (`scale.ts`): small files would measure what a file costs, not its records.
  */
 const PIECE = 256 * 1024;
-/** Each source is read until it was read so many times, and so many bytes in all. */
-const ROUNDS = 5;
-const LEAST_BYTES = 8 * 1024 * 1024;
+/** How often each source is read, behind one time that is not measured. */
+const ROUNDS = 3;
+/** Of each source, before it is read; at most so many are measured. */
+const LEAST_BYTES = 5 * 1024 * 1024;
+const MOST_BYTES = 12 * 1024 * 1024;
 
 const folders = process.argv.slice(2);
-const sources: SourceFiles[] =
-  folders.length > 0
-    ? sourceFiles(folders)
-    : [{ format: claudeCode, files: Array.from({ length: 20 }, (_, n) => generated(n + 1)) }];
+const TESTS = join(import.meta.dirname, "../test/fixtures");
+const sources = sourceFiles(folders.length > 0 ? folders : [TESTS]).map(atLeast);
 
-function generated(seed: number): { path: string; bytes: Buffer } {
-  const id = `00000000-0000-4000-8000-${seed.toString().padStart(12, "0")}`;
-  const path = `/home/ada/.claude/projects/-work/${id}.jsonl`;
-  return { path, bytes: Buffer.from(generateClaudeText({ id, bytes: 1024 * 1024, seed })) };
+/** The largest files of a source, continued until they have the bytes together. */
+function atLeast({ format, files }: SourceFiles): SourceFiles {
+  let room = MOST_BYTES;
+  const chosen = files
+    .toSorted((one, other) => other.bytes.length - one.bytes.length)
+    .filter(({ bytes }) => {
+      room -= bytes.length;
+      return room >= 0;
+    });
+  const total = chosen.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  const factor = LEAST_BYTES / Math.max(1, total);
+  if (factor <= 1) return { format, files: chosen };
+  return {
+    format,
+    files: chosen.map(({ path, bytes }) => ({
+      path,
+      bytes: Buffer.from(continued(bytes.toString("utf8"), bytes.length * factor)),
+    })),
+  };
 }
 
 /** Into frames alone; the `Reading` of the daemon makes a row of them, and with `folding` a transcript. */
@@ -61,8 +76,7 @@ type Times = Record<"parse" | "floor" | (typeof STAGES)[number], number>;
 async function measure({ format, files }: SourceFiles): Promise<{ bytes: number; times: Times }> {
   const times: Times = { parse: 0, floor: 0, frames: 0, row: 0, transcript: 0 };
   const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0);
-  const rounds = Math.max(ROUNDS, Math.ceil(LEAST_BYTES / bytes));
-  for (let round_number = 0; round_number <= rounds; round_number += 1) {
+  for (let round_number = 0; round_number <= ROUNDS; round_number += 1) {
     // The first round is for the compiler.
     if (round_number === 1) Object.assign(times, { parse: 0, floor: 0, frames: 0, row: 0, transcript: 0 });
     for (const file of files) {

@@ -55,7 +55,7 @@ it.each(sourceFixtures)(
     const isAlone = (text: string) =>
       values.filter((value) => typeof value === "string" && value.includes(text)).length === 1;
     let turn = 0;
-    for (const [index, line] of lines.entries()) {
+    for (const index of lines.keys()) {
       const record = records[index];
       for (const at of stringPaths(record)) {
         turn += 1;
