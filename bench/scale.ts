@@ -60,6 +60,8 @@ function parsed(line: string): JsonObject | undefined {
 /** A record that a session has once. */
 const isHeader = (record: JsonObject): boolean =>
   "record_log" in record ||
+  // Names an item by its index, which a repetition would have elsewhere.
+  /rewind/i.test(asString(record.type) ?? "") ||
   record.key === "head" ||
   record.key === "session" ||
   record.key === "end" ||
@@ -75,9 +77,7 @@ const isId = (name: string): boolean =>
 /** Another id of the same length and alphabet. */
 function freshId(id: string, round: number): string {
   const digits = round.toString(16);
-  return id.length > digits.length + 2
-    ? `${id.slice(0, -digits.length)}${digits}`
-    : `${id}${digits}`;
+  return id.length > digits.length + 2 ? `${id.slice(0, -digits.length)}${digits}` : `${id}${digits}`;
 }
 
 function freshKey(key: string, moved: (index: number) => number, round: number): string {
@@ -90,7 +90,11 @@ function spanOf(records: readonly JsonObject[]): number {
   let [first, last] = [Number.POSITIVE_INFINITY, 0];
   const note = (value: unknown, name: string): unknown => {
     const at =
-      typeof value === "string" && isTime(name) ? Date.parse(value) : isTime(name) ? asNumber(value) : undefined;
+      typeof value === "string" && isTime(name)
+        ? Date.parse(value)
+        : isTime(name)
+          ? asNumber(value)
+          : undefined;
     if (at !== undefined && at > 1e11) [first, last] = [Math.min(first, at), Math.max(last, at)];
     return value;
   };

@@ -136,6 +136,26 @@ export const freshConversation = (session_id: string): ConversationState => ({
   emitted: {},
 });
 
+/** A copy whose changes do not affect the state. Only what a `Conversation` changes in place is copied. */
+function copied(state: ConversationState): ConversationState {
+  return {
+    ...state,
+    ...(state.turn !== undefined && { turn: { ...state.turn } }),
+    ...(state.step !== undefined && { step: { ...state.step } }),
+    ended: [...state.ended],
+    ended_before: [...state.ended_before],
+    results: [...state.results],
+    calls: state.calls.map((call) => ({ ...call })),
+    emitted: { ...state.emitted },
+  };
+}
+
+/** Appends to a list that keeps its last `MAX_ENDED` items. */
+function remember<Item>(list: Item[], item: Item): void {
+  list.push(item);
+  if (list.length > MAX_ENDED) list.shift();
+}
+
 /**
  * Writes one session's frames for an agent whose records are messages. Opens and ends turns and steps, derives part ids from
  * records (so that a record read again revises its parts), pairs results with calls by id, and determines each record's
@@ -160,7 +180,7 @@ export class Conversation {
     { at, revises = false }: ConversationOptions = {},
   ) {
     // A revised record must not change turns and steps again for the records that follow.
-    this.state = revises ? structuredClone(state) : state;
+    this.state = revises ? copied(state) : state;
     this.record = record;
     this.revises = revises;
     if (at !== undefined) this.state.at = at;
@@ -438,17 +458,24 @@ export class Conversation {
 
   private rememberResult(id: string): void {
     const source = this.record?.place;
-    const result = { id, ...(source !== undefined && { source }) };
-    this.state.results = [...this.state.results, result].slice(-MAX_ENDED);
+    remember(this.state.results, { id, ...(source !== undefined && { source }) });
   }
 
   private callOf(id: string | undefined): EmittedCall | undefined {
-    const { calls } = this.state;
-    const named = calls.filter((call) => id !== undefined && call.name === id);
-    const found = named.find((call) => !call.answered) ?? named.at(-1);
-    if (found !== undefined) return found;
-    const nameless = calls.filter((call) => call.name === "" && !call.answered);
-    return nameless.length === 1 ? nameless[0] : undefined;
+    let latest: EmittedCall | undefined;
+    let nameless: EmittedCall | undefined;
+    let nameless_count = 0;
+    // One pass: a result has up to `MAX_CALLS` calls before it.
+    for (const call of this.state.calls) {
+      if (id !== undefined && call.name === id) {
+        if (!call.answered) return call;
+        latest = call;
+      } else if (call.name === "" && !call.answered) {
+        nameless = call;
+        nameless_count += 1;
+      }
+    }
+    return latest ?? (nameless_count === 1 ? nameless : undefined);
   }
 
   /** Ends the open step. An answer without calls ends the turn. */
@@ -466,8 +493,7 @@ export class Conversation {
         ...ending,
         ...(stop_reason !== undefined && { stop_reason }),
       });
-    if (step.again !== true)
-      this.state.ended = [...this.state.ended, step.name ?? step.key].slice(-MAX_ENDED);
+    if (step.again !== true) remember(this.state.ended, step.name ?? step.key);
     if (turn === undefined) return;
     if (stop_reason === "error") turn.failed = true;
     if (stop_reason === "aborted") turn.open = false;
@@ -528,7 +554,7 @@ export class Conversation {
     // A model call that was cut off has no end. One whose tools were stopped has already ended.
     if (step !== undefined && !step.over && step.calls === 0) {
       Object.assign(step, { over: true, cut: true });
-      this.state.ended_before = [...this.state.ended_before, step.name ?? step.key].slice(-MAX_ENDED);
+      remember(this.state.ended_before, step.name ?? step.key);
     } else this.endStep({ stop_reason: "tool_use" });
     this.ensureTurn(false);
     const repeats = this.state.turn?.interrupted === true;
@@ -715,12 +741,10 @@ export class Conversation {
   private emit(body: FrameBody): void {
     const source = this.record?.place;
     const isPlaced = "part_id" in body || "message_id" in body;
+    const { session_id, at } = this.state;
+    const frame =
+      isPlaced && source !== undefined ? { source, ...body, session_id, at } : { ...body, session_id, at };
     // Every member of `FrameBody` becomes a member of `Frame` with these fields.
-    this.frames.push({
-      ...(isPlaced && source !== undefined && { source }),
-      ...body,
-      session_id: this.state.session_id,
-      at: this.state.at,
-    } as Frame);
+    this.frames.push(frame as Frame);
   }
 }
