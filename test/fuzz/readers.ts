@@ -7,7 +7,7 @@ import type { Format, ReadRecord } from "../../src/sources/contract.ts";
 import { formats } from "../../src/sources/index.ts";
 import { createLineReader, type LineRecord } from "../../src/sources/lines/lines.ts";
 import { linkRuns } from "../../src/sources/link-runs.ts";
-import { parseLogLine } from "../../src/sources/record-log/log-line.ts";
+import { isRecordLog, parseLogLine } from "../../src/sources/record-log/log-line.ts";
 import { damaged, damages, pieces } from "./damage.ts";
 import { expectFramesInOrder, foldLawfully, same } from "./laws.ts";
 import { type TargetList, target } from "./target.ts";
@@ -45,13 +45,15 @@ export const readerTargets: TargetList = (watch, { sessions }) => {
 };
 
 function sessionFiles(folder: string): SessionFile[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .map((name) => join(folder, name))
-    .filter(
-      (path) => path.endsWith(".jsonl") && statSync(path).isFile() && statSync(path).size < LARGEST_FILE,
-    )
-    .sort()
-    .map((path) => ({ path, lines: readFileSync(path, "utf8").trimEnd().split("\n") }));
+  return (
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .map((name) => join(folder, name))
+      // Verbatim itself writes record logs: `hostile.ts` changes the agent's records in them.
+      .filter((path) => path.endsWith(".jsonl") && !isRecordLog(path))
+      .filter((path) => statSync(path).isFile() && statSync(path).size < LARGEST_FILE)
+      .sort()
+      .map((path) => ({ path, lines: readFileSync(path, "utf8").trimEnd().split("\n") }))
+  );
 }
 
 function belongs(format: Format, { lines }: SessionFile): boolean {
