@@ -144,9 +144,10 @@ export interface Reader {
 
 /**
  * A reader's state between two records. Reading stops after a `checkpoint` and resumes in a new reader that is created with the
- * same path and given the bytes of the file from `byte` on: it returns the same records as the first one would have. Plain JSON,
- * at most `MAX_CHECKPOINT` bytes (checkpoint.ts), however long the session is. Valid only in the version of Verbatim that wrote
- * it.
+ * same path and given the bytes of the file from `byte` on: it returns the same records as the first one would have. Its
+ * `linkFacts` contain at least the calls that later records may still change; store those before the checkpoint beside it. Plain
+ * JSON, at most `MAX_CHECKPOINT` bytes (checkpoint.ts), however long the session is. Valid only in the version of Verbatim that
+ * wrote it.
  */
 export interface Checkpoint {
   /** `Format.id` of the reader. */

@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type Block, Blocks, isEqual } from "../../src/sources/claude-code/blocks.ts";
+import {
+  type Block,
+  Blocks,
+  continues,
+  isEqual,
+  wasOf,
+  wordsOf,
+} from "../../src/sources/claude-code/blocks.ts";
+import { MAX_BLOCKS } from "../../src/sources/claude-code/memory.ts";
 
 const words = fc.record({
   kind: fc.constantFrom<Block["kind"]>("text", "text", "text", "thinking"),
@@ -19,20 +27,24 @@ it("of a step's blocks one that says the same is found as long as its line has n
     fc.property(fc.array(action, { minLength: 40, maxLength: 80 }), (actions) => {
       const blocks = new Blocks();
       const all: Block[] = [];
+      const texts = new Map<Block, string>();
       let toldAt = 0;
       for (const each of actions) {
         switch (each.do) {
           case "add": {
-            const block = { ...each.words, part_id: String(all.length), toldAt };
+            const { kind, text, signature } = each.words;
+            const block = blocks.add(wordsOf(kind, text, signature, toldAt), String(all.length));
             all.push(block);
-            blocks.add(block);
+            texts.set(block, text);
             break;
           }
           case "find": {
             if (each.isNewLine) toldAt += 1;
-            const wanted = { ...each.words, toldAt };
+            const { kind, text, signature } = each.words;
+            const wanted = wordsOf(kind, text, signature, toldAt);
             const found = blocks.equalTo(wanted);
             const free = all.filter((block) => isEqual(block, wanted) && block.toldAt !== toldAt);
+            for (const block of free) expect(texts.get(block)).toBe(text);
             expect(found === undefined).toBe(free.length === 0);
             if (found === undefined) break;
             expect(free).toContain(found);
@@ -42,10 +54,15 @@ it("of a step's blocks one that says the same is found as long as its line has n
           case "change": {
             const block = all[each.index];
             // A thought without a text is told by its signature: no line makes another of it.
-            if (block === undefined || block.text === "") break;
+            const before = block && texts.get(block);
+            if (block === undefined || before === undefined || before === "") break;
             block.toldAt = toldAt;
-            blocks.change(block, block.text + each.more, `${each.index}`);
-            expect(block).toMatchObject({ signature: `${each.index}` });
+            const changed = wordsOf(block.kind, before + each.more, `${each.index}`, toldAt);
+            expect(continues(changed.text, block)).toBe(true);
+            blocks.change(block, changed);
+            texts.set(block, changed.text);
+            expect(block.signature).toBe(changed.signature);
+            expect(wasOf(wordsOf(block.kind, before, undefined, toldAt), block)).toBe(true);
           }
         }
         expect(blocks.last).toBe(all.at(-1));
@@ -54,4 +71,25 @@ it("of a step's blocks one that says the same is found as long as its line has n
     }),
     { numRuns: 500 },
   );
+});
+
+it("remembers the newest blocks of a step, at their places in it", () => {
+  const blocks = new Blocks();
+  const all = Array.from({ length: MAX_BLOCKS + 10 }, (_, n) =>
+    blocks.add(wordsOf("text", `text ${n}`, undefined, n), String(n)),
+  );
+  expect(blocks.at(9)).toBeUndefined();
+  expect(blocks.at(10)).toBe(all[10]);
+  expect(blocks.equalTo(wordsOf("text", "text 9", undefined, 100))).toBeUndefined();
+  expect(blocks.equalTo(wordsOf("text", "text 10", undefined, 100))).toBe(all[10]);
+});
+
+it("recognizes any beginning of a text until the next step, and then the values that it had", () => {
+  const blocks = new Blocks();
+  const block = blocks.add(wordsOf("text", "one", undefined, 0), "0");
+  blocks.change(block, wordsOf("text", "one two", undefined, 1));
+  const isOf = (text: string) => wasOf(wordsOf("text", text, undefined, 2), block);
+  expect(["one two", "one", "on", "two"].map(isOf)).toEqual([true, true, true, false]);
+  blocks.forgetTexts();
+  expect(["one two", "one", "on", "two"].map(isOf)).toEqual([true, true, false, false]);
 });

@@ -3,10 +3,11 @@ import { asNumber, asObject, asString, asStrings, asText, type JsonObject } from
 import type { Disposition } from "../contract.ts";
 import { errorWords } from "../error-words.ts";
 import { firstLine } from "../lines/first-line.ts";
-import { parseObject } from "../lines/parse-object.ts";
-import { type Block, isEqual, type Words } from "./blocks.ts";
+import { startOf } from "./background.ts";
+import { type Block, continues, isEqual, type Words, wasOf, wordsOf } from "./blocks.ts";
+import { type Call, inputOf, setInput } from "./call-table.ts";
 import { blocksOf, resultContent, textOf } from "./content.ts";
-import type { Call, Line, Session, Step } from "./session-types.ts";
+import type { Line, Session, Step } from "./session-types.ts";
 import { givenTokens } from "./steps.ts";
 import { searchHits, startsRun } from "./tool-extra.ts";
 import { isDamaged, readDamaged } from "./user.ts";
@@ -151,18 +152,20 @@ function readBlock(
   const isNext =
     line.uuid !== undefined && line.uuid !== step.lastToldIn && line.value.parentUuid === step.lastToldIn;
   const last = step.lastIsBlock && index === 0 && !isNext ? step.blocks.last : undefined;
-  const earlier = earlierBlock(step, { kind, text, signature, toldAt }, last, index, isCopy);
+  const words = wordsOf(kind, text, signature, toldAt);
+  const earlier = earlierBlock(step, words, last, index, isCopy);
   if (earlier !== undefined) {
     earlier.toldAt = toldAt;
     if (earlier === step.blocks.last) step.lastToldIn = line.uuid;
-    const isLonger = text.length > earlier.text.length;
-    if (isLonger || (signature !== undefined && signature !== earlier.signature)) {
-      step.blocks.change(earlier, isLonger ? text : earlier.text, signature ?? earlier.signature);
+    const isSigned = words.signature !== undefined && words.signature !== earlier.signature;
+    // An earlier, shorter value of the block changes nothing.
+    if (text.length > earlier.length || (text.length === earlier.length && isSigned)) {
+      step.blocks.change(earlier, words);
       session.push(line, {
         type: "message.part_end",
         part_id: earlier.part_id,
-        text: earlier.text,
-        ...(earlier.signature !== undefined && { signature: earlier.signature }),
+        text,
+        ...(signature !== undefined && { signature }),
       });
     }
     return false;
@@ -182,7 +185,7 @@ function readBlock(
     ...(signature !== undefined && { signature }),
     ...(hidden !== undefined && { hidden }),
   });
-  step.blocks.add({ kind, text, signature, part_id, toldAt });
+  step.blocks.add(words, part_id);
   step.lastIsBlock = true;
   step.lastToldIn = line.uuid;
   return true;
@@ -211,8 +214,8 @@ function earlierBlock(
     (block) =>
       block !== undefined &&
       isFree(block) &&
-      block.text !== "" &&
-      (text.startsWith(block.text) || (isCopy && block.text.startsWith(text))),
+      block.length > 0 &&
+      (continues(text, block) || (isCopy && wasOf(words, block))),
   );
 }
 
@@ -251,8 +254,7 @@ function readCall(
   const id = isReused ? `${named}@${line.place.byte}` : (known?.id ?? named);
   if (known !== undefined && !isReused) {
     if (known.arguments_json !== arguments_json && known.result === undefined) {
-      known.arguments_json = arguments_json;
-      known.input = inputOf(block.input);
+      setInput(known, block.input, arguments_json);
       session.push(line, {
         type: "message.tool_call",
         tool_call_id: id,
@@ -266,15 +268,8 @@ function readCall(
     return false;
   }
   const part_id = session.stepPart(line, step);
-  const input = inputOf(block.input);
-  session.addCall(named, {
-    id,
-    tool_name,
-    message_id: step.message_id,
-    part_id,
-    input,
-    arguments_json,
-  });
+  const { message_id } = step;
+  const call = session.addCall(named, { id, tool_name, message_id, part_id }, block.input, arguments_json);
   // The server runs its own tools within the step.
   if (block.type === "tool_use") step.calls += 1;
   step.lastIsBlock = false;
@@ -284,21 +279,20 @@ function readCall(
     tool_name,
     arguments_json,
     part_id,
-    message_id: step.message_id,
+    message_id,
   });
-  noteStart(session, line, { id, tool_name, input });
+  noteStart(session, line, call);
   return true;
 }
 
 /** Records the link facts of a call that starts a run. Its prompt may arrive in pieces. */
-function noteStart(session: Session, line: Line, call: Pick<Call, "id" | "tool_name" | "input">): void {
+function noteStart(session: Session, line: Line, call: Call): void {
   if (!startsRun(call.tool_name)) return;
-  const prompt = asString(call.input?.prompt);
-  let start = session.starts.get(call.id);
+  const prompt = asString(inputOf(call)?.prompt);
+  let start = startOf(session, call.id);
   if (start === undefined) {
     start = { tool_call_id: call.id, at: line.at };
-    session.starts.set(call.id, start);
-    session.facts.calls.push(start);
+    session.addStart(start);
   }
   if (prompt !== undefined) start.prompt = prompt;
 }
@@ -309,10 +303,6 @@ function argumentsOf(line: Line, block: JsonObject, index: number): string {
   if (typeof input === "string") return input;
   if (input === undefined || input === null) return "{}";
   return line.raw.of(input, ["message", "content", index, "input"]);
-}
-
-function inputOf(value: unknown): JsonObject | undefined {
-  return typeof value === "string" ? parseObject(value) : asObject(value);
 }
 
 /** Reads the result of a server-side tool, which is part of the model's message. Returns whether it created a part. */
@@ -333,7 +323,7 @@ function readServerResult(session: Session, line: Line, call_id: string, block: 
       : hits.length > 0
         ? hits.map((hit) => `${hit.title}\n${hit.url}`).join("\n\n")
         : JSON.stringify(content ?? ""));
-  const query = asString(call?.input?.query) ?? "";
+  const query = asString(inputOf(call)?.query) ?? "";
   const id = call?.id ?? call_id;
   const earlier = call?.result?.place ?? session.unclaimed.get(id);
   if (call !== undefined) session.answer(line, call, output_text, earlier);
@@ -378,8 +368,18 @@ export function withdraw(session: Session, line: Line, uuids: readonly string[],
  * correct.
  */
 export function noteProgress(session: Session, line: Line, step: Step, message: JsonObject): void {
-  step.stop = asString(message.stop_reason) ?? step.stop;
-  const usage = usageOf(message);
+  noteUsage(session, line, step, asString(message.stop_reason), usageOf(message));
+}
+
+/** Updates the usage and stop reason of a step, as far as they are known. */
+export function noteUsage(
+  session: Session,
+  line: Line,
+  step: Step,
+  stop: string | undefined,
+  usage: Usage | undefined,
+): void {
+  step.stop = stop ?? step.stop;
   if (usage !== undefined) {
     const before = step.usage;
     const most = (one: number | undefined, other: number | undefined) => Math.max(one ?? 0, other ?? 0);

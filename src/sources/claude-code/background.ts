@@ -1,7 +1,9 @@
 import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { CallOutcome } from "../../model/parts/outcome.ts";
+import { fingerprint } from "../fingerprint.ts";
 import { resultContent } from "./content.ts";
-import type { BackgroundCall, Line, Session } from "./session-types.ts";
+import { MAX_BACKGROUND, MAX_LAUNCH_TEXTS } from "./memory.ts";
+import type { BackgroundCall, Line, Session, StartFact } from "./session-types.ts";
 
 const LAUNCHED = /^Async agent launched successfully/;
 
@@ -18,6 +20,11 @@ export function keysOf(result: unknown, output_text: string): Set<string> {
   const named = /\bagentId: ?([\w@.-]+)/.exec(output_text)?.[1];
   const keys = [structure?.agentId, structure?.taskId, structure?.runId, named];
   return new Set(keys.flatMap((key) => asText(key) ?? []));
+}
+
+/** The link facts of a call that starts a run. */
+export function startOf({ starts }: Session, tool_call_id: string): StartFact | undefined {
+  return starts.findLast((start) => start.tool_call_id === tool_call_id);
 }
 
 /** The end of a background run, as its record describes it. */
@@ -50,25 +57,28 @@ export function endBackground(session: Session, line: Line, end: RunEnd): void {
   });
 }
 
-/** Number of recent runs that are searched when the run is not named. */
-const MAX_NAMELESS = 64;
-
 function meantBy({ background }: Session, end: RunEnd): BackgroundCall | undefined {
   const { tool_call_id, key, summary } = end;
-  const named = tool_call_id === undefined ? undefined : background.byName.get(tool_call_id);
+  const named = tool_call_id === undefined ? undefined : backgroundCall(background, tool_call_id);
   if (named !== undefined) return named;
   if (key !== undefined) {
-    const call = background.byName.get(key);
+    const call = backgroundCall(background, key);
     // A later message to an ended run belongs to another call.
     return tool_call_id === undefined || call?.emitted_end === undefined ? call : undefined;
   }
   if (tool_call_id !== undefined) return undefined;
-  return background.calls
-    .slice(-MAX_NAMELESS)
-    .find(
-      ({ emitted_end, description }) =>
-        emitted_end === undefined && description !== undefined && summary.includes(`"${description}"`),
-    );
+  return background.find(
+    ({ emitted_end, description }) =>
+      emitted_end === undefined && description !== undefined && summary.includes(`"${description}"`),
+  );
+}
+
+/** The newest call with this id or name. */
+export function backgroundCall(
+  background: readonly BackgroundCall[],
+  name: string,
+): BackgroundCall | undefined {
+  return background.findLast(({ names }) => names.includes(name));
 }
 
 function outcomeOf({ status, summary }: RunEnd): CallOutcome | undefined {
@@ -79,7 +89,7 @@ function outcomeOf({ status, summary }: RunEnd): CallOutcome | undefined {
 
 /** At the end of the file, gives runs without a recorded end an unknown outcome. */
 export function leaveBackground(session: Session, line: Line): void {
-  for (const call of session.background.calls) {
+  for (const call of session.background) {
     if (call.emitted_end !== undefined) continue;
     emitEnd(session, line, call, {
       status: "aborted",
@@ -91,9 +101,11 @@ export function leaveBackground(session: Session, line: Line): void {
 }
 
 /** Remembers a call whose run continues in the background. */
-export function noteLaunch({ background }: Session, call: BackgroundCall, keys: Iterable<string>): void {
-  background.calls.push(call);
-  for (const name of [call.tool_call_id, ...keys]) background.byName.set(name, call);
+export function noteLaunch({ background }: Session, call: BackgroundCall): void {
+  background.push(call);
+  let length = background.reduce((sum, { launched }) => sum + launched.length, 0);
+  while (background.length > MAX_BACKGROUND || (length > MAX_LAUNCH_TEXTS && background.length > 1))
+    length -= background.shift()?.launched.length ?? 0;
 }
 
 function emitEnd(
@@ -108,9 +120,9 @@ function emitEnd(
   },
 ): void {
   const { status, outcome, output_text, said } = end;
-  const key = JSON.stringify([status, outcome, output_text]);
-  if (call.emitted_end === key) return;
-  call.emitted_end = key;
+  const print = fingerprint(JSON.stringify([status, outcome, output_text]));
+  if (call.emitted_end === print) return;
+  call.emitted_end = print;
   const { ui_extra } = call;
   const end_extra =
     ui_extra?.type === "sub_agent" && said !== undefined ? { ...ui_extra, status: said } : ui_extra;

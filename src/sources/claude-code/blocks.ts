@@ -1,97 +1,114 @@
-/** The latest value of a text or thought of a step. */
+import { fingerprint } from "../fingerprint.ts";
+import { MAX_BLOCK_TEXT, MAX_BLOCKS, MAX_REVISIONS } from "./memory.ts";
+
+/** The latest value of a text or thought of a step, remembered by its length and fingerprint. */
 export interface Block {
   kind: "text" | "thinking";
-  text: string;
-  signature: string | undefined;
+  length: number;
+  print: number;
+  /** The text itself, of the newest step, as far as there is room for it. */
+  text: string | undefined;
+  /** Fingerprint of its signature. */
+  signature: number | undefined;
   part_id: string;
   /** Byte offset of the last line that contained it. */
   toldAt: number;
+  /** Length and fingerprint of its earlier, shorter values. */
+  earlier?: [length: number, print: number][];
 }
 
 /** The content of a block in a line. */
-export type Words = Omit<Block, "part_id">;
-
-/** Blocks with the same content, in the order in which they got it. */
-interface Alike {
-  blocks: Block[];
-  /** All earlier blocks have other content, or were matched by the line at `toldAt`. */
-  next: number;
+export interface Words {
+  kind: Block["kind"];
+  text: string;
+  print: number;
+  signature: number | undefined;
   toldAt: number;
 }
 
-type ByWords = Map<string | undefined, Alike>;
+export function wordsOf(
+  kind: Block["kind"],
+  text: string,
+  signature: string | undefined,
+  toldAt: number,
+): Words {
+  const sign = signature === undefined ? undefined : fingerprint(signature);
+  return { kind, text, print: fingerprint(text), signature: sign, toldAt };
+}
 
-/** The texts and thoughts of one step. Finds the block that a later line repeats or extends in constant time. */
+/** The texts and thoughts of one step, the newest `MAX_BLOCKS` of them. Finds the block that a later line repeats or extends. */
 export class Blocks {
   private readonly blocks: Block[] = [];
-  /** The first `indexed` blocks by their text or, if it is empty, their signature. Most steps need no index. */
-  private index: Record<Block["kind"], { texts: ByWords; signatures: ByWords }> | undefined;
-  private indexed = 0;
+  /** Number of blocks that were forgotten. */
+  private before = 0;
+  /** Characters of text for which there is still room. */
+  private room = MAX_BLOCK_TEXT;
 
   get last(): Block | undefined {
     return this.blocks.at(-1);
   }
 
   at(index: number): Block | undefined {
-    return this.blocks[index];
+    return this.blocks[index - this.before];
   }
 
-  add(block: Block): void {
+  add({ kind, text, print, signature, toldAt }: Words, part_id: string): Block {
+    const block: Block = { kind, length: text.length, print, text: undefined, signature, part_id, toldAt };
+    this.keepText(block, text);
     this.blocks.push(block);
+    if (this.blocks.length > MAX_BLOCKS) {
+      const oldest = this.blocks.shift();
+      this.room += oldest?.text?.length ?? 0;
+      this.before += 1;
+    }
+    return block;
   }
 
-  /** Changes the content of a block. */
-  change(block: Block, text: string, signature: string | undefined): void {
-    const before = text === block.text ? undefined : this.alikeOf(block);
-    // Do not keep every intermediate value of a growing text.
-    if (before?.blocks.length === 1 && before.blocks[0] === block) this.mapOf(block)?.delete(keyOf(block));
-    block.text = text;
-    block.signature = signature;
-    if (before !== undefined) this.file(block);
+  /** Changes the content of a block. A line without a signature leaves it as it is. */
+  change(block: Block, { text, print, signature }: Words): void {
+    if (block.length < text.length && block.length > 0) {
+      const earlier = [...(block.earlier ?? [])];
+      earlier.push([block.length, block.print]);
+      block.earlier = earlier.slice(-MAX_REVISIONS);
+    }
+    block.length = text.length;
+    block.print = print;
+    block.signature = signature ?? block.signature;
+    this.keepText(block, text);
+  }
+
+  /** Called when another step follows. */
+  forgetTexts(): void {
+    for (const block of this.blocks) block.text = undefined;
+    this.room = 0;
+  }
+
+  private keepText(block: Block, text: string): void {
+    this.room += block.text?.length ?? 0;
+    block.text = text.length > this.room ? undefined : text;
+    this.room -= block.text?.length ?? 0;
   }
 
   /** A block with this content that the same line has not matched yet. */
   equalTo(words: Words): Block | undefined {
-    this.index ??= {
-      text: { texts: new Map(), signatures: new Map() },
-      thinking: { texts: new Map(), signatures: new Map() },
-    };
-    for (; this.indexed < this.blocks.length; this.indexed += 1) {
-      const block = this.blocks[this.indexed];
-      if (block !== undefined) this.file(block);
-    }
-    const alike = this.alikeOf(words);
-    if (alike === undefined) return undefined;
-    if (alike.toldAt !== words.toldAt) {
-      alike.toldAt = words.toldAt;
-      alike.next = 0;
-    }
-    for (; alike.next < alike.blocks.length; alike.next += 1) {
-      const block = alike.blocks[alike.next];
-      if (block === undefined) break;
-      if (isEqual(block, words) && block.toldAt !== words.toldAt) return block;
-    }
-    return undefined;
-  }
-
-  private file(block: Block): void {
-    const alike = this.alikeOf(block);
-    if (alike !== undefined) alike.blocks.push(block);
-    else this.mapOf(block)?.set(keyOf(block), { blocks: [block], next: 0, toldAt: block.toldAt });
-  }
-
-  private alikeOf(words: Words): Alike | undefined {
-    return this.mapOf(words)?.get(keyOf(words));
-  }
-
-  private mapOf({ kind, text }: Words): ByWords | undefined {
-    return this.index?.[kind][text === "" ? "signatures" : "texts"];
+    return this.blocks.find((block) => isEqual(block, words) && block.toldAt !== words.toldAt);
   }
 }
 
 /** Whether a block has the same content. Thoughts without text are compared by signature. */
-export function isEqual(block: Block, { kind, text, signature }: Words): boolean {
-  return block.kind === kind && block.text === text && (text !== "" || block.signature === signature);
+export function isEqual(block: Block, { kind, text, print, signature }: Words): boolean {
+  if (block.kind !== kind || block.length !== text.length || block.print !== print) return false;
+  return text !== "" || block.signature === signature;
 }
 
-const keyOf = ({ text, signature }: Words): string | undefined => (text === "" ? signature : text);
+/** Whether a text continues that of a block. */
+export function continues(text: string, block: Block): boolean {
+  return text.length >= block.length && fingerprint(text, block.length) === block.print;
+}
+
+/** Whether a text is that of a block, an earlier value of it or, if the block's text is kept, its beginning. */
+export function wasOf({ text, print }: Words, block: Block): boolean {
+  if (block.length === text.length && block.print === print) return true;
+  if (block.text?.startsWith(text) === true) return true;
+  return block.earlier?.some(([length, before]) => length === text.length && before === print) === true;
+}

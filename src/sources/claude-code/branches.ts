@@ -1,86 +1,107 @@
-/** A turn and the uuid of the record that opened it, if it has one. */
-interface BranchTurn {
-  uuid: string | undefined;
+import { Recent } from "../recent.ts";
+import { MAX_LINES, MAX_PROMPTS, MAX_TURNS } from "./memory.ts";
+
+/** A turn, and the fingerprint of the nearest typed prompt at or above the record that opened it, if there is one. */
+export interface BranchTurn {
+  turn_id: string;
+  prompt: number | undefined;
 }
 
-/** Prompts with the same parent, by uuid, with the second in which each was typed. */
-interface Siblings {
-  prompts: Map<string, number>;
-  seconds: Set<number>;
+/** A typed prompt. */
+interface TypedPrompt {
+  uuid: number;
+  /** `null`: it has no parent. `undefined`: nor had it, but later prompts without a parent are no branches of it. */
+  parent: number | null | undefined;
+  /** The nearest typed prompt above it. */
+  above: number | undefined;
+  /** When it was typed, in seconds. */
+  second: number;
 }
+
+/** In `Branches.above`: no typed prompt was read above a record. */
+const NONE = 0;
 
 /**
  * The branches of one conversation. A prompt with the same parent as an earlier prompt is a rewind: everything below the
- * earlier prompt is abandoned. Prompts of the same second are not a rewind, nor is a copy of a prompt.
+ * earlier prompt is abandoned. Prompts of the same second are not a rewind, nor is a copy of a prompt. Records are known by the
+ * fingerprints of their uuids.
  */
-export class Branches<Turn extends BranchTurn> {
-  /** Parent uuids by record uuid. */
-  private readonly parents = new Map<string, string>();
-  /** The uuid of the nearest typed prompt (an ancestor, or the record itself), by record uuid. */
-  private readonly prompts = new Map<string, string>();
-  /** Prompts by parent; `null`: no parent. */
-  private readonly siblings = new Map<string | null, Siblings>();
+export class Branches {
+  /** The nearest typed prompt (an ancestor, or the record itself), by record. */
+  private readonly above = new Recent<number, number>(MAX_LINES);
+  /** The last record in it. */
+  private newest = NONE;
+  private newestAbove = NONE;
+  /** The newest typed prompts, oldest first. */
+  private readonly prompts: TypedPrompt[] = [];
   /** The last line without a parent. If it is no typed prompt, the conversation restarted there. */
-  private root: string | undefined;
-  /** Turns that were not abandoned. */
-  private turns: Turn[] = [];
+  private root: number | undefined;
+  /** The newest turns that were not abandoned. */
+  private turns: BranchTurn[] = [];
 
   /** Adds a record's parent. */
-  recordParent(uuid: string, parent: string | null): void {
+  recordParent(uuid: number, parent: number | null): void {
     if (parent !== null) {
-      if (this.parents.has(uuid)) return;
-      this.parents.set(uuid, parent);
-      const prompt = this.prompts.get(parent);
-      if (prompt !== undefined) this.prompts.set(uuid, prompt);
+      if (this.above.has(uuid)) return;
+      // Most records have the one before as their parent.
+      const above = parent === this.newest ? this.newestAbove : (this.above.get(parent) ?? NONE);
+      this.setAbove(uuid, above);
       return;
     }
-    if (this.root === undefined || this.siblings.get(null)?.prompts.has(this.root) !== true) this.reset();
+    const isTyped = this.prompts.some((prompt) => prompt.parent === null && prompt.uuid === this.root);
+    if (!isTyped) this.reset();
     this.root = uuid;
   }
 
   /** From here on, records without a parent are no branches of earlier ones. */
   reset(): void {
-    this.siblings.delete(null);
+    for (const prompt of this.prompts) if (prompt.parent === null) prompt.parent = undefined;
   }
 
-  /** The nearest typed prompt above a record. */
-  promptOf(uuid: string): string | undefined {
-    return this.prompts.get(uuid);
+  /** The nearest typed prompt at or above a record. */
+  promptOf(uuid: number): number | undefined {
+    return this.above.get(uuid) || undefined;
   }
 
-  open(turn: Turn): void {
+  open(turn: BranchTurn): void {
     this.turns.push(turn);
-  }
-
-  /** Adds a typed prompt. `second`: its time in whole seconds. Returns the turns that it abandons, oldest first. */
-  type(uuid: string, parent: string | null, second: number): Turn[] {
-    const { prompts, seconds } = this.siblings.get(parent) ?? { prompts: new Map(), seconds: new Set() };
-    const abandoned: Turn[] = [];
-    if (seconds.size > (seconds.has(second) ? 1 : 0)) {
-      const isAbandoned = this.isBelow((each) => each !== uuid && (prompts.get(each) ?? second) !== second);
-      const kept: Turn[] = [];
-      for (const turn of this.turns) {
-        (turn.uuid !== undefined && isAbandoned(turn.uuid) ? abandoned : kept).push(turn);
-      }
-      this.turns = kept;
-    }
-    this.prompts.set(uuid, uuid);
-    prompts.set(uuid, second);
-    seconds.add(second);
-    this.siblings.set(parent, { prompts, seconds });
-    return abandoned;
+    if (this.turns.length > MAX_TURNS) this.turns.shift();
   }
 
   /**
-   * Returns a function that tells whether a record has such an ancestor. Results are cached, so each record is visited once.
+   * Adds a typed prompt. `second`: its time in whole seconds. Returns the turns that it abandons, oldest first.
    */
-  private isBelow(isAncestor: (uuid: string) => boolean): (uuid: string) => boolean {
-    const known = new Map<string, boolean>();
-    return (uuid) => {
-      const walked: string[] = [];
+  type(uuid: number, parent: number | null, second: number): BranchTurn[] {
+    const siblings = this.prompts.filter((prompt) => prompt.parent === parent);
+    const others = siblings.filter((prompt) => prompt.uuid !== uuid && prompt.second !== second);
+    const abandoned = others.length === 0 ? [] : this.abandon(new Set(others.map((prompt) => prompt.uuid)));
+    const same = siblings.find((prompt) => prompt.uuid === uuid);
+    if (same !== undefined) same.second = second;
+    else {
+      // Its parent may be forgotten, but not the prompts with the same parent.
+      const above = this.above.get(uuid) || siblings[0]?.above;
+      this.prompts.push({ uuid, parent, above: above === uuid ? undefined : above, second });
+      if (this.prompts.length > MAX_PROMPTS) this.prompts.shift();
+    }
+    this.setAbove(uuid, uuid);
+    return abandoned;
+  }
+
+  private setAbove(uuid: number, above: number): void {
+    this.newest = uuid;
+    this.newestAbove = above;
+    this.above.set(uuid, above);
+  }
+
+  /** Removes and returns the turns below the given prompts. Visits each prompt once. */
+  private abandon(prompts: ReadonlySet<number>): BranchTurn[] {
+    const parents = new Map(this.prompts.map(({ uuid, above }) => [uuid, above]));
+    const known = new Map<number, boolean>();
+    const isBelow = (prompt: number | undefined): boolean => {
+      const walked: number[] = [];
       let isDescendant: boolean | undefined = false;
-      for (let at: string | undefined = uuid; at !== undefined; at = this.parents.get(at)) {
-        isDescendant = isAncestor(at) || known.get(at);
+      for (let at = prompt; at !== undefined; at = parents.get(at)) {
+        isDescendant = prompts.has(at) || known.get(at);
         if (isDescendant !== undefined) break;
         // Malformed files may contain cycles.
         known.set(at, false);
@@ -89,5 +110,10 @@ export class Branches<Turn extends BranchTurn> {
       for (const at of walked) known.set(at, isDescendant === true);
       return isDescendant === true;
     };
+    const abandoned: BranchTurn[] = [];
+    const kept: BranchTurn[] = [];
+    for (const turn of this.turns) (isBelow(turn.prompt) ? abandoned : kept).push(turn);
+    this.turns = kept;
+    return abandoned;
   }
 }

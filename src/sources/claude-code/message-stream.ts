@@ -1,8 +1,9 @@
+import type { Usage } from "../../model/messages/message.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
-import { noteProgress, usageOf } from "./assistant.ts";
-import type { Block } from "./blocks.ts";
+import { noteUsage, usageOf } from "./assistant.ts";
+import { type Block, wordsOf } from "./blocks.ts";
 import { blocksOf } from "./content.ts";
-import type { Line, Session, Step } from "./session-types.ts";
+import { type KeptLine, keptLine, type Line, resumedLine, type Session, type Step } from "./session-types.ts";
 import { givenTokens } from "./steps.ts";
 
 /** A streaming text or thought whose complete line has not been read. */
@@ -12,7 +13,7 @@ interface StreamedBlock {
   text: string;
   signature: string | undefined;
   /** Its first record. */
-  line: Line;
+  line: KeptLine;
   /** Its part, if it was shown because the block seemed cut off. */
   shown?: Shown;
 }
@@ -21,7 +22,7 @@ interface StreamedBlock {
 interface Shown {
   step: Step;
   block: Block;
-  line: Line;
+  line: KeptLine;
 }
 
 /** The kind and field of each delta type in the API. */
@@ -40,7 +41,7 @@ const DELTAS: Readonly<Record<string, { kind: Block["kind"]; field: string }>> =
 export class MessageStream {
   private id: string | undefined;
   /** The message at its start: model and input tokens. */
-  private message: JsonObject = {};
+  private message: { model?: string; stop?: string; usage?: Usage } = {};
   private stop_reason: string | undefined;
   private blocks: StreamedBlock[] = [];
 
@@ -58,7 +59,14 @@ export class MessageStream {
     const message = asObject(event?.message);
     if (event?.type === "message_start" && message !== undefined) {
       this.goOn(session, line, asText(message.id));
-      this.message = message;
+      const model = asText(message.model);
+      const stop = asString(message.stop_reason);
+      const usage = usageOf(message);
+      this.message = {
+        ...(model !== undefined && { model }),
+        ...(stop !== undefined && { stop }),
+        ...(usage && { usage }),
+      };
       return false;
     }
     this.goOn(session, line, asText(line.value.api_message_id) ?? this.id);
@@ -69,7 +77,13 @@ export class MessageStream {
     if (event?.type === "content_block_start" && begun !== undefined) {
       if (begun.type !== "text" && begun.type !== "thinking") return false;
       const text = asString(begun[begun.type]) ?? "";
-      this.blocks.push({ index, kind: begun.type, text, signature: asText(begun.signature), line });
+      this.blocks.push({
+        index,
+        kind: begun.type,
+        text,
+        signature: asText(begun.signature),
+        line: keptLine(line),
+      });
       return true;
     }
     const delta = asObject(event?.delta);
@@ -85,7 +99,7 @@ export class MessageStream {
     if (block === undefined) {
       // Its start may precede the first line that was read. A signature alone has no content.
       if (field === "signature") return false;
-      block = { index, kind, text: "", signature: undefined, line };
+      block = { index, kind, text: "", signature: undefined, line: keptLine(line) };
       this.blocks.push(block);
     }
     if (field === "signature") block.signature = (block.signature ?? "") + said;
@@ -137,19 +151,18 @@ export class MessageStream {
     for (const streamed of this.blocks) {
       const { kind, text, signature, shown } = streamed;
       if (shown !== undefined) {
-        if (text.length > shown.block.text.length) revise(session, line, shown, text, signature);
+        if (text.length > shown.block.length) revise(session, line, shown, text, signature);
         continue;
       }
       if (text.trim() === "") continue;
-      const from: Line = { ...streamed.line, frames: line.frames, unplaced: true };
-      const input = givenTokens(usageOf(this.message));
-      const step = session.openStepOf(from, this.id ?? from.key, asText(this.message.model), input);
-      noteProgress(session, from, step, this.message);
+      const from: Line = { ...resumedLine(streamed.line, line.frames), unplaced: true };
+      const { model, stop, usage } = this.message;
+      const step = session.openStepOf(from, this.id ?? from.key, model, givenTokens(usage));
+      noteUsage(session, from, step, stop, usage);
       const part_id = session.stepPart(from, step);
       session.push(from, { type: "message.part_start", part_id, kind, message_id: step.message_id });
       session.push(from, { type: "message.part_end", part_id, text, ...(signature && { signature }) });
-      const block: Block = { kind, text, signature, part_id, toldAt: from.place.byte };
-      step.blocks.add(block);
+      const block = step.blocks.add(wordsOf(kind, text, signature, from.place.byte), part_id);
       step.lastIsBlock = true;
       step.lastToldIn = from.uuid;
       step.isUnfinished = this.stop_reason === undefined;
@@ -166,9 +179,11 @@ function revise(
   text: string,
   signature: string | undefined,
 ): void {
-  if (text === block.text && signature === block.signature) return;
-  step.blocks.change(block, text, signature);
-  const from: Line = { ...begun, frames: line.frames, unplaced: true };
+  const words = wordsOf(block.kind, text, signature, block.toldAt);
+  if (words.print === block.print && text.length === block.length && words.signature === block.signature)
+    return;
+  step.blocks.change(block, words);
+  const from: Line = { ...resumedLine(begun, line.frames), unplaced: true };
   const { part_id } = block;
   session.push(from, { type: "message.part_end", part_id, text, ...(signature && { signature }) });
 }

@@ -12,9 +12,9 @@ import type { Disposition } from "../contract.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { parseObject } from "../lines/parse-object.ts";
 import { withdraw } from "./assistant.ts";
-import { endBackground } from "./background.ts";
+import { endBackground, startOf } from "./background.ts";
 import { blocksOf, resultContent } from "./content.ts";
-import type { Line, Session } from "./session-types.ts";
+import { keptLine, type Line, type Session } from "./session-types.ts";
 import { readCommand, readQueued, readWrapped, tellBlockedStop } from "./user.ts";
 import { parseWrappers, stripAnsi } from "./wrappers.ts";
 
@@ -120,7 +120,11 @@ export function readSystem(session: Session, line: Line): Disposition {
       return SHOWN;
     case "scheduled_task_fire": {
       session.tellFired(line);
-      session.fired = { line, title: `Scheduled: ${firstLine(content || "a timer fired")}`, text: content };
+      session.fired = {
+        line: keptLine(line),
+        title: `Scheduled: ${firstLine(content || "a timer fired")}`,
+        text: content,
+      };
       return { kind: "folded", into: "the scheduled prompt" };
     }
     case "task_notification":
@@ -200,7 +204,7 @@ function readBoundary(session: Session, line: Line): Disposition {
   session.compact(line);
   session.marker(line, "compaction", `Conversation compacted ${how}`.trimEnd() + size, undefined, metadata);
   const frame = line.frames.at(-1);
-  if (frame?.type === "marker") session.boundary = { frame, place: line.place };
+  if (frame?.type === "marker") session.boundary = { frame: JSON.stringify(frame), place: line.place };
   return SHOWN;
 }
 
@@ -467,10 +471,10 @@ function readMode(
   mode: "plan" | "auto",
   isOn: boolean,
 ): Disposition {
-  if (isOn && session.modes.has(mode))
-    return { kind: "hidden", rule: `context bookkeeping: ${mode} mode again` };
-  if (isOn) session.modes.add(mode);
-  else session.modes.delete(mode);
+  const known = session.modes.indexOf(mode);
+  if (isOn && known !== -1) return { kind: "hidden", rule: `context bookkeeping: ${mode} mode again` };
+  if (isOn) session.modes.push(mode);
+  else if (known !== -1) session.modes.splice(known, 1);
   const file = asText(attachment.planFilePath);
   const name = `${mode.charAt(0).toUpperCase()}${mode.slice(1)} mode`;
   session.marker(line, "context", `${name} ${isOn ? "on" : "off"}`, renderedOf(line) || file, attachment);
@@ -630,7 +634,7 @@ export function readProgress(session: Session, line: Line): Disposition {
   switch (type) {
     case "agent_progress": {
       const agent_key = asText(data?.agentId);
-      const fact = session.starts.get(call.id);
+      const fact = startOf(session, call.id);
       if (fact !== undefined && agent_key !== undefined) fact.agent_key ??= agent_key;
       const said = runProgress(data);
       if (said === "") return { kind: "hidden", rule: "progress: agent_progress" };

@@ -1,34 +1,16 @@
 import { asString, type JsonObject } from "../../model/narrow.ts";
 import type { RecordPlace } from "../contract.ts";
+import { fingerprint } from "../fingerprint.ts";
 import { blocksOf } from "./content.ts";
+import { MAX_QUEUED } from "./memory.ts";
 
 /** A prompt that a person typed while the agent worked, the position of its record, and its time in milliseconds. */
 export interface QueuedPrompt {
   text: string;
   place: RecordPlace;
   at: number;
-  /** The text in its normalized form for comparison. */
-  bare: string;
-}
-
-/**
- * Queued prompts that have not reached the model. `queue-operation` lines record queueing. Removal from the queue does not mean
- * that a prompt was sent; only the prompt's own record does.
- */
-export interface PromptQueue {
-  /**
-   * Reads a `queue-operation` line. Returns the prompt that it removes from the queue, for example to add it to the running
-   * turn.
-   */
-  read(value: JsonObject, line: { place: RecordPlace; at: number }): QueuedPrompt | undefined;
-  /** Whether this prompt has not reached the model yet. */
-  isWaiting(prompt: QueuedPrompt): boolean;
-  /** Whether this text was queued until `at` and has not reached the model. */
-  waits(text: string, at: number): boolean;
-  /** A prompt reached the model, or a command was run. Returns whether it had been queued. */
-  deliver(text: string): boolean;
-  /** Removes and returns the prompts typed until `at`, because they will not be sent any more. */
-  takeUntil(at: number): QueuedPrompt[];
+  /** Fingerprint of the text without white space, for comparison. */
+  print: number;
 }
 
 /** Number of the oldest prompts that are searched: at most this many may be sent together. */
@@ -36,69 +18,95 @@ const MAX_TOGETHER = 256;
 
 const NOTIFICATION = /^\s*(?:\[SYSTEM NOTIFICATION - NOT USER INPUT\][^<]*)?<(?:task|agent)-notification>/;
 
-export function createPromptQueue(): PromptQueue {
-  /** The agent's own queue. */
-  let queued: QueuedPrompt[] = [];
-  /** Prompts that are not in the conversation yet. */
-  let waiting: QueuedPrompt[] = [];
-  return {
-    read({ operation, content, reason }, { place, at }) {
-      const [first] = queued;
-      switch (operation) {
-        case "enqueue": {
-          const text = textOf(content);
-          const prompt = { text, place, at, bare: bare(text) };
-          queued.push(prompt);
-          // Agents queue notifications too, which no person typed.
-          if (prompt.text.trim() !== "" && !NOTIFICATION.test(prompt.text)) waiting.push(prompt);
-          return undefined;
-        }
-        case "remove": {
-          // Newer lines name the prompt.
-          const words = bare(textOf(content));
-          const named =
-            words === "" ? -1 : queued.slice(0, MAX_TOGETHER).findIndex((prompt) => prompt.bare === words);
-          const [removed] = queued.splice(Math.max(named, 0), 1);
-          const isAbsorbed = reason === undefined || reason === "absorbed_mid_turn";
-          return isAbsorbed && removed !== undefined && waiting.includes(removed) ? removed : undefined;
-        }
-        case "dequeue":
-          queued.shift();
-          // A command that runs without the model may be recorded under another name, or not at all.
-          if (first?.text.startsWith("/")) waiting = waiting.filter((prompt) => prompt !== first);
-          return undefined;
-        case "popAll":
-          queued = [];
-          return undefined;
-        default:
-          return undefined;
+/**
+ * Queued prompts that have not reached the model. `queue-operation` lines record queueing. Removal from the queue does not mean
+ * that a prompt was sent; only the prompt's own record does.
+ */
+export class PromptQueue {
+  /** The agent's own queue, the newest `MAX_QUEUED` prompts. */
+  private queued: QueuedPrompt[] = [];
+  /** Prompts that are not in the conversation yet. A person's next prompt empties it. */
+  private waiting: QueuedPrompt[] = [];
+
+  /**
+   * Reads a `queue-operation` line. Returns the prompt that it removes from the queue, for example to add it to the running
+   * turn.
+   */
+  read({ operation, content, reason }: JsonObject, { place, at }: QueuedAt): QueuedPrompt | undefined {
+    const [first] = this.queued;
+    switch (operation) {
+      case "enqueue": {
+        const text = textOf(content);
+        const prompt = { text, place, at, print: printOf(text) };
+        this.queued.push(prompt);
+        if (this.queued.length > MAX_QUEUED) this.queued.shift();
+        // Agents queue notifications too, which no person typed.
+        if (prompt.text.trim() !== "" && !NOTIFICATION.test(prompt.text)) this.waiting.push(prompt);
+        return undefined;
       }
-    },
-    isWaiting: (prompt) => waiting.includes(prompt),
-    waits(text, at) {
-      if (waiting.length === 0) return false;
-      const words = bare(text);
-      return waiting.slice(0, MAX_TOGETHER).some((prompt) => prompt.at <= at && prompt.bare === words);
-    },
-    deliver(text) {
-      if (waiting.length === 0) return false;
-      const words = bare(text);
-      const oldest = waiting.slice(0, MAX_TOGETHER);
-      const same = oldest.find((prompt) => prompt.bare === words);
-      // Waiting prompts may be sent as one message, with other text around them.
-      const sent = new Set(
-        same === undefined ? oldest.filter((prompt) => words.includes(prompt.bare)) : [same],
-      );
-      waiting = waiting.filter((prompt) => !sent.has(prompt));
-      return sent.size > 0;
-    },
-    takeUntil(at) {
-      const lost = waiting.filter((prompt) => prompt.at <= at);
-      waiting = waiting.filter((prompt) => prompt.at > at);
-      return lost;
-    },
-  };
+      case "remove": {
+        // Newer lines name the prompt.
+        const words = textOf(content);
+        const print = printOf(words);
+        const named = words.trim() === "" ? -1 : this.queued.findIndex((prompt) => prompt.print === print);
+        const [removed] = this.queued.splice(Math.max(named, 0), 1);
+        const isAbsorbed = reason === undefined || reason === "absorbed_mid_turn";
+        return isAbsorbed && removed !== undefined && this.isWaiting(removed) ? removed : undefined;
+      }
+      case "dequeue":
+        this.queued.shift();
+        // A command that runs without the model may be recorded under another name, or not at all.
+        if (first?.text.startsWith("/")) this.waiting = this.waiting.filter((prompt) => prompt !== first);
+        return undefined;
+      case "popAll":
+        this.queued = [];
+        return undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  /** More prompts wait to be sent than are remembered. */
+  get isFull(): boolean {
+    return this.waiting.length > MAX_QUEUED;
+  }
+
+  /** Whether this prompt has not reached the model yet. */
+  isWaiting(prompt: QueuedPrompt): boolean {
+    return this.waiting.includes(prompt);
+  }
+
+  /** Whether this text was queued until `at` and has not reached the model. */
+  waits(text: string, at: number): boolean {
+    if (this.waiting.length === 0) return false;
+    const print = printOf(text);
+    return this.waiting.slice(0, MAX_TOGETHER).some((prompt) => prompt.at <= at && prompt.print === print);
+  }
+
+  /** A prompt reached the model, or a command was run. Returns whether it had been queued. */
+  deliver(text: string): boolean {
+    if (this.waiting.length === 0) return false;
+    const words = bare(text);
+    const oldest = this.waiting.slice(0, MAX_TOGETHER);
+    const print = printOf(text);
+    const same = oldest.find((prompt) => prompt.print === print);
+    // Waiting prompts may be sent as one message, with other text around them.
+    const sent = new Set(
+      same === undefined ? oldest.filter((prompt) => words.includes(bare(prompt.text))) : [same],
+    );
+    this.waiting = this.waiting.filter((prompt) => !sent.has(prompt));
+    return sent.size > 0;
+  }
+
+  /** Removes and returns the prompts typed until `at`, because they will not be sent any more. */
+  takeUntil(at: number): QueuedPrompt[] {
+    const lost = this.waiting.filter((prompt) => prompt.at <= at);
+    this.waiting = this.waiting.filter((prompt) => prompt.at > at);
+    return lost;
+  }
 }
+
+type QueuedAt = Pick<QueuedPrompt, "place" | "at">;
 
 function textOf(content: unknown): string {
   if (content === undefined || content === null) return "";
@@ -107,7 +115,12 @@ function textOf(content: unknown): string {
     .join("\n");
 }
 
+/** Fingerprint of a text without white space. */
+export function printOf(text: string): number {
+  return fingerprint(bare(text));
+}
+
 /** Removes white space, which the agent may change. */
-export function bare(text: string): string {
+function bare(text: string): string {
   return text.replaceAll(/\s+/g, "");
 }

@@ -4,19 +4,28 @@ import { asNumber, asObject, asString, asText, type JsonObject } from "../../mod
 import { RawJson } from "../../model/raw-json.ts";
 import type { SessionPatch } from "../../model/session.ts";
 import { uuidFrom } from "../../model/uuid.ts";
+import { saveCheckpoint, savedState } from "../checkpoint.ts";
 import type { Disposition, LinkFacts, Reader, ReaderOptions, ReadRecord } from "../contract.ts";
-import { createLineReader, type LineRecord } from "../lines/lines.ts";
+import { fingerprint } from "../fingerprint.ts";
+import { createLineReader, type LinePosition, type LineRecord } from "../lines/lines.ts";
 import { parseObject } from "../lines/parse-object.ts";
+import { createObjectGraph } from "../object-graph.ts";
+import { Recent } from "../recent.ts";
 import { agentMessages } from "./agent-messages.ts";
 import { readAssistant } from "./assistant.ts";
 import { leaveBackground } from "./background.ts";
-import { createCopies } from "./copies.ts";
+import { Blocks } from "./blocks.ts";
+import { Branches } from "./branches.ts";
+import { CallTable } from "./call-table.ts";
+import { Copies } from "./copies.ts";
 import { framedTask } from "./frames.ts";
+import { MAX_LINES, MAX_NAMES } from "./memory.ts";
 import { MessageStream } from "./message-stream.ts";
 import { readAttachment, readProgress, readSystem } from "./notices.ts";
 import { type FilePath, parsePath } from "./path.ts";
-import { createSession } from "./session.ts";
-import type { Line, Session } from "./session-types.ts";
+import { PromptQueue } from "./queue.ts";
+import { initialSession, openSession } from "./session.ts";
+import { type KeptLine, type Line, resumedLine, type Session, type SessionState } from "./session-types.ts";
 import { isWhole } from "./steps.ts";
 import { readUser, tellsInterrupt } from "./user.ts";
 import { parseWrappers } from "./wrappers.ts";
@@ -66,28 +75,64 @@ const NOISE = new Set([
 /** Sources of titles by increasing precedence. Among equal ones the last wins. */
 const TITLES: readonly string[] = ["summary", "agent-name", "ai-title", "custom-title"];
 
+/** The fields of a side file that are read. */
+const SIDE_FACTS = [
+  "agentType",
+  "description",
+  "name",
+  "parentAgentId",
+  "spawnDepth",
+  "toolUseId",
+  "workflowPhase",
+] as const;
+type SideFacts = Partial<Record<(typeof SIDE_FACTS)[number], string | number | null>>;
+
+/** `Format.id`. */
+export const CLAUDE_CODE = "claude-code";
+
 /** After this many records without a session id, the file is treated as a session of its own. */
 const MAX_HELD = 256;
 
-export function createClaudeCodeReader({ path, start }: ReaderOptions): Reader {
-  const lines = createLineReader(start);
+/** Everything that a reader remembers, as it is saved. */
+interface SavedState {
+  lines: LinePosition;
+  side?: string;
+  /** Absent: the session's id is not known. */
+  file?: FileState;
+}
+
+const graph = createObjectGraph({ Blocks, Branches, CallTable, Copies, MessageStream, PromptQueue });
+
+export function createClaudeCodeReader({ path, start, checkpoint }: ReaderOptions): Reader {
+  const saved: SavedState =
+    checkpoint === undefined
+      ? { lines: start ?? { line: 1, byte: 0 } }
+      : // `checkpoint` below wrote it, in the same version.
+        (graph.fromJson(savedState(checkpoint, CLAUDE_CODE)) as SavedState);
+  const lines = createLineReader(saved.lines);
   const filePath = parsePath(path);
   /** Records read before the session's id is known. */
   let held: LineRecord[] = [];
-  let file: SessionFile | undefined;
+  /** Position before the first of them. */
+  let heldFrom = saved.lines;
+  let file = saved.file && openFile(path, saved.file);
   /** Text of a side file that was read before the session's id was known. */
-  let side: string | undefined;
+  let { side } = saved;
 
   function read(records: LineRecord[], final: boolean): ReadRecord[] {
     if (file !== undefined) return records.map(file.read);
     held = held.concat(records);
     const named = held.find(({ value }) => value !== undefined && sessionNameOf(value) !== undefined)?.value;
     const known = filePath.session_id !== undefined;
-    if (!known && named === undefined && !final && held.length < MAX_HELD) return [];
-    file = openFile(path, identify(filePath, named));
+    if (!known && named === undefined && !final && held.length < MAX_HELD) {
+      if (held.length === 0) heldFrom = lines.position();
+      return [];
+    }
+    file = openFile(path, initialFile(identify(filePath, named)));
     const read = held.map(file.read);
     held = [];
     if (side !== undefined) read.push(...file.readSide(side));
+    side = undefined;
     return read;
   }
 
@@ -109,6 +154,16 @@ export function createClaudeCodeReader({ path, start }: ReaderOptions): Reader {
       return [];
     },
     linkFacts: (): LinkFacts => file?.linkFacts() ?? { sessions: [] },
+    checkpoint() {
+      // Records that are held were not returned, and are read again.
+      const position = file === undefined ? heldFrom : lines.position();
+      const state: SavedState = {
+        lines: position,
+        ...(side !== undefined && { side }),
+        ...(file !== undefined && { file: file.state }),
+      };
+      return saveCheckpoint(CLAUDE_CODE, position.byte, graph.toJson(state));
+    },
   };
 }
 
@@ -149,7 +204,76 @@ function runId(main_id: string, agent_id: string): string {
   return uuidFrom(main_id, `agent-${agent_id}`);
 }
 
+/** What is remembered of a file: its sessions, and what concerns all of them. */
+interface FileState {
+  readonly identity: Identity;
+  readonly main: SessionState;
+  /** Runs that old versions wrote into their parent's file, by the first line's uuid or the agent's id. */
+  readonly inline: { key: string; session: SessionState }[];
+  /** The index in `inline` of each line's run, by the line's fingerprint. */
+  readonly inlineOfLine: Recent<number, number>;
+  lastInline: number | undefined;
+  /** Signatures of lines by their uuid, as fingerprints. They distinguish a copy from another line with the same uuid. */
+  readonly seen: Recent<number, number>;
+  /** Keys of notes that `noteOnce` has written. */
+  readonly noted: Recent<string, true>;
+  readonly copies: Copies;
+  readonly stream: MessageStream;
+  /** The permission mode in the last line that names it, and as last emitted. */
+  permissionMode: string | undefined;
+  toldMode: string | undefined;
+  /** Session facts from before the start of the conversation. */
+  early: SessionPatch;
+  titleRank: number;
+  /** Titles of lines that were not read yet, by uuid. */
+  readonly summaries: Recent<string, string>;
+  lastAt: number;
+  otherSession: string | undefined;
+  /** All facts from the side file so far. */
+  sideFacts: SideFacts;
+  /** The agent's version in the last line that named it. */
+  version: string | undefined;
+  /** The last line read. Frames that are inferred from the end of the file refer to it. */
+  last: KeptLine | undefined;
+}
+
+function initialFile(identity: Identity): FileState {
+  const { session_id, main_id, run } = identity;
+  const main = initialSession(session_id, main_id);
+  if (run !== undefined) {
+    main.hidden = run.hidden;
+    main.facts.run = {
+      agent_key: run.workflow ?? run.agent_id,
+      ...(run.workflow !== undefined && { parent_session_id: main_id }),
+      at: 0,
+    };
+  }
+  return {
+    identity,
+    main,
+    inline: [],
+    inlineOfLine: new Recent(MAX_LINES / 4),
+    lastInline: undefined,
+    seen: new Recent(MAX_LINES),
+    noted: new Recent(MAX_NAMES),
+    copies: new Copies(),
+    stream: new MessageStream(),
+    permissionMode: undefined,
+    toldMode: undefined,
+    early: {},
+    titleRank: -1,
+    summaries: new Recent(MAX_NAMES),
+    lastAt: 0,
+    otherSession: undefined,
+    sideFacts: {},
+    version: undefined,
+    last: undefined,
+  };
+}
+
 interface SessionFile {
+  /** Changes as the file is read. */
+  readonly state: FileState;
   read(record: LineRecord): ReadRecord;
   settle(): ReadRecord | undefined;
   close(stopped?: boolean): ReadRecord | undefined;
@@ -157,59 +281,30 @@ interface SessionFile {
   linkFacts(): LinkFacts;
 }
 
-function openFile(path: string, identity: Identity): SessionFile {
-  const { session_id, main_id, run } = identity;
-  const main = open(session_id);
-  if (run !== undefined) {
-    main.facts.run = {
-      agent_key: run.workflow ?? run.agent_id,
-      ...(run.workflow !== undefined && { parent_session_id: main_id }),
-      at: 0,
-    };
-  }
-  /** Runs that old versions wrote into their parent's file, by the first line's uuid or the agent's id. */
-  const inline = new Map<string, Session>();
-  const inlineOfLine = new Map<string, Session>();
-  let lastInline: Session | undefined;
-  /** The rules by which sessions are hidden. */
-  const hiddenRule = new Map<Session, string>();
-  if (run?.hidden !== undefined) hiddenRule.set(main, run.hidden);
-  /** Signatures of lines by uuid. They distinguish a copy from another line with the same uuid. */
-  const seen = new Map<string, string>();
-  const begun = new Set<Session>();
-  /** Keys of notes that `noteOnce` has written. */
-  const noted = new Set<string>();
-  const copies = createCopies((name) => asSessionId(name) === session_id);
-  const stream = new MessageStream();
-  /** The permission mode in the last line that names it, and as last emitted. */
-  let permissionMode: string | undefined;
-  let toldMode: string | undefined;
-  /** Sessions whose start folder has been emitted. */
-  const located = new Set<Session>();
-  /** The first prompt of each session. */
-  const asked = new Map<Session, string>();
-  /** Session facts from before the start of the conversation. */
-  let early: SessionPatch = {};
-  let titleRank = -1;
-  const summaries = new Map<string, string>();
-  let lastAt = 0;
-  let otherSession: string | undefined;
-  /** All facts from the side file so far. */
-  let sideFacts: JsonObject = {};
-  /** The agent's version in the last line that named it. */
-  let version: string | undefined;
-  /** The last line read. Frames that are inferred from the end of the file refer to it. */
-  let last: Line | undefined;
+/** Continues a file from its state. */
+function openFile(path: string, state: FileState): SessionFile {
+  const { session_id, main_id, run } = state.identity;
+  const { seen, noted, copies, stream, summaries } = state;
+  const main = openSession(state.main, path);
+  const inline = state.inline.map(({ session }) => openSession(session, path));
+  const isOwn = (name: string): boolean => asSessionId(name) === session_id;
 
-  function open(id: string): Session {
-    return createSession(id, path, { session_id: id, group: main_id, calls: [] });
+  /** Fingerprints of this line's uuid and of the one before, which is mostly its parent. */
+  let newest = { uuid: "", print: 0 };
+  let previous = newest;
+  function printOf(uuid: string): number {
+    if (uuid === newest.uuid) return newest.print;
+    if (uuid === previous.uuid) return previous.print;
+    previous = newest;
+    newest = { uuid, print: fingerprint(uuid) };
+    return newest.print;
   }
 
   function timeOf(value: JsonObject): number {
     const { timestamp } = value;
     const at = typeof timestamp === "string" ? Date.parse(timestamp) : asNumber(timestamp);
-    if (at !== undefined && !Number.isNaN(at)) lastAt = at;
-    return lastAt;
+    if (at !== undefined && !Number.isNaN(at)) state.lastAt = at;
+    return state.lastAt;
   }
 
   function read(record: LineRecord): ReadRecord {
@@ -224,13 +319,16 @@ function openFile(path: string, identity: Identity): SessionFile {
       value,
       raw: new RawJson(text),
       uuid,
+      print: 0,
       key: uuid ?? `byte ${place.byte}`,
       at: timeOf(value),
       frames: [],
       inherited: false,
     };
-    last = line;
-    return { place, disposition: readLine(line), frames: line.frames };
+    const disposition = readLine(line);
+    const { print, key, at, inherited } = line;
+    state.last = { place, value: {}, uuid, print, key, at, inherited };
+    return { place, disposition, frames: line.frames };
   }
 
   function readBroken({ place, text, error }: LineRecord & { error: string }): ReadRecord {
@@ -239,8 +337,9 @@ function openFile(path: string, identity: Identity): SessionFile {
       value: {},
       raw: new RawJson(text),
       uuid: undefined,
+      print: 0,
       key: `byte ${place.byte}`,
-      at: lastAt,
+      at: state.lastAt,
       frames: [],
       inherited: false,
     };
@@ -255,8 +354,12 @@ function openFile(path: string, identity: Identity): SessionFile {
     const title = type === undefined ? -1 : TITLES.indexOf(type);
     if (title !== -1) return readTitle(line, title);
     if (type === "queue-operation") {
-      if (asString(value.operation) === "enqueue") copies.asked(line.at, begun.has(main));
+      if (asString(value.operation) === "enqueue") copies.asked(line.at, main.begun);
       const taken = main.queue.read(value, line);
+      if (main.queue.isFull && main.begun) {
+        main.loseQueued(line, false);
+        return { kind: "shown" };
+      }
       if (taken === undefined || !main.turnOpen)
         return { kind: "hidden", rule: "bookkeeping: queue-operation" };
       main.holdQueued(line, taken);
@@ -266,14 +369,14 @@ function openFile(path: string, identity: Identity): SessionFile {
     if (type === "stream_event") return readStreamEvent(line);
     if (type === "permission-mode") return readPermissionMode(main, line, asText(value.permissionMode));
     if (type === "fork-context-ref") {
-      copies.begins(asText(value.parentSessionId));
+      copies.begins();
       return { kind: "hidden", rule: "bookkeeping: fork-context-ref" };
     }
     if (type !== undefined && BOOKKEEPING.has(type)) return { kind: "hidden", rule: `bookkeeping: ${type}` };
     if (type === "relocated") {
       const cwd = asText(value.relocatedCwd);
       if (cwd !== undefined) {
-        located.add(main);
+        main.located = true;
         tell(line, { cwd });
       }
       return { kind: "folded", into: "the session's folder" };
@@ -282,28 +385,34 @@ function openFile(path: string, identity: Identity): SessionFile {
     if (type === "result") return readResult(line);
 
     // A file that only says where the conversation continues contains none.
-    if ((type === "continued-in" || type === "ended-by-model") && !begun.has(main))
+    if ((type === "continued-in" || type === "ended-by-model") && !main.begun)
       return { kind: "hidden", rule: `bookkeeping: ${type}` };
 
+    if (uuid !== undefined) line.print = printOf(uuid);
     const session = sessionOf(line);
     const parent = asText(value.parentUuid);
     if (uuid !== undefined) {
       const parent_uuid = value.parentUuid === null ? null : parent;
-      if (parent_uuid !== undefined) session.recordParent(uuid, parent_uuid);
-      const copy = `${type}:${line.place.length}:${asString(value.timestamp) ?? ""}`;
-      const before = seen.get(uuid);
+      if (parent_uuid !== undefined)
+        session.recordParent(line.print, parent_uuid === null ? null : printOf(parent_uuid));
+      const copy =
+        (fingerprint(asString(value.timestamp) ?? "") +
+          4_096 * line.place.length +
+          fingerprint(type ?? "", 4)) %
+        0x1_0000_0000;
+      const before = seen.get(line.print);
       if (before === copy) return { kind: "folded", into: "the same line before it" };
-      if (before === undefined) seen.set(uuid, copy);
+      if (before === undefined) seen.set(line.print, copy);
       else line.key = `${uuid} byte ${line.place.byte}`;
     }
     const rule = ruleAgainst(session, line, type);
     if (rule !== undefined) return { kind: "hidden", rule };
-    const inherited = session === main ? copies.of(line) : undefined;
+    const inherited = session === main && copies.has(line, isOwn);
     // The parent's file shows the run's initial context.
-    if (run !== undefined && (inherited !== undefined || answersInherited(line)))
+    if (run !== undefined && (inherited || answersInherited(line)))
       return { kind: "hidden", rule: "inherited from its parent" };
-    line.inherited = inherited !== undefined;
-    if (inherited === undefined && copies.end()) noteEndOfCopy(session, line);
+    line.inherited = inherited;
+    if (!inherited && copies.end()) noteEndOfCopy(session, line);
     begin(session, line);
     if (session === main && type === "assistant") stream.bring(main, line);
     if (session === main && type === "user" && stream.isOpen && tellsInterrupt(line))
@@ -362,7 +471,7 @@ function openFile(path: string, identity: Identity): SessionFile {
     data?: JsonObject,
   ): Disposition {
     if (noted.has(about)) return { kind: "folded", into: "the same note before it" };
-    noted.add(about);
+    noted.set(about, true);
     session.marker(line, "note", title, text, data);
     return { kind: "shown" };
   }
@@ -391,7 +500,7 @@ function openFile(path: string, identity: Identity): SessionFile {
 
   /** Reads a `stream_event` line. Only the main thread streams. */
   function readStreamEvent(line: Line): Disposition {
-    const isMain = asText(line.value.parent_tool_use_id) === undefined && hiddenRule.get(main) === undefined;
+    const isMain = asText(line.value.parent_tool_use_id) === undefined && main.hidden === undefined;
     if (isMain && asObject(line.value.event) !== undefined) begin(main, line);
     return isMain && stream.read(main, line)
       ? { kind: "folded", into: "the message that streams" }
@@ -402,13 +511,14 @@ function openFile(path: string, identity: Identity): SessionFile {
   function readPermissionMode(session: Session, line: Line, mode: string | undefined): Disposition {
     const again: Disposition = { kind: "hidden", rule: "bookkeeping: permission-mode" };
     if (mode === undefined) return again;
-    const before = permissionMode;
-    permissionMode = mode;
-    if (!begun.has(session)) return again;
+    const before = state.permissionMode;
+    state.permissionMode = mode;
+    if (!session.begun) return again;
     const isChanged = before === undefined ? mode !== "default" : before !== mode;
-    if (toldMode === mode || (!isChanged && (toldMode !== undefined || mode === "default"))) return again;
-    const from = toldMode ?? (before === mode ? undefined : before);
-    toldMode = mode;
+    if (state.toldMode === mode || (!isChanged && (state.toldMode !== undefined || mode === "default")))
+      return again;
+    const from = state.toldMode ?? (before === mode ? undefined : before);
+    state.toldMode = mode;
     const title = from === undefined ? `Permission mode: ${mode}` : `Permission mode: ${from} → ${mode}`;
     session.marker(line, "note", title, undefined, { permission_mode: mode });
     return { kind: "shown" };
@@ -416,9 +526,9 @@ function openFile(path: string, identity: Identity): SessionFile {
 
   /** Writes a marker: everything above was copied from another session, where it is counted. */
   function noteEndOfCopy(session: Session, line: Line): void {
-    const from = otherSession;
+    const from = state.otherSession;
     const data = from === undefined ? undefined : { session_id: asSessionId(from) };
-    if (begun.has(session))
+    if (session.begun)
       session.marker(line, "note", "What stands above was copied from another session", undefined, data);
   }
 
@@ -431,64 +541,69 @@ function openFile(path: string, identity: Identity): SessionFile {
     const parent = asText(value.parentUuid);
     const agent = asText(value.agentId);
     const name = agent !== undefined ? `agent-${agent}` : call !== undefined ? `call-${call}` : undefined;
-    let session =
+    let index =
       name !== undefined
-        ? inline.get(name)
+        ? inlineIndex(name)
         : parent === undefined
           ? undefined
           : // The beginning of its chain may be cut off.
-            (inlineOfLine.get(parent) ?? lastInline);
-    if (session === undefined) {
+            (state.inlineOfLine.get(printOf(parent)) ?? state.lastInline);
+    if (index === undefined) {
       const key = name ?? `sidechain-${line.key}`;
       // The first line of a run may be repeated.
-      session = inline.get(key) ?? openInline(key, line, agent ?? call ?? line.key, call);
+      index = inlineIndex(key) ?? openInline(key, line, agent ?? call ?? line.key, call);
     }
-    if (uuid !== undefined) inlineOfLine.set(uuid, session);
-    lastInline = session;
-    return session;
+    if (uuid !== undefined) state.inlineOfLine.set(line.print, index);
+    state.lastInline = index;
+    return inline[index] ?? main;
   }
 
-  function openInline(key: string, line: Line, agent_key: string, tool_call_id: string | undefined): Session {
-    const session = open(uuidFrom(main_id, key));
+  function inlineIndex(key: string): number | undefined {
+    const index = state.inline.findLastIndex((each) => each.key === key);
+    return index === -1 ? undefined : index;
+  }
+
+  function openInline(key: string, line: Line, agent_key: string, tool_call_id: string | undefined): number {
+    const session = initialSession(uuidFrom(main_id, key), main_id);
     session.facts.run = {
       agent_key,
       parent_session_id: main_id,
       ...(tool_call_id !== undefined && { tool_call_id }),
       at: line.at,
     };
-    inline.set(key, session);
-    return session;
+    state.inline.push({ key, session });
+    return inline.push(openSession(session, path)) - 1;
   }
 
   /** The rule that hides a whole session: an agent that the program starts for its own use. */
   function ruleAgainst(session: Session, line: Line, type: string | undefined): string | undefined {
-    const known = hiddenRule.get(session);
-    if (known !== undefined || session.facts.run === undefined || begun.has(session)) return known;
+    const known = session.hidden;
+    if (known !== undefined || session.facts.run === undefined || session.begun) return known;
     if (type !== "user") return undefined;
     const content = asObject(line.value.message)?.content;
     const text = asString(content) ?? "";
     if (text.trim() !== "Warmup") return undefined;
-    hiddenRule.set(session, "warm-up of a sub-agent");
+    session.hidden = "warm-up of a sub-agent";
     return "warm-up of a sub-agent";
   }
 
   /** Emits the session's facts at its first line and whenever they change. */
   function begin(session: Session, line: Line): void {
     const { value } = line;
-    version = asText(value.version) ?? asText(value.claude_code_version) ?? version;
+    state.version = asText(value.version) ?? asText(value.claude_code_version) ?? state.version;
     const git_branch = asText(value.gitBranch);
     const patch: SessionPatch = {};
-    if (version !== undefined) patch.agent_version = version;
+    if (state.version !== undefined) patch.agent_version = state.version;
     if (git_branch !== undefined) patch.git_branch = git_branch;
     const cwd = asText(value.cwd);
-    if (cwd !== undefined && !located.has(session)) {
-      located.add(session);
+    if (cwd !== undefined && !session.located) {
+      session.located = true;
       patch.cwd = cwd;
     }
-    if (!begun.has(session)) {
-      begun.add(session);
+    if (!session.begun) {
+      session.begun = true;
       patch.agent = "claude-code";
-      if (session === main) Object.assign(patch, early);
+      if (session === main) Object.assign(patch, state.early);
       const fact = session.facts.run;
       if (fact !== undefined) {
         fact.at = line.at;
@@ -512,11 +627,11 @@ function openFile(path: string, identity: Identity): SessionFile {
       if (member !== undefined) patch.run = { ...patch.run, ...member };
     }
     // A teammate may be identified only after its task.
-    if (value.type === "user" && !asked.has(session)) {
+    if (value.type === "user" && session.asked === undefined) {
       const task = taskOf(value);
-      if (task !== undefined) asked.set(session, task);
+      if (task !== undefined) session.asked = task;
     }
-    const task = asked.get(session);
+    const task = session.asked;
     if (session.facts.run !== undefined && task !== undefined) session.facts.run.prompt = task;
     session.update(line, patch);
     const summary = line.uuid === undefined ? undefined : summaries.get(line.uuid);
@@ -530,8 +645,8 @@ function openFile(path: string, identity: Identity): SessionFile {
       asText(fork?.sessionId) ?? asText(line.value.forkedFrom) ?? asText(line.value.requestSessionId);
     const named = asText(line.value.sessionId);
     const other = from ?? (named !== undefined && asSessionId(named) !== session_id ? named : undefined);
-    if (other !== undefined && other !== otherSession) {
-      otherSession = other;
+    if (other !== undefined && other !== state.otherSession) {
+      state.otherSession = other;
       const origin = asSessionId(other);
       if (origin !== session_id) main.update(line, { forked_from: { session_id: origin } });
     }
@@ -556,7 +671,7 @@ function openFile(path: string, identity: Identity): SessionFile {
     if (kind === "summary") {
       // This file may also contain summaries of other sessions.
       const leaf = asText(value.leafUuid);
-      if (leaf !== undefined && !seen.has(leaf)) {
+      if (leaf !== undefined && !seen.has(fingerprint(leaf))) {
         summaries.set(leaf, text);
         return { kind: "hidden", rule: "title of another session" };
       }
@@ -566,20 +681,20 @@ function openFile(path: string, identity: Identity): SessionFile {
   }
 
   function retitle(line: Line, rank: number, title: string): void {
-    if (rank < titleRank) return;
-    titleRank = rank;
+    if (rank < state.titleRank) return;
+    state.titleRank = rank;
     tell(line, { title });
   }
 
   /** Emits facts that may precede the conversation. A file without a conversation is no session. */
   function tell(line: Line, patch: SessionPatch): void {
-    if (begun.has(main)) main.update(line, patch);
-    else early = { ...early, ...patch };
+    if (main.begun) main.update(line, patch);
+    else state.early = { ...state.early, ...patch };
   }
 
   function readResult(line: Line): Disposition {
     const { value } = line;
-    if (asText(value.subtype) === undefined || !begun.has(main))
+    if (asText(value.subtype) === undefined || !main.begun)
       return { kind: "hidden", rule: "bookkeeping: result" };
     stream.showCutOff(main, line);
     const usd = asNumber(value.total_cost_usd);
@@ -594,14 +709,15 @@ function openFile(path: string, identity: Identity): SessionFile {
   }
 
   function sessions(): Session[] {
-    return [main, ...inline.values()];
+    return [main, ...inline];
   }
 
   /** Returns frames that are inferred from the end of the file. They refer to its last line and belong to no record. */
   function atEnd(settleSession: (session: Session, line: Line) => void): ReadRecord | undefined {
+    const { last } = state;
     if (last === undefined) return undefined;
     const frames: Frame[] = [];
-    const line: Line = { ...last, at: lastAt, frames };
+    const line: Line = { ...resumedLine(last, frames), at: state.lastAt };
     for (const session of sessions()) settleSession(session, line);
     if (frames.length === 0) return undefined;
     return {
@@ -612,6 +728,7 @@ function openFile(path: string, identity: Identity): SessionFile {
   }
 
   return {
+    state,
     read,
     settle: () =>
       atEnd((session, line) => {
@@ -650,8 +767,8 @@ function openFile(path: string, identity: Identity): SessionFile {
     readSide,
     linkFacts: () => ({
       sessions: sessions()
-        .filter((session) => begun.has(session) && !hiddenRule.has(session))
-        .map((session) => session.facts),
+        .filter((session) => session.begun && session.hidden === undefined)
+        .map((session) => session.linkFacts()),
     }),
   };
 
@@ -659,8 +776,11 @@ function openFile(path: string, identity: Identity): SessionFile {
     const told = parseObject(text);
     // The file is incomplete and will be read again.
     if (told === undefined || main.facts.run === undefined) return [];
-    sideFacts = { ...sideFacts, ...told };
-    const meta = sideFacts;
+    const meta = state.sideFacts;
+    for (const name of SIDE_FACTS) {
+      const fact = told[name];
+      if (fact !== undefined) meta[name] = asString(fact) ?? asNumber(fact) ?? null;
+    }
     const call = asText(meta.toolUseId);
     const parent = asText(meta.parentAgentId);
     if (call !== undefined) main.facts.run.tool_call_id = call;
@@ -689,12 +809,13 @@ function openFile(path: string, identity: Identity): SessionFile {
       value: {},
       raw: new RawJson(""),
       uuid: undefined,
+      print: 0,
       key: "side",
-      at: lastAt,
+      at: state.lastAt,
       frames: [],
       inherited: false,
     };
-    if (hiddenRule.has(main)) return [];
+    if (main.hidden !== undefined) return [];
     tell(line, patch);
     if (line.frames.length === 0) return [];
     return [

@@ -2,15 +2,17 @@ import type { Frame } from "../../model/frames/frame.ts";
 import type { FrameBody } from "../../model/frames/frame-writer.ts";
 import type { PromptOrigin, Usage } from "../../model/messages/message.ts";
 import type { Part } from "../../model/messages/part.ts";
-import type { JsonObject } from "../../model/narrow.ts";
+import { asText, type JsonObject } from "../../model/narrow.ts";
 import type { CallOutcome } from "../../model/parts/outcome.ts";
 import type { UiExtra } from "../../model/parts/ui-extra.ts";
-import type { RawJson } from "../../model/raw-json.ts";
+import { RawJson } from "../../model/raw-json.ts";
 import type { SessionPatch } from "../../model/session.ts";
 import type { MarkerKind, TurnStatus } from "../../model/transcript/transcript.ts";
 import type { RecordPlace, SessionLinkFacts } from "../contract.ts";
-import type { CallsWithSameId } from "../duplicate-call-ids.ts";
+import type { Recent } from "../recent.ts";
 import type { Blocks } from "./blocks.ts";
+import type { Branches, BranchTurn } from "./branches.ts";
+import type { Call, CallTable } from "./call-table.ts";
 import type { PromptQueue, QueuedPrompt } from "./queue.ts";
 
 /** A record that is being read. */
@@ -20,6 +22,8 @@ export interface Line {
   /** The record's JSON text as written. */
   raw: RawJson;
   uuid: string | undefined;
+  /** Fingerprint of the uuid; 0: it has none. */
+  print: number;
   /** Identifies the record in ids: its uuid, or its position if the uuid is missing or already used. */
   key: string;
   /** Time by the agent's clock. A record without a time has that of the previous record. */
@@ -30,6 +34,24 @@ export interface Line {
   inherited: boolean;
   /** The frames derive from several records, so they have no position. */
   unplaced?: true;
+}
+
+/** What is remembered of a line until a later record shows something in its place. */
+export type KeptLine = Omit<Line, "raw" | "frames">;
+
+/** The line without its content, except for the fields that describe a model call. */
+export function keptLine({ raw: _, frames: __, value, ...line }: Line): KeptLine {
+  const requestId = asText(value.requestId);
+  const effort = asText(value.effort);
+  return {
+    ...line,
+    value: { ...(requestId !== undefined && { requestId }), ...(effort !== undefined && { effort }) },
+  };
+}
+
+/** A kept line that collects frames again, those of the record that is being read. */
+export function resumedLine(kept: KeptLine, frames: Frame[]): Line {
+  return { ...kept, raw: new RawJson("{}"), frames };
 }
 
 /** One model call: all lines that share a `message.id`. Some providers reuse ids for other calls. */
@@ -63,25 +85,6 @@ export interface Step {
   inherited: boolean;
 }
 
-export interface Call {
-  /** The id in frames: the agent's id, unless an earlier call has it. */
-  id: string;
-  tool_name: string;
-  message_id: string;
-  part_id: string;
-  /** Kept until the result arrives. */
-  input: JsonObject | undefined;
-  arguments_json: string;
-  /** The result: its position, and a signature that identifies copies; absent while the call runs. */
-  result?: { signature: string; place: RecordPlace };
-  /** Live output so far. */
-  progress: string;
-  /** One-based number of the turn in which it was made. */
-  turn: number;
-  /** Calls of the same message with the same agent id that were waiting for a result when the next one was made. */
-  same_id?: CallsWithSameId<Call>;
-}
-
 /** A call whose run continues after its result. The record of its end names the call or the run. */
 export interface BackgroundCall {
   tool_call_id: string;
@@ -89,12 +92,14 @@ export interface BackgroundCall {
   description: string | undefined;
   /** The agent's id of the run. */
   agent_key: string | undefined;
+  /** The ids and names by which records refer to it. */
+  names: string[];
   /** Position and text of the result that reported the launch. */
   place: RecordPlace;
   launched: string;
   ui_extra: UiExtra | undefined;
-  /** Its end as last emitted, so that no end is emitted twice. */
-  emitted_end?: string;
+  /** Fingerprint of its end as last emitted, so that no end is emitted twice. */
+  emitted_end?: number;
 }
 
 export interface PromptOptions {
@@ -109,23 +114,79 @@ export interface PromptOptions {
   inTurn?: boolean;
 }
 
-export interface OpenedTurn {
-  turn_id: string;
-  uuid: string | undefined;
+export interface OpenedTurn extends BranchTurn {
   at: number;
 }
 
-/** The state of one session's transcript: the order of frames, what is open, and what may still be revised. */
-export interface Session {
+/** A call that starts a run. */
+export type StartFact = SessionLinkFacts["calls"][number];
+
+/** The part of a session's state that only `session.ts` uses. */
+export interface TurnState {
+  readonly calls: CallTable;
+  /** Number of turns. */
+  turns: number;
+  turn: OpenedTurn | undefined;
+  readonly branches: Branches;
+  /** The start of each typed prompt, by the fingerprint of its uuid. */
+  readonly beginnings: Recent<number, string>;
+  /** Fingerprint of the typed prompt above the last record. */
+  lastPrompt: number | undefined;
+  /** Times at which each prompt text was typed, by the text's fingerprint. */
+  readonly prompts: Recent<number, number[]>;
+  hasPrompts: boolean;
+  /** Times of content outside steps and calls, by fingerprint. */
+  readonly said: Recent<string, number[]>;
+  readonly emitted_patch: SessionPatch;
+  lastModel: string | undefined;
+  /** Fingerprints of the ids of all steps. */
+  readonly stepIds: Recent<number, 1>;
+  /** The last step that began. */
+  newest: Step | undefined;
+  /** The last compaction, until the model's next step: its time, and the number of turns before it. */
+  compaction: { at: number; turns: number } | undefined;
+  /**
+   * Hooks, commands and unknown records may precede the first prompt; its turn begins with them. `over`: the prompt was read.
+   */
+  preamble: "ahead" | "open" | "over";
+  /** The last part is an interrupt, and nothing has started since. */
+  stopped: boolean;
+  /** Time of the turn's last activity. Content before the next prompt may be days later. */
+  actedAt: number;
+  /** The turn started with a command, which the program may answer itself. */
+  byCommand: boolean;
+  /** The turn started while the model worked on the previous one. */
+  amid: boolean;
+  /** The record after which the turn ended provisionally. */
+  provisionally_ended: string | undefined;
+  /** Prompts that a line removed from the queue, until their own record or the model's next answer follows. */
+  held: { line: KeptLine; prompt: QueuedPrompt }[];
+  /** Fingerprints of queued prompts that were shown without a record of their own, and how often. */
+  readonly shownQueued: Recent<number, number>;
+  hasShownQueued: boolean;
+}
+
+/** What a session's reader remembers: plain data and classes of plain data, bounded by `memory.ts`. */
+export interface SessionState {
   readonly session_id: string;
-  readonly facts: SessionLinkFacts;
-  readonly steps: Map<string, Step>;
-  /** The calls of `facts` that start runs, by id. */
-  readonly starts: Map<string, SessionLinkFacts["calls"][number]>;
+  /** Its link facts without its calls. */
+  readonly facts: Omit<SessionLinkFacts, "calls">;
+  /** A line of its conversation was read. */
+  begun: boolean;
+  /** Its start folder has been emitted. */
+  located: boolean;
+  /** Its first prompt. */
+  asked: string | undefined;
+  /** The rule by which it is hidden. */
+  hidden: string | undefined;
+  readonly own: TurnState;
+  readonly steps: Recent<string, Step>;
+  /** The newest calls that start runs, oldest first. */
+  readonly starts: StartFact[];
   /** The parts of each line, by uuid. Lines are retracted by uuid. */
-  readonly partsOfLine: Map<string, { message_id: string; part_ids: string[] }>;
+  readonly partsOfLine: Recent<string, { message_id: string; part_ids: string[] }>;
   /** Positions of the first results of calls that are not in the file. */
-  readonly unclaimed: Map<string, RecordPlace>;
+  readonly unclaimed: Recent<string, RecordPlace>;
   /** The open step. Results may occur between its blocks. */
   openStep: Step | undefined;
   lastStep: Step | undefined;
@@ -136,18 +197,18 @@ export interface Session {
   turnFailed: boolean;
   /** The output of a command was read in this turn. */
   hasOutput: boolean;
-  /** A compaction's marker whose summary has not been read yet. */
-  boundary: { frame: Extract<FrameBody, { type: "marker" }>; place: RecordPlace } | undefined;
+  /** A compaction's marker whose summary has not been read yet. `frame`: as JSON. */
+  boundary: { frame: string; place: RecordPlace } | undefined;
   /** A caveat was read: the next command runs no prompt, nor does any command below the caveat. */
   localCommand: boolean;
-  readonly caveats: Set<string>;
+  readonly caveats: Recent<string, true>;
   readonly queue: PromptQueue;
   /** The last hook's message for people, with the hook's name. A separate record may repeat it. */
   hookSaid: string | undefined;
   /** The message of a stop hook that kept the agent from stopping, until something else happens. Three lines repeat it. */
   blockedStop: string | undefined;
   /** A timer of the agent fired. The next prompt belongs to it. */
-  fired: { line: Line; title: string; text: string } | undefined;
+  fired: { line: KeptLine; title: string; text: string } | undefined;
   /** The step whose call returned the run's final answer. */
   finalStep: Step | undefined;
   /** A record of the model could not be read, so the end of the turn is unknown. */
@@ -155,12 +216,19 @@ export interface Session {
   /** The outcome of the last result. */
   lastOutcome: CallOutcome | undefined;
   /** Calls whose runs continue in the background, oldest first. */
-  readonly background: { calls: BackgroundCall[]; byName: Map<string, BackgroundCall> };
+  readonly background: BackgroundCall[];
   /** The modes that the model was last told it is in. */
-  readonly modes: Set<string>;
+  readonly modes: ("plan" | "auto")[];
   /** A command that may run a prompt was read. The next injected text is its expansion. */
   command: string | undefined;
+}
 
+/** One session's transcript: the order of frames, what is open, and what may still be revised. */
+export interface Session extends SessionState {
+  /** The link facts, with all calls since reading began or resumed. */
+  linkFacts(): SessionLinkFacts;
+  /** Adds a call that starts a run. */
+  addStart(start: StartFact): void;
   push(line: Line, frame: FrameBody, place?: RecordPlace): void;
   update(line: Line, patch: SessionPatch): void;
   /** Returns the id of the next part that the record itself (not a step) creates. */
@@ -213,7 +281,12 @@ export interface Session {
   /** Returns whether it created a part: two interrupts in a row are one. */
   interrupt(line: Line, reason: string): boolean;
   /** `named`: the agent's id of the call. A call of another message with the same id no longer waits for its result. */
-  addCall(named: string, call: Omit<Call, "progress" | "turn" | "namesakes">): void;
+  addCall(
+    named: string,
+    call: Pick<Call, "id" | "tool_name" | "message_id" | "part_id">,
+    input: unknown,
+    json: string,
+  ): Call;
   /** The newest call with this agent id. */
   callNamed(named: string): Call | undefined;
   /** The call that a result for this id belongs to. */
@@ -227,6 +300,6 @@ export interface Session {
   hasYielded(): boolean;
   /** Whether the turn is a command that the program answered itself. */
   isAnswered(): boolean;
-  /** Records each line's parent, to recognize the branches of a rewind; `null`: it has none. */
-  recordParent(uuid: string, parent: string | null): void;
+  /** Records each line's parent by fingerprints of uuids, to recognize the branches of a rewind; `null`: it has none. */
+  recordParent(print: number, parent: number | null): void;
 }

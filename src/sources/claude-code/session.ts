@@ -5,14 +5,36 @@ import { asString, asText } from "../../model/narrow.ts";
 import type { SessionPatch } from "../../model/session.ts";
 import { isPreamble } from "../../model/transcript/fold/fold.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
-import type { RecordPlace, SessionLinkFacts } from "../contract.ts";
+import type { RecordPlace } from "../contract.ts";
+import { fingerprint } from "../fingerprint.ts";
 import { firstLine } from "../lines/first-line.ts";
+import { Recent } from "../recent.ts";
 import { Blocks } from "./blocks.ts";
 import { Branches } from "./branches.ts";
-import { CallTable } from "./call-table.ts";
+import { type Call, CallTable, setInput } from "./call-table.ts";
 import { sample } from "./content.ts";
-import { bare, createPromptQueue, type QueuedPrompt } from "./queue.ts";
-import type { Line, OpenedTurn, Session, Step } from "./session-types.ts";
+import {
+  MAX_NAMES,
+  MAX_PARTS_OF_LINE,
+  MAX_START_PROMPTS,
+  MAX_STARTS,
+  MAX_STEP_IDS,
+  MAX_STEPS,
+  MAX_TEXTS,
+  MAX_TIMES,
+  MAX_UNCLAIMED,
+  MAX_WITHDRAWABLE,
+} from "./memory.ts";
+import { PromptQueue, printOf } from "./queue.ts";
+import {
+  keptLine,
+  type Line,
+  resumedLine,
+  type Session,
+  type SessionState,
+  type StartFact,
+  type Step,
+} from "./session-types.ts";
 import { givenTokens, isWhole, stopReason } from "./steps.ts";
 
 /** The start of the prompt that is written when a person accepts a plan and the conversation restarts with it. */
@@ -21,52 +43,81 @@ const PLAN = "Implement the following plan:";
 /** Copies after a compaction are written within this time of it, in milliseconds, unless they have their original time. */
 const BURST_MS = 1_000;
 
-export function createSession(session_id: string, file: string, facts: SessionLinkFacts): Session {
-  const steps = new Map<string, Step>();
-  const calls = new CallTable();
-  const partsOfLine = new Map<string, { message_id: string; part_ids: string[] }>();
-  const unclaimed = new Map<string, RecordPlace>();
-  const turns: OpenedTurn[] = [];
-  const branches = new Branches<OpenedTurn>();
-  /** The start of each typed prompt, by uuid. */
-  const beginnings = new Map<string, string>();
-  /** Uuid of the typed prompt above the last record. */
-  let lastPrompt: string | undefined;
-  /** Times at which each prompt text was typed. */
-  const prompts = new Map<string, { times: Set<number>; seconds: Set<number> }>();
-  /** Times of content outside steps and calls, by fingerprint. */
-  const said = new Map<string, Set<number>>();
-  const emitted_patch: SessionPatch = {};
-  let lastModel: string | undefined;
-  /** The last compaction, until the model's next step: its time, and the number of turns before it. */
-  let compaction: { at: number; turns: number } | undefined;
-  /**
-   * Hooks, commands and unknown records may precede the first prompt; its turn begins with them. `over`: the prompt was read.
-   */
-  let preamble: "ahead" | "open" | "over" = "ahead";
-  /** The last part is an interrupt, and nothing has started since. */
-  let stopped = false;
-  /** Time of the turn's last activity. Content before the next prompt may be days later. */
-  let actedAt = 0;
-  /** The turn started with a command, which the program may answer itself. */
-  let byCommand = false;
-  /** The turn started while the model worked on the previous one. */
-  let amid = false;
-  /** The record after which the turn ended provisionally. */
-  let provisionally_ended: string | undefined;
-  /** Prompts that a line removed from the queue, until their own record or the model's next answer follows. */
-  let held: { line: Line; prompt: QueuedPrompt }[] = [];
-  /** Texts of queued prompts that were shown without a record of their own. */
-  const shownQueued = new Map<string, number>();
+/** The state of a session of which nothing was read. */
+export function initialSession(session_id: string, group: string): SessionState {
+  return {
+    session_id,
+    facts: { session_id, group },
+    begun: false,
+    located: false,
+    asked: undefined,
+    hidden: undefined,
+    own: {
+      calls: new CallTable(),
+      turns: 0,
+      turn: undefined,
+      branches: new Branches(),
+      beginnings: new Recent(MAX_NAMES),
+      lastPrompt: undefined,
+      prompts: new Recent(MAX_TEXTS),
+      hasPrompts: false,
+      said: new Recent(MAX_TEXTS),
+      emitted_patch: {},
+      lastModel: undefined,
+      stepIds: new Recent(MAX_STEP_IDS),
+      newest: undefined,
+      compaction: undefined,
+      preamble: "ahead",
+      stopped: false,
+      actedAt: 0,
+      byCommand: false,
+      amid: false,
+      provisionally_ended: undefined,
+      held: [],
+      shownQueued: new Recent(MAX_NAMES),
+      hasShownQueued: false,
+    },
+    steps: new Recent(MAX_STEPS),
+    starts: [],
+    partsOfLine: new Recent(MAX_WITHDRAWABLE),
+    unclaimed: new Recent(MAX_UNCLAIMED),
+    openStep: undefined,
+    lastStep: undefined,
+    answered: undefined,
+    turnOpen: false,
+    turnFailed: false,
+    hasOutput: false,
+    boundary: undefined,
+    localCommand: false,
+    caveats: new Recent(MAX_NAMES),
+    queue: new PromptQueue(),
+    hookSaid: undefined,
+    blockedStop: undefined,
+    fired: undefined,
+    finalStep: undefined,
+    damaged: false,
+    lastOutcome: undefined,
+    background: [],
+    modes: [],
+    command: undefined,
+  };
+}
+
+/** Continues a session from its state, to which it adds its functions. The state stays the same object. */
+export function openSession(state: SessionState, file: string): Session {
+  const { session_id, facts, own, steps, partsOfLine } = state;
+  const { calls, branches, beginnings } = own;
+  /** Calls that `state.starts` has forgotten. */
+  const olderStarts: StartFact[] = [];
   /** The record whose parts `recordPart` counts. */
   let counted: { line: Line; message_id: string; parts: number } | undefined;
 
   function push(line: Line, frame: FrameBody, place: RecordPlace = line.place): void {
     if (!isPreamble(frame)) {
-      preamble = "over";
-      actedAt = Math.max(actedAt, line.at);
-    } else if (preamble === "ahead" && turns.length === 0) {
-      preamble = "open";
+      own.preamble = "over";
+      own.actedAt = Math.max(own.actedAt, line.at);
+    } else if (own.preamble === "ahead" && own.turns === 0) {
+      own.preamble = "open";
       startTurn(line);
     }
     const whole = complete(line, frame);
@@ -92,11 +143,14 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     if (line.uuid === undefined || line.key !== line.uuid) return;
     const known = partsOfLine.get(line.uuid);
     if (known === undefined) partsOfLine.set(line.uuid, { message_id, part_ids: [part_id] });
-    else known.part_ids.push(part_id);
+    else {
+      known.part_ids.push(part_id);
+      if (known.part_ids.length > MAX_PARTS_OF_LINE) known.part_ids.shift();
+    }
   }
 
   function recordPart(line: Line): { message_id: string; part_id: string } {
-    stopped = false;
+    own.stopped = false;
     if (counted?.line !== line) {
       // Use the agent's id if it is a UUID: hashing a name for every record would be slow in long sessions.
       const message_id = isUuid(line.key) ? line.key : uuidFrom(session_id, `record:${line.key}`);
@@ -110,22 +164,23 @@ export function createSession(session_id: string, file: string, facts: SessionLi
 
   /** Ends the open turn before another one starts, at its last activity and with the status that its content implies. */
   function endBefore(line: Line): void {
-    const over = { ...line, at: actedAt };
+    const over = { ...line, at: own.actedAt };
     session.endStep(over);
     // A command may end without the model.
-    const gaveBack = session.lastStep === undefined ? byCommand : session.hasYielded();
+    const gaveBack = session.lastStep === undefined ? own.byCommand : session.hasYielded();
     const status = calls.open > 0 || !gaveBack ? "interrupted" : "completed";
     session.endTurn(over, session.turnFailed ? "failed" : status);
   }
 
   function startTurn(line: Line): void {
     const turn_id = uuidFrom(session_id, `turn:${line.key}`);
-    const turn = { turn_id, uuid: line.uuid, at: line.at };
-    turns.push(turn);
-    branches.open(turn);
+    const prompt = branches.promptOf(line.print);
+    own.turn = { turn_id, prompt, at: line.at };
+    own.turns += 1;
+    branches.open(own.turn);
     calls.beginTurn();
-    stopped = false;
-    actedAt = line.at;
+    own.stopped = false;
+    own.actedAt = line.at;
     session.turnOpen = true;
     session.turnFailed = false;
     session.lastStep = undefined;
@@ -134,13 +189,15 @@ export function createSession(session_id: string, file: string, facts: SessionLi
 
   /** Shows prompts that were moved into the running turn and have no record of their own. */
   function showHeld(line: Line): void {
-    if (held.length === 0) return;
-    const prompts_held = held;
-    held = [];
+    if (own.held.length === 0) return;
+    const prompts_held = own.held;
+    own.held = [];
     for (const { line: from, prompt } of prompts_held) {
       if (!session.queue.isWaiting(prompt)) continue;
-      shownQueued.set(prompt.bare, (shownQueued.get(prompt.bare) ?? 0) + 1);
-      const taken: Line = { ...from, frames: line.frames };
+      const { print } = prompt;
+      own.shownQueued.set(print, (own.shownQueued.get(print) ?? 0) + 1);
+      own.hasShownQueued = true;
+      const taken = resumedLine(from, line.frames);
       session.prompt(taken, [{ type: "text", text: prompt.text }], {
         opensTurn: false,
         typed: false,
@@ -167,7 +224,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
 
   /** Whether a line belongs to another answer than the step with its id, as with providers that reuse one id. */
   function isOfAnother(line: Line, step: Step, input: number): boolean {
-    const turn = turns.at(-1);
+    const { turn, compaction } = own;
     const isCopy = line.uuid !== undefined && line.key !== line.uuid;
     if (isCopy || turn === undefined || line.at < turn.at) return false;
     const request = asString(line.value.requestId);
@@ -177,10 +234,10 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     const isNewPrompt = isCounted && input !== before;
     if (compaction !== undefined) {
       // A copy may also have the time of the copying, so lines may be copies until the next prompt.
-      const isOver = step.isShared || turns.length > compaction.turns;
+      const isOver = step.isShared || own.turns > compaction.turns;
       if (session.mayBeReplay(line) || !(isNewPrompt || isOver)) return false;
     }
-    if (step.turn === turns.length) {
+    if (step.turn === own.turns) {
       const isAsked = isCounted ? isNewPrompt : compaction !== undefined;
       return isAsked && step.calls > 0 && calls.open === 0;
     }
@@ -195,9 +252,9 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     if ((typeof parent !== "string" && parent !== null) || line.uuid === undefined) return;
     // An accepted plan starts without the preceding conversation.
     if (parent === null && text.startsWith(PLAN)) branches.reset();
-    const abandoned = branches.type(line.uuid, parent, secondOf(line.at));
-    beginnings.set(line.uuid, firstLine(text));
-    lastPrompt = line.uuid;
+    const abandoned = branches.type(line.print, uuidPrint(parent), secondOf(line.at));
+    own.lastPrompt = line.print;
+    beginnings.set(own.lastPrompt, firstLine(text));
     if (abandoned.length === 0) return;
     endBefore(line);
     for (const turn of abandoned) {
@@ -216,10 +273,10 @@ export function createSession(session_id: string, file: string, facts: SessionLi
    * other process's prompt, even if both prompts have the same parent, as in a rewind.
    */
   function tellTurnOf(line: Line): void {
-    const prompt = line.uuid === undefined ? undefined : branches.promptOf(line.uuid);
+    const prompt = branches.promptOf(line.print);
     const words = prompt === undefined ? undefined : beginnings.get(prompt);
-    if (words === undefined || prompt === lastPrompt) return;
-    lastPrompt = prompt;
+    if (words === undefined || prompt === own.lastPrompt) return;
+    own.lastPrompt = prompt;
     session.marker(
       line,
       "note",
@@ -227,58 +284,32 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     );
   }
 
-  const session: Session = {
-    session_id,
-    facts,
-    steps,
-    starts: new Map(),
-    partsOfLine,
-    unclaimed,
-    openStep: undefined,
-    lastStep: undefined,
-    answered: undefined,
-    turnOpen: false,
-    turnFailed: false,
-    hasOutput: false,
-    boundary: undefined,
-    localCommand: false,
-    caveats: new Set(),
-    queue: createPromptQueue(),
-    hookSaid: undefined,
-    blockedStop: undefined,
-    fired: undefined,
-    finalStep: undefined,
-    damaged: false,
-    lastOutcome: undefined,
-    background: { calls: [], byName: new Map() },
-    modes: new Set(),
-    command: undefined,
-
+  const session: Session = Object.assign(state, {
     push,
 
     update(line, patch) {
       let news: SessionPatch | undefined;
       // A run's name and task are recorded in several places.
       const whole =
-        patch.run === undefined ? patch : { ...patch, run: { ...emitted_patch.run, ...patch.run } };
+        patch.run === undefined ? patch : { ...patch, run: { ...own.emitted_patch.run, ...patch.run } };
       for (const name in whole) {
         // `for…in` types its keys as `string`.
         const key = name as keyof SessionPatch;
         const value = whole[key];
-        const before = emitted_patch[key];
+        const before = own.emitted_patch[key];
         if (value === undefined || value === before) continue;
         if (typeof value === "object" && JSON.stringify(before) === JSON.stringify(value)) continue;
         news = { ...news, [key]: value };
       }
       if (news === undefined) return;
-      Object.assign(emitted_patch, news);
+      Object.assign(own.emitted_patch, news);
       pushUnplaced(line, { type: "session.update", patch: news });
     },
 
     recordPart,
 
     stepPart(line, step) {
-      stopped = false;
+      own.stopped = false;
       const part_id = partId(step.message_id, step.parts);
       step.parts += 1;
       remember(line, step.message_id, part_id);
@@ -290,14 +321,14 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     compact(line) {
       // The output of `claude -p` has no times and no copies.
       const at = line.value.timestamp === undefined ? Number.NEGATIVE_INFINITY : line.at;
-      compaction = { at, turns: turns.length };
+      own.compaction = { at, turns: own.turns };
       // A prompt copied after it has the parent of the first prompt.
       beginnings.clear();
     },
-    mayBeReplay: (line) => compaction !== undefined && line.at < compaction.at + BURST_MS,
+    mayBeReplay: (line: Line) => own.compaction !== undefined && line.at < own.compaction.at + BURST_MS,
 
     prompt(line, given, options) {
-      const isTask = facts.run !== undefined && prompts.size === 0;
+      const isTask = facts.run !== undefined && !own.hasPrompts;
       const parts =
         options.from === undefined || isTask
           ? given
@@ -305,11 +336,10 @@ export function createSession(session_id: string, file: string, facts: SessionLi
               part.type === "text" ? { ...part, text: `From ${options.from}: ${part.text}` } : part,
             );
       const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-      const typed = prompts.get(text) ?? { times: new Set(), seconds: new Set() };
-      typed.times.add(line.at);
-      typed.seconds.add(secondOf(line.at));
-      prompts.set(text, typed);
-      const isFirst = preamble === "open";
+      own.hasPrompts = true;
+      const print = fingerprint(text);
+      own.prompts.set(print, withTime(own.prompts.get(print), line.at));
+      const isFirst = own.preamble === "open";
       const rests = !session.turnOpen || (session.hasYielded() && options.inTurn !== true);
       const opens = options.opensTurn || isFirst || rests;
       const isAmid = !isFirst && !rests && !session.isAnswered();
@@ -318,19 +348,19 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       // The agent empties its queue before a person can type a prompt.
       if (!wasQueued && opens && options.typed) session.loseQueued(line, false);
       if (opens && options.typed) rewind(line, text);
-      const [only] = turns;
+      const only = own.turn;
       if (isFirst && only !== undefined) {
         // Records below the prompt are abandoned with it, but not those below earlier records.
-        only.uuid = line.uuid;
-        if (provisionally_ended !== undefined)
+        only.prompt = branches.promptOf(line.print);
+        if (own.provisionally_ended !== undefined)
           pushUnplaced(line, { type: "turn.start", turn_id: only.turn_id });
       } else if (opens) {
         endBefore(line);
         startTurn(line);
       }
       if (opens) {
-        byCommand = options.origin === "command";
-        amid = isAmid;
+        own.byCommand = options.origin === "command";
+        own.amid = isAmid;
         session.hasOutput = false;
       }
       const { message_id, part_id } = recordPart(line);
@@ -351,19 +381,19 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       const { fired } = session;
       if (fired === undefined) return;
       session.fired = undefined;
-      session.marker({ ...fired.line, frames: line.frames }, "note", fired.title, fired.text);
+      session.marker(resumedLine(fired.line, line.frames), "note", fired.title, fired.text);
     },
 
     holdQueued(line, prompt) {
-      held.push({ line, prompt });
+      own.held.push({ line: keptLine(line), prompt });
     },
 
     wasShown(text) {
-      if (shownQueued.size === 0) return false;
-      const words = bare(text);
-      const times = shownQueued.get(words) ?? 0;
-      if (times > 1) shownQueued.set(words, times - 1);
-      else shownQueued.delete(words);
+      if (!own.hasShownQueued) return false;
+      const print = printOf(text);
+      const times = own.shownQueued.get(print) ?? 0;
+      if (times > 1) own.shownQueued.set(print, times - 1);
+      else own.shownQueued.delete(print);
       return times > 0;
     },
 
@@ -385,28 +415,24 @@ export function createSession(session_id: string, file: string, facts: SessionLi
 
     isReplayedPrompt(line, text) {
       const isCopy = line.uuid !== undefined && line.key !== line.uuid;
-      const typed = prompts.get(text);
-      if (typed === undefined) return false;
-      if (isCopy && typed.times.has(line.at)) return true;
-      if (compaction === undefined || !session.mayBeReplay(line)) return false;
-      if (typed.seconds.has(secondOf(line.at))) return true;
+      const times = own.prompts.get(fingerprint(text));
+      if (times === undefined) return false;
+      if (isCopy && times.includes(line.at)) return true;
+      if (own.compaction === undefined || !session.mayBeReplay(line)) return false;
+      if (times.some((at) => secondOf(at) === secondOf(line.at))) return true;
       // Prompts that waited during the compaction are sent at once.
-      return line.at > compaction.at - BURST_MS && !session.queue.waits(text, line.at);
+      return line.at > own.compaction.at - BURST_MS && !session.queue.waits(text, line.at);
     },
 
     isReplayed(line, blocks) {
       if (blocks.length === 0) return false;
       const text = JSON.stringify(blocks);
-      const fingerprint = `${text.length}:${sample(text)}`;
-      const times = said.get(fingerprint);
-      if (times === undefined) {
-        said.set(fingerprint, new Set([line.at]));
-        return false;
-      }
-      const isReplay = session.mayBeReplay(line) && (line.at === compaction?.at || times.has(line.at));
+      const print = `${text.length}:${sample(text)}`;
+      const times = own.said.get(print);
       // Also for a copy, which may be copied again.
-      times.add(line.at);
-      return isReplay;
+      own.said.set(print, withTime(times, line.at));
+      if (times === undefined) return false;
+      return session.mayBeReplay(line) && (line.at === own.compaction?.at || times.includes(line.at));
     },
 
     marker(line, kind, title, text, data) {
@@ -430,30 +456,31 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     openStepOf(line, id, model, input) {
       const known = session.stepNamed(line, id, input);
       if (known !== undefined) return known;
-      compaction = undefined;
+      own.compaction = undefined;
       session.endStep(line);
       showHeld(line);
       session.damaged = false;
       session.blockedStop = undefined;
       // Activity without a new prompt continues the previous turn.
-      if (turns.length === 0) startTurn(line);
+      if (own.turns === 0) startTurn(line);
       session.turnOpen = true;
       tellTurnOf(line);
       const synthetic = model === "<synthetic>";
       const named = synthetic ? undefined : model;
       if (named !== undefined) {
-        if (lastModel !== undefined && lastModel !== named) {
-          session.marker(line, "model_switch", `Model changed: ${lastModel} → ${named}`);
+        if (own.lastModel !== undefined && own.lastModel !== named) {
+          session.marker(line, "model_switch", `Model changed: ${own.lastModel} → ${named}`);
         }
-        lastModel = named;
+        own.lastModel = named;
         session.update(line, { model: named });
       }
-      const isKnown = steps.has(id);
+      const id_print = fingerprint(id);
+      const isKnown = own.stepIds.has(id_print);
       const effort = asText(line.value.effort);
       const name = isKnown ? `${id}@${line.place.byte}` : id;
       const step: Step = {
         message_id: uuidFrom(session_id, `message:${name}`),
-        turn: turns.length,
+        turn: own.turns,
         isShared: isKnown || id === "",
         request: asString(line.value.requestId),
         ended: false,
@@ -469,7 +496,10 @@ export function createSession(session_id: string, file: string, facts: SessionLi
         synthetic,
         inherited: line.inherited,
       };
+      own.newest?.blocks.forgetTexts();
+      own.newest = step;
       steps.set(id, step);
+      own.stepIds.set(id_print, 1);
       // If the agent continues, it has recovered from its error.
       session.turnFailed = false;
       session.openStep = step;
@@ -506,16 +536,16 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       pushUnplaced(line, { type: "turn.end", status });
     },
 
-    hasPrompt: () => preamble !== "open",
+    hasPrompt: () => own.preamble !== "open",
 
     provisionalEnd(line, status) {
-      if (!session.turnOpen || provisionally_ended === line.key) return;
-      provisionally_ended = line.key;
+      if (!session.turnOpen || own.provisionally_ended === line.key) return;
+      own.provisionally_ended = line.key;
       pushUnplaced(line, { type: "turn.end", status });
     },
 
     interrupt(line, reason) {
-      if (stopped) return false;
+      if (own.stopped) return false;
       const step = session.openStep;
       // A model call that was cut off has no end. One whose tools were stopped has already ended.
       if (step !== undefined && step.calls === 0 && (step.stop === undefined || step.synthetic)) {
@@ -526,7 +556,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       session.endStep(line);
       push(line, { type: "interrupt", part_id: recordPart(line).part_id, reason });
       session.endTurn(line, "interrupted");
-      stopped = true;
+      own.stopped = true;
       return true;
     },
 
@@ -538,21 +568,62 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       return !(step.lastIsBlock && step.blocks.last?.kind === "thinking");
     },
 
-    isAnswered: () => byCommand && !amid && session.hasOutput && session.lastStep === undefined,
+    isAnswered: () => own.byCommand && !own.amid && session.hasOutput && session.lastStep === undefined,
 
-    addCall: (named, call) => calls.add(named, { ...call, progress: "", turn: turns.length }),
+    addCall(named, given, input, json) {
+      const { id, tool_name, message_id, part_id } = given;
+      const call: Call = {
+        id,
+        tool_name,
+        message_id,
+        part_id,
+        arguments_json: json,
+        hasInput: false,
+        progress: "",
+        turn: own.turns,
+        waits: true,
+      };
+      setInput(call, input, json);
+      calls.add(named, call);
+      return call;
+    },
+    addStart(start) {
+      session.starts.push(start);
+      let length = session.starts.reduce((sum, { prompt }) => sum + (prompt?.length ?? 0), 0);
+      while (
+        session.starts.length > MAX_STARTS ||
+        (length > MAX_START_PROMPTS && session.starts.length > 1)
+      ) {
+        const oldest = session.starts.shift();
+        if (oldest === undefined) break;
+        length -= oldest.prompt?.length ?? 0;
+        olderStarts.push(oldest);
+      }
+    },
+    linkFacts: () => {
+      const { group, run } = facts;
+      const all = [...olderStarts, ...session.starts];
+      return { session_id, group, calls: all, ...(run !== undefined && { run }) };
+    },
     callNamed: (named) => calls.named(named),
     callAnswered: (named) => calls.answered(named),
     answer(line, call, signature, place) {
       session.answered = call;
       calls.answer(call, signature, place ?? call.result?.place ?? line.place);
     },
-    isOfThisTurn: (call) => call.turn === turns.length,
+    isOfThisTurn: (call) => call.turn === own.turns,
     openCalls: () => calls.open,
     recordParent: (uuid, parent) => branches.recordParent(uuid, parent),
-  };
+  } satisfies Omit<Session, keyof SessionState>);
 
   return session;
+}
+
+const uuidPrint = (uuid: string | null): number | null => (uuid === null ? null : fingerprint(uuid));
+
+/** Adds a time to the newest `MAX_TIMES`. */
+function withTime(times: readonly number[] = [], at: number): number[] {
+  return times.includes(at) ? [...times] : [...times, at].slice(-MAX_TIMES);
 }
 
 const secondOf = (at: number): number => Math.floor(at / 1000);

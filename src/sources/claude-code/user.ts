@@ -1,10 +1,20 @@
+import type { FrameBody } from "../../model/frames/frame-writer.ts";
 import type { Part } from "../../model/messages/part.ts";
 import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { UiExtra } from "../../model/parts/ui-extra.ts";
 import type { Disposition } from "../contract.ts";
 import { firstLine } from "../lines/first-line.ts";
 import { type AgentMessage, agentMessages, messageOf } from "./agent-messages.ts";
-import { endBackground, isLaunch, keysOf, noteLaunch, noteTaskOutput } from "./background.ts";
+import {
+  backgroundCall,
+  endBackground,
+  isLaunch,
+  keysOf,
+  noteLaunch,
+  noteTaskOutput,
+  startOf,
+} from "./background.ts";
+import { inputOf } from "./call-table.ts";
 import { blocksOf, promptParts, resultContent, sample, textOf } from "./content.ts";
 import { framedTask } from "./frames.ts";
 import { callEnd } from "./outcome.ts";
@@ -100,9 +110,10 @@ function readResult(
   const id = call?.id ?? named;
   const signature = `${status}:${output_text.length}:${parts.length}:${sample(output_text)}`;
   if (call?.result?.signature === signature) return { kind: "folded", into: `the first result of ${id}` };
+  const input = inputOf(call);
   const finished = {
     tool_name,
-    input: call?.input,
+    input,
     result,
     output_text,
     failed: status !== "success",
@@ -111,27 +122,24 @@ function readResult(
   if (call === undefined && earlier === undefined) session.unclaimed.set(id, line.place);
   const todos = todosOf(finished);
   session.lastOutcome = outcome;
-  const messaged = messagedRun(session, tool_name, call?.input, result);
+  const messaged = messagedRun(session, tool_name, input, result);
   const resumes = messaged !== undefined && asText(asObject(result)?.resumedAgentId) !== undefined;
   const starts = tool_name !== undefined && startsRun(tool_name) && isLaunch(result, output_text);
   const launched = tool_name !== undefined && status === "success" && (starts || resumes);
   const ui_extra = messaged?.ui_extra ?? uiExtraOf(finished);
   if (launched) {
     const keys = resumes ? new Set<string>() : keysOf(result, output_text);
-    const name = asText(call?.input?.name);
-    noteLaunch(
-      session,
-      {
-        tool_call_id: id,
-        tool_name,
-        description: asText(call?.input?.description),
-        agent_key: [...keys][0],
-        place: earlier ?? line.place,
-        launched: output_text,
-        ui_extra,
-      },
-      name === undefined ? keys : [...keys, name],
-    );
+    const name = asText(input?.name);
+    noteLaunch(session, {
+      tool_call_id: id,
+      tool_name,
+      description: asText(input?.description),
+      agent_key: [...keys][0],
+      names: [id, ...keys, ...(name === undefined ? [] : [name])],
+      place: earlier ?? line.place,
+      launched: output_text,
+      ui_extra,
+    });
   } else if (status === "success") noteTaskOutput(session, line, result);
   if (call !== undefined) {
     session.answer(line, call, signature, earlier);
@@ -189,8 +197,8 @@ function messagedRun(
   if (tool_name !== "SendMessage") return undefined;
   const structure = asObject(result);
   const to = asText(input?.to) ?? asText(input?.recipient);
-  const started = to === undefined ? undefined : session.background.byName.get(to)?.agent_key;
-  const isKey = to !== undefined && [...session.starts.values()].some(({ agent_key }) => agent_key === to);
+  const started = to === undefined ? undefined : backgroundCall(session.background, to)?.agent_key;
+  const isKey = to !== undefined && session.starts.some(({ agent_key }) => agent_key === to);
   const agent_key = asText(structure?.resumedAgentId) ?? started ?? (isKey ? to : undefined);
   if (agent_key === undefined) return undefined;
   const task = asText(input?.summary) ?? asText(input?.description);
@@ -212,7 +220,7 @@ function noteRun(session: Session, id: string, result: JsonObject | undefined, o
 
 /** Records which run a call started. The first value is kept: a later message to the same run does not change it. */
 function noteAgentKey(session: Session, id: string, agent_key: string | undefined): void {
-  const fact = session.starts.get(id);
+  const fact = startOf(session, id);
   if (fact !== undefined && fact.agent_key === undefined && agent_key !== undefined)
     fact.agent_key = agent_key;
 }
@@ -339,7 +347,9 @@ function readSummary(session: Session, line: Line, text: string): Disposition {
   const boundary = session.boundary;
   if (boundary !== undefined) {
     session.boundary = undefined;
-    session.push(line, { ...boundary.frame, text }, boundary.place);
+    // `readBoundary` wrote it.
+    const frame = JSON.parse(boundary.frame) as Extract<FrameBody, { type: "marker" }>;
+    session.push(line, { ...frame, text }, boundary.place);
     return { kind: "folded", into: "the compaction that it sums up" };
   }
   session.compact(line);
@@ -382,7 +392,7 @@ function readInjected(
     elements?.every(({ tag }) => tag === "local-command-caveat") === true
   ) {
     session.localCommand = true;
-    if (line.uuid !== undefined) session.caveats.add(line.uuid);
+    if (line.uuid !== undefined) session.caveats.set(line.uuid, true);
     return { kind: "hidden", rule: "caveat before a local command" };
   }
   if (elements?.every(({ tag }) => tag === "system-reminder") === true) {

@@ -1,0 +1,123 @@
+import { asArray, asString, asStrings } from "../model/narrow.ts";
+import { Recent } from "./recent.ts";
+
+/**
+ * Objects as plain JSON and back, for state in which one object is referred to from several places: the copy refers to one
+ * object in the same places. Takes plain objects, arrays, `Recent`, and instances of the given classes, whose fields are data.
+ * Functions and `undefined` members are left out. Written for few bytes: the names of members are written once for all objects
+ * that have the same ones, which halves what a library for this (devalue) would write.
+ */
+export interface ObjectGraph {
+  toJson(root: object): unknown[];
+  fromJson(json: unknown): unknown;
+}
+
+/** A class whose constructor needs no arguments. Private fields must be TypeScript's, not JavaScript's. */
+type SavedClass = new () => object;
+
+/** First item of an array in the JSON: what the rest of it is. Numbers from 0 are shapes of objects. */
+const ARRAY = -1;
+/** The number of an object that occurred before. Objects are numbered in the order in which they begin. */
+const SEEN = -2;
+/** A number that JSON has no form for. */
+const NUMBER = -3;
+const RECENT = -4;
+
+/** The class of an object ("": none), then the names of its members. */
+type Shape = string[];
+
+/** `classes`: by the name under which their instances are saved. */
+export function createObjectGraph(classes: Readonly<Record<string, SavedClass>>): ObjectGraph {
+  const classNames = new Map(Object.entries(classes).map(([name, type]) => [type.prototype as object, name]));
+
+  function toJson(root: object): unknown[] {
+    const numbers = new Map<object, number>();
+    const shapes: Shape[] = [];
+    const shapeNumbers = new Map<string, number>();
+
+    const shapeOf = (shape: Shape): number => {
+      const key = shape.join("\n");
+      const known = shapeNumbers.get(key);
+      if (known !== undefined) return known;
+      shapeNumbers.set(key, shapes.length);
+      return shapes.push(shape) - 1;
+    };
+    const encode = (value: unknown): unknown => {
+      if (typeof value === "number" && !Number.isFinite(value)) return [NUMBER, String(value)];
+      if (value === null || typeof value !== "object") return value;
+      const known = numbers.get(value);
+      if (known !== undefined) return [SEEN, known];
+      numbers.set(value, numbers.size);
+      if (Array.isArray(value)) return [ARRAY, ...value.map(encode)];
+      if (value instanceof Recent) {
+        const { most, young, old } = value.save();
+        return [RECENT, most, encode(young), encode(old)];
+      }
+      const members = Object.entries(value).filter(
+        ([, member]) => member !== undefined && typeof member !== "function",
+      );
+      const className = classNames.get(Object.getPrototypeOf(value) as object) ?? "";
+      const shape = shapeOf([className, ...members.map(([name]) => name)]);
+      return [shape, ...members.map(([, member]) => encode(member))];
+    };
+    const encoded = encode(root);
+    return [shapes, encoded];
+  }
+
+  function fromJson(json: unknown): unknown {
+    const [shapes, encoded] = asArray(json);
+    const all = asArray(shapes).map(asStrings);
+    const met: unknown[] = [];
+    const decode = (value: unknown): unknown => {
+      if (!Array.isArray(value)) return value;
+      const [mark, ...items]: unknown[] = value;
+      switch (mark) {
+        case SEEN:
+          return met[Number(items[0])];
+        case NUMBER:
+          return Number(items[0]);
+        case ARRAY: {
+          const array: unknown[] = [];
+          met.push(array);
+          for (const item of items) array.push(decode(item));
+          return array;
+        }
+        case RECENT: {
+          // Numbered before its entries, none of which refers to it.
+          const index = met.push(undefined) - 1;
+          const [most, young, old] = items;
+          const recent = Recent.restore({
+            most: Number(most),
+            young: entriesOf(decode(young)),
+            old: entriesOf(decode(old)),
+          });
+          met[index] = recent;
+          return recent;
+        }
+        default: {
+          const [className = "", ...names] = all[Number(mark)] ?? [];
+          const type = Object.hasOwn(classes, className) ? classes[className] : undefined;
+          const object = type === undefined ? {} : new type();
+          met.push(object);
+          for (const [index, name] of names.entries()) {
+            const member = {
+              value: decode(items[index]),
+              writable: true,
+              enumerable: true,
+              configurable: true,
+            };
+            Object.defineProperty(object, name, member);
+          }
+          return object;
+        }
+      }
+    };
+    return decode(encoded);
+  }
+
+  return { toJson, fromJson };
+}
+
+function entriesOf(value: unknown): string | [unknown, unknown][] {
+  return asString(value) ?? asArray(value).map((entry) => [asArray(entry)[0], asArray(entry)[1]]);
+}

@@ -1,0 +1,87 @@
+/** A saved `Recent`: its entries, oldest first. Numbers are packed into text, a value only where it differs from the last one. */
+export interface SavedRecent {
+  most: number;
+  young: string | [unknown, unknown][];
+  old: string | [unknown, unknown][];
+}
+
+/**
+ * A map that forgets its oldest entries, so that its size does not depend on the length of a session. It keeps at least the
+ * newest `most / 2` entries and at most `most`. Setting an entry makes it the newest; reading does not.
+ */
+export class Recent<Key extends string | number, Value> {
+  private young = new Map<Key, Value>();
+  /** The generation before. Dropped whole, which costs nothing per entry. */
+  private old = new Map<Key, Value>();
+  private readonly most: number;
+
+  constructor(most: number) {
+    this.most = most;
+  }
+
+  get(key: Key): Value | undefined {
+    return this.young.get(key) ?? (this.old.size === 0 ? undefined : this.old.get(key));
+  }
+
+  has(key: Key): boolean {
+    return this.young.has(key) || (this.old.size > 0 && this.old.has(key));
+  }
+
+  set(key: Key, value: Value): void {
+    if (this.young.size >= this.most / 2 && !this.young.has(key)) {
+      this.old = this.young;
+      this.young = new Map();
+    }
+    this.young.set(key, value);
+  }
+
+  delete(key: Key): void {
+    this.young.delete(key);
+    this.old.delete(key);
+  }
+
+  clear(): void {
+    this.young.clear();
+    this.old.clear();
+  }
+
+  save(): SavedRecent {
+    return { most: this.most, young: packed(this.young), old: packed(this.old) };
+  }
+
+  static restore({ most, young, old }: SavedRecent): Recent<string | number, unknown> {
+    const recent = new Recent<string | number, unknown>(most);
+    recent.young = unpacked(young);
+    recent.old = unpacked(old);
+    return recent;
+  }
+}
+
+function packed(map: ReadonlyMap<string | number, unknown>): string | [unknown, unknown][] {
+  const entries = [...map];
+  const isNumeric = ([key, value]: (typeof entries)[number]) =>
+    typeof key === "number" && typeof value === "number";
+  if (entries.length === 0 || !entries.every(isNumeric)) return entries;
+  let last: unknown;
+  return entries
+    .map(([key, value]) => {
+      const text = Number(key).toString(36);
+      if (value === last) return text;
+      last = value;
+      return `${text}:${Number(value).toString(36)}`;
+    })
+    .join(" ");
+}
+
+function unpacked(entries: SavedRecent["young"]): Map<string | number, unknown> {
+  // `packed` wrote them.
+  if (typeof entries !== "string") return new Map(entries as [string | number, unknown][]);
+  let value = 0;
+  return new Map(
+    entries.split(" ").map((entry) => {
+      const [key = "", next] = entry.split(":");
+      if (next !== undefined) value = Number.parseInt(next, 36);
+      return [Number.parseInt(key, 36), value];
+    }),
+  );
+}
