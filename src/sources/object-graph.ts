@@ -26,8 +26,17 @@ const RECENT = -4;
 /** The class of an object ("": none), then the names of its members. */
 type Shape = string[];
 
-/** `classes`: by the name under which their instances are saved. */
-export function createObjectGraph(classes: Readonly<Record<string, SavedClass>>): ObjectGraph {
+/** How much of a list is saved: the newest items, and of their JSON text at most so many characters, but one item at least. */
+export interface ListLimit {
+  items: number;
+  characters?: number;
+}
+
+/** `classes`: by the name under which their instances are saved. `limits`: of the lists in members with these names. */
+export function createObjectGraph(
+  classes: Readonly<Record<string, SavedClass>>,
+  limits: Readonly<Record<string, ListLimit>> = {},
+): ObjectGraph {
   const classNames = new Map(Object.entries(classes).map(([name, type]) => [type.prototype as object, name]));
 
   function toJson(root: object): unknown[] {
@@ -42,6 +51,10 @@ export function createObjectGraph(classes: Readonly<Record<string, SavedClass>>)
       shapeNumbers.set(key, shapes.length);
       return shapes.push(shape) - 1;
     };
+    const newestOf = (name: string, member: unknown): unknown => {
+      const limit = Object.hasOwn(limits, name) ? limits[name] : undefined;
+      return limit !== undefined && Array.isArray(member) ? newestItems(member, limit) : member;
+    };
     const encode = (value: unknown): unknown => {
       if (typeof value === "number" && !Number.isFinite(value)) return [NUMBER, String(value)];
       if (value === null || typeof value !== "object") return value;
@@ -50,15 +63,15 @@ export function createObjectGraph(classes: Readonly<Record<string, SavedClass>>)
       numbers.set(value, numbers.size);
       if (Array.isArray(value)) return [ARRAY, ...value.map(encode)];
       if (value instanceof Recent) {
-        const { most, young, old } = value.save();
-        return [RECENT, most, encode(young), encode(old)];
+        const { most, entries } = value.save();
+        return [RECENT, most, encode(entries)];
       }
       const members = Object.entries(value).filter(
         ([, member]) => member !== undefined && typeof member !== "function",
       );
       const className = classNames.get(Object.getPrototypeOf(value) as object) ?? "";
       const shape = shapeOf([className, ...members.map(([name]) => name)]);
-      return [shape, ...members.map(([, member]) => encode(member))];
+      return [shape, ...members.map(([name, member]) => encode(newestOf(name, member)))];
     };
     const encoded = encode(root);
     return [shapes, encoded];
@@ -85,12 +98,8 @@ export function createObjectGraph(classes: Readonly<Record<string, SavedClass>>)
         case RECENT: {
           // Numbered before its entries, none of which refers to it.
           const index = met.push(undefined) - 1;
-          const [most, young, old] = items;
-          const recent = Recent.restore({
-            most: Number(most),
-            young: entriesOf(decode(young)),
-            old: entriesOf(decode(old)),
-          });
+          const [most, entries] = items;
+          const recent = Recent.restore({ most: Number(most), entries: entriesOf(decode(entries)) });
           met[index] = recent;
           return recent;
         }
@@ -116,6 +125,17 @@ export function createObjectGraph(classes: Readonly<Record<string, SavedClass>>)
   }
 
   return { toJson, fromJson };
+}
+
+function newestItems(list: readonly unknown[], { items, characters }: ListLimit): readonly unknown[] {
+  let from = Math.max(0, list.length - items);
+  if (characters === undefined) return list.slice(from);
+  let room = characters;
+  for (let index = list.length - 1; index >= from; index -= 1) {
+    room -= JSON.stringify(list[index])?.length ?? 0;
+    if (room < 0) from = Math.min(index + 1, list.length - 1);
+  }
+  return list.slice(from);
 }
 
 function entriesOf(value: unknown): string | [unknown, unknown][] {

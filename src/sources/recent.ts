@@ -1,13 +1,16 @@
+/** In memory, this many times as much is remembered as is saved. */
+export const IN_MEMORY = 64;
+
 /** A saved `Recent`: its entries, oldest first. Numbers are packed into text, a value only where it differs from the last one. */
 export interface SavedRecent {
   most: number;
-  young: string | [unknown, unknown][];
-  old: string | [unknown, unknown][];
+  entries: string | [unknown, unknown][];
 }
 
 /**
- * A map that forgets its oldest entries, so that its size does not depend on the length of a session. It keeps at least the
- * newest `most / 2` entries and at most `most`. Setting an entry makes it the newest; reading does not.
+ * A map that forgets its oldest entries, so that its size does not depend on the length of a session. The newest `most` entries
+ * are saved. In memory it keeps at least half of `IN_MEMORY` times as many. Setting an entry makes it the newest; reading does
+ * not.
  */
 export class Recent<Key extends string | number, Value> {
   private young = new Map<Key, Value>();
@@ -28,7 +31,7 @@ export class Recent<Key extends string | number, Value> {
   }
 
   set(key: Key, value: Value): void {
-    if (this.young.size >= this.most / 2 && !this.young.has(key)) {
+    if (this.young.size >= (this.most * IN_MEMORY) / 2 && !this.young.has(key)) {
       this.old = this.young;
       this.young = new Map();
     }
@@ -46,19 +49,20 @@ export class Recent<Key extends string | number, Value> {
   }
 
   save(): SavedRecent {
-    return { most: this.most, young: packed(this.young), old: packed(this.old) };
+    const young = [...this.young].slice(-this.most);
+    const isFull = young.length === this.most;
+    const old = isFull ? [] : [...this.old].filter(([key]) => !this.young.has(key));
+    return { most: this.most, entries: packed([...old.slice(young.length - this.most), ...young]) };
   }
 
-  static restore({ most, young, old }: SavedRecent): Recent<string | number, unknown> {
+  static restore({ most, entries }: SavedRecent): Recent<string | number, unknown> {
     const recent = new Recent<string | number, unknown>(most);
-    recent.young = unpacked(young);
-    recent.old = unpacked(old);
+    recent.young = unpacked(entries);
     return recent;
   }
 }
 
-function packed(map: ReadonlyMap<string | number, unknown>): string | [unknown, unknown][] {
-  const entries = [...map];
+function packed(entries: [string | number, unknown][]): string | [unknown, unknown][] {
   const isNumeric = ([key, value]: (typeof entries)[number]) =>
     typeof key === "number" && typeof value === "number";
   if (entries.length === 0 || !entries.every(isNumeric)) return entries;
@@ -73,7 +77,7 @@ function packed(map: ReadonlyMap<string | number, unknown>): string | [unknown, 
     .join(" ");
 }
 
-function unpacked(entries: SavedRecent["young"]): Map<string | number, unknown> {
+function unpacked(entries: SavedRecent["entries"]): Map<string | number, unknown> {
   // `packed` wrote them.
   if (typeof entries !== "string") return new Map(entries as [string | number, unknown][]);
   let value = 0;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createObjectGraph } from "../../src/sources/object-graph.ts";
-import { Recent } from "../../src/sources/recent.ts";
+import { IN_MEMORY, Recent } from "../../src/sources/recent.ts";
 
 class Counter {
   private count = 0;
@@ -69,14 +69,21 @@ it("restores what a bounded map remembers, in its order of forgetting", () => {
   );
 });
 
-it("remembers the newest half at least, and never more than the most", () => {
+it("saves the newest entries, and remembers more of them in memory, but not all", () => {
   const recent = new Recent<number, true>(10);
-  for (let key = 0; key < 1_000; key += 1) {
-    recent.set(key, true);
-    const known = Array.from({ length: key + 1 }, (_, each) => each).filter((each) => recent.has(each));
-    expect(known.length).toBeLessThanOrEqual(10);
-    expect(known.slice(-5)).toEqual(
-      Array.from({ length: Math.min(5, key + 1) }, (_, n) => key + 1 - Math.min(5, key + 1) + n),
-    );
-  }
+  for (let key = 0; key < 10 * IN_MEMORY * 3; key += 1) recent.set(key, true);
+  const known = (map: { has(key: number): boolean }) =>
+    Array.from({ length: 10 * IN_MEMORY * 3 }, (_, each) => each).filter((each) => map.has(each));
+  expect(known(recent).length).toBeGreaterThanOrEqual(5 * IN_MEMORY);
+  expect(known(recent).length).toBeLessThanOrEqual(10 * IN_MEMORY);
+  const copy = (copyOf({ recent }) as { recent: typeof recent }).recent;
+  expect(known(copy)).toEqual(known(recent).slice(-10));
+});
+
+it("saves the newest items of a list with a limit, and at least one", () => {
+  const limited = createObjectGraph({}, { few: { items: 3 }, short: { items: 3, characters: 8 } });
+  const saved = (list: object) => limited.fromJson(limited.toJson(list));
+  expect(saved({ few: [1, 2, 3, 4], all: [1, 2, 3, 4] })).toEqual({ few: [2, 3, 4], all: [1, 2, 3, 4] });
+  expect(saved({ short: ["a", "b", "c", "d"] })).toEqual({ short: ["c", "d"] });
+  expect(saved({ short: ["a", "much longer"] })).toEqual({ short: ["much longer"] });
 });

@@ -1,7 +1,7 @@
 import { asObject, type JsonObject } from "../../model/narrow.ts";
 import type { RecordPlace } from "../contract.ts";
 import { parseObject } from "../lines/parse-object.ts";
-import { Recent } from "../recent.ts";
+import { IN_MEMORY, Recent } from "../recent.ts";
 import { MAX_CALLS, MAX_CALLS_PER_ID, MAX_LEFT_ARGUMENTS } from "./memory.ts";
 
 /** Arguments as an object. Not saved, as names that are symbols are not: a restored call parses them again. */
@@ -52,7 +52,7 @@ function forgetInput(call: Call): void {
   call[PARSED] = undefined;
 }
 
-/** The tool calls of a session by the agent's id, the newest `MAX_CALLS` of them, and which of them have no result yet. */
+/** The tool calls of a session by the agent's id, and which of them have no result yet. */
 export class CallTable {
   private readonly calls = new Recent<string, Call>(MAX_CALLS);
   /** Number of calls without a result by message, in any turn. */
@@ -95,8 +95,10 @@ export class CallTable {
     this.unanswered.set(call.message_id, (this.unanswered.get(call.message_id) ?? 0) + 1);
     this.calls.set(named, call);
     this.withInput.push(call);
-    if (this.withInput.length > 2 * MAX_CALLS)
-      this.withInput = this.withInput.filter(({ result }) => result === undefined).slice(-MAX_CALLS);
+    if (this.withInput.length > 2 * MAX_CALLS * IN_MEMORY)
+      this.withInput = this.withInput
+        .filter(({ result }) => result === undefined)
+        .slice(-MAX_CALLS * IN_MEMORY);
   }
 
   /** The newest call with this id. */

@@ -1,8 +1,8 @@
 /**
- * How much of a session its reader remembers. Later records may refer to earlier ones: they repeat them, answer them, withdraw
- * them, or branch off from them. Each kind is remembered for the newest so many; what is older is forgotten, and a record that
- * refers to it is read as if it were new. All of it together stays below `MAX_CHECKPOINT`
- * (docs/decisions/0030-reader-checkpoints.md). A `Recent` keeps at least half of its number.
+ * How much of a session is in a checkpoint of its reader. Later records may refer to earlier ones: they repeat them, answer them,
+ * withdraw them, or branch off from them. Of each kind, the newest so many are saved, and in memory `IN_MEMORY` times as many
+ * are remembered (recent.ts). What is older is forgotten, and a record that refers to it is read as if it were new. All that is saved stays
+ * below `MAX_CHECKPOINT` (docs/decisions/0030-reader-checkpoints.md).
  */
 
 /** Lines by uuid, to recognize copies of them and the prompt that they belong to. */
@@ -39,11 +39,12 @@ export const MAX_TEXTS = 192;
 export const MAX_TIMES = 8;
 /** Runs in the background, and the length of the texts that reported their launch. */
 export const MAX_BACKGROUND = 32;
-export const MAX_LAUNCH_TEXTS = 16 * 1024;
+export const MAX_LAUNCH_TEXTS = 32 * 1024;
 /** Calls that start runs, whose result names the run, and the length of all their prompts together. */
 export const MAX_STARTS = 96;
 export const MAX_START_PROMPTS = 20 * 1024;
-/** Prompts in the agent's own queue. When more wait to be sent, they are shown as not sent. */
+/** Prompts in the agent's own queue, and the length of their texts. When more wait than are in memory, they are shown as not sent. */
 export const MAX_QUEUED = 48;
+export const MAX_QUEUED_TEXTS = 16 * 1024;
 /** Small sets: caveats, notes that were written, titles of lines to come, calls in a copied history. */
 export const MAX_NAMES = 64;

@@ -1,6 +1,7 @@
 import { asString, type JsonObject } from "../../model/narrow.ts";
 import type { RecordPlace } from "../contract.ts";
 import { fingerprint } from "../fingerprint.ts";
+import { IN_MEMORY } from "../recent.ts";
 import { blocksOf } from "./content.ts";
 import { MAX_QUEUED } from "./memory.ts";
 
@@ -23,7 +24,7 @@ const NOTIFICATION = /^\s*(?:\[SYSTEM NOTIFICATION - NOT USER INPUT\][^<]*)?<(?:
  * that a prompt was sent; only the prompt's own record does.
  */
 export class PromptQueue {
-  /** The agent's own queue, the newest `MAX_QUEUED` prompts. */
+  /** The agent's own queue, the newest prompts. */
   private queued: QueuedPrompt[] = [];
   /** Prompts that are not in the conversation yet. A person's next prompt empties it. */
   private waiting: QueuedPrompt[] = [];
@@ -39,7 +40,7 @@ export class PromptQueue {
         const text = textOf(content);
         const prompt = { text, place, at, print: printOf(text) };
         this.queued.push(prompt);
-        if (this.queued.length > MAX_QUEUED) this.queued.shift();
+        if (this.queued.length > MAX_QUEUED * IN_MEMORY) this.queued.shift();
         // Agents queue notifications too, which no person typed.
         if (prompt.text.trim() !== "" && !NOTIFICATION.test(prompt.text)) this.waiting.push(prompt);
         return undefined;
@@ -68,7 +69,7 @@ export class PromptQueue {
 
   /** More prompts wait to be sent than are remembered. */
   get isFull(): boolean {
-    return this.waiting.length > MAX_QUEUED;
+    return this.waiting.length > MAX_QUEUED * IN_MEMORY;
   }
 
   /** Whether this prompt has not reached the model yet. */

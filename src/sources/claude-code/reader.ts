@@ -19,7 +19,19 @@ import { Branches } from "./branches.ts";
 import { CallTable } from "./call-table.ts";
 import { Copies } from "./copies.ts";
 import { framedTask } from "./frames.ts";
-import { MAX_LINES, MAX_NAMES } from "./memory.ts";
+import {
+  MAX_BACKGROUND,
+  MAX_CALLS,
+  MAX_LAUNCH_TEXTS,
+  MAX_LINES,
+  MAX_NAMES,
+  MAX_PROMPTS,
+  MAX_QUEUED,
+  MAX_QUEUED_TEXTS,
+  MAX_START_PROMPTS,
+  MAX_STARTS,
+  MAX_TURNS,
+} from "./memory.ts";
 import { MessageStream } from "./message-stream.ts";
 import { readAttachment, readProgress, readSystem } from "./notices.ts";
 import { type FilePath, parsePath } from "./path.ts";
@@ -101,7 +113,18 @@ interface SavedState {
   file?: FileState;
 }
 
-const graph = createObjectGraph({ Blocks, Branches, CallTable, Copies, MessageStream, PromptQueue });
+const graph = createObjectGraph(
+  { Blocks, Branches, CallTable, Copies, MessageStream, PromptQueue },
+  {
+    turns: { items: MAX_TURNS },
+    prompts: { items: MAX_PROMPTS },
+    background: { items: MAX_BACKGROUND, characters: MAX_LAUNCH_TEXTS },
+    starts: { items: MAX_STARTS, characters: MAX_START_PROMPTS },
+    withInput: { items: MAX_CALLS },
+    queued: { items: MAX_QUEUED, characters: MAX_QUEUED_TEXTS },
+    waiting: { items: MAX_QUEUED, characters: MAX_QUEUED_TEXTS },
+  },
+);
 
 export function createClaudeCodeReader({ path, start, checkpoint }: ReaderOptions): Reader {
   const saved: SavedState =
