@@ -45,6 +45,30 @@ const sessionStorePackage: Plugin = {
 /** What is bundled asks for its licence to be passed on. */
 const LICENSES = { fileName: "licenses.md" };
 
+/**
+ * Scripts of the page that are one file each, with all that they import: one file compresses better than a dozen. What is in one of a
+ * higher priority is not in the others. The page's entry stays apart: its address tells the daemon's build.
+ */
+const SCRIPTS = [
+  // The protocol names it, the screens that search use it.
+  { name: "query", test: /\/src\/model\/search\/query\.ts$/, priority: 6 },
+  // What every screen has.
+  {
+    name: "page",
+    test: /\/node_modules\/react-dom\/|\/src\/model\/tokens\.ts$|\/src\/web\/(?:app\/(?:App|ConnectionState|read-state|session-title)|text\/(?:format|status-rule)|transcript\/(?:activity|price)|ui\/(?:StatusBadge|hidden-text|ScrollBox|duration|composing))\.tsx?$/,
+    priority: 5,
+  },
+  // What a session's screen shares with others: they do not load all of it.
+  { name: "session-text", test: /\/src\/web\/text\/session-text\.ts$/, priority: 4 },
+  {
+    name: "requests",
+    test: /\/src\/web\/(?:api\/api|text\/failure-text|transcript\/RequestView|screens\/session\/session-keys)\.tsx?$/,
+    priority: 3,
+  },
+  { name: "SessionsScreen", test: /\/screens\/sessions\/SessionsScreen\.tsx$/, priority: 2 },
+  { name: "SessionScreen", test: /\/screens\/session\/SessionScreen\.tsx$/, priority: 1 },
+];
+
 /** A busy machine is no fault of the plugins, which would be named in a warning. */
 const CHECKS = { bundlerTimings: false };
 
@@ -128,6 +152,7 @@ export default defineConfig(({ isSsrBuild }) => ({
         // their library would try `new Function`, which the page's policy forbids.
         rolldownOptions: {
           checks: CHECKS,
+          output: { codeSplitting: { groups: SCRIPTS } },
           treeshake: {
             manualPureFunctions: ["z", "record", "optional"],
             propertyReadSideEffects: false,

@@ -30,10 +30,16 @@ const weigh = (files: Iterable<string>): number => {
 
 const html = readFileSync(join(root, "dist/web/index.html"), "utf8");
 const named = [...html.matchAll(/\/assets\/([\w-]+\.js)"/g)].flatMap(([, name]) => name ?? []);
-const first = new Set(named.flatMap((name) => [...imports(name)]));
-const screen = readdirSync(assets).find((name) => /^SessionScreen-.*\.js$/.test(name));
-const withMarkdown = new Set(first);
-if (screen !== undefined) for (const file of imports(screen)) withMarkdown.add(file);
+const entry = named.flatMap((name) => [...imports(name)]);
+/** What the page imports for a screen, beside its entry. A screen that is not a script of its own would be in the entry. */
+function withScreen(name: string): Set<string> {
+  const script = readdirSync(assets).find((file) => new RegExp(`^${name}-.*\\.js$`).test(file));
+  if (script === undefined) throw new Error(`No script of ${name} in ${assets}.`);
+  return new Set([...entry, ...imports(script)]);
+}
+// The page opens on the list, whose script the entry asks for before it renders anything.
+const first = withScreen("SessionsScreen");
+const withMarkdown = withScreen("SessionScreen");
 
 const ENTRY = "virtual:page";
 /**

@@ -1,5 +1,9 @@
 import { cleanup, configure } from "@testing-library/react";
-import { afterEach, beforeEach, expect, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, vi } from "vitest";
+import "../src/web/text/inspect-text.ts";
+import "../src/web/text/screens-text.ts";
+import "../src/web/text/session-text.ts";
+import { loadAllOnDemand } from "../src/web/ui/on-demand.tsx";
 
 // As long as every other wait of a test (`eventually`, `expect.poll`); a check that passes does not wait.
 configure({ asyncUtilTimeout: 60_000 });
@@ -28,6 +32,9 @@ HTMLDialogElement.prototype.close ??= function close(this: HTMLDialogElement) {
   // As the standard has it: in a task of its own.
   setTimeout(() => this.dispatchEvent(new Event("close")));
 };
+
+// As after the page was idle for a moment. How it is before that, `on-demand.test.tsx` and the tests in a browser look at.
+beforeAll(loadAllOnDemand);
 
 const spies = () => [vi.spyOn(console, "error"), vi.spyOn(console, "warn")];
 let watched: ReturnType<typeof spies> = [];

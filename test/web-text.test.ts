@@ -1,7 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { type ESTree, parseSync, Visitor } from "vite";
 import { expect, it } from "vitest";
+import { content } from "../src/web/text/en/content.ts";
+import { inspect } from "../src/web/text/en/inspect.ts";
+import { list } from "../src/web/text/en/list.ts";
+import { page } from "../src/web/text/en/page.ts";
+import { screens } from "../src/web/text/en/screens.ts";
+import { session } from "../src/web/text/en/session.ts";
+import { transcript } from "../src/web/text/en/transcript.ts";
 import { en } from "../src/web/text/en.ts";
 import { zh } from "../src/web/text/zh.ts";
 
@@ -109,6 +116,52 @@ it("finds words in elements, in attributes and in the help of keys, and nothing 
   const { texts, early } = look("page.tsx", source);
   expect(texts.toSorted()).toEqual(["Close it", "Hello", "Open page", "Result", "there"]);
   expect(early).toEqual(["t.app.name;"]);
+});
+
+/** The files that a file of the page imports: for its own evaluation, or only when it asks for them. */
+function importsOf(file: string): { statically: string[]; onDemand: string[] } {
+  const source = readFileSync(join(WEB, file), "utf8");
+  const resolve = (specifier: string): string =>
+    relative(WEB, join(WEB, dirname(file), specifier)).replaceAll(sep, "/");
+  const inPage = (specifiers: RegExpStringIterator<RegExpExecArray>): string[] =>
+    [...specifiers].map(([, specifier = ""]) => resolve(specifier)).filter((path) => !path.startsWith(".."));
+  return {
+    statically: inPage(source.matchAll(/^(?:import|export)(?! type)(?:[^;"]*? from)? ?"(\.[^"]+\.tsx?)";/gm)),
+    onDemand: inPage(source.matchAll(/\bimport\("(\.[^"]+\.tsx?)"\)/g)),
+  };
+}
+
+/** A script and all that the browser evaluates with it. */
+function scriptOf(file: string, script = new Set<string>()): Set<string> {
+  if (script.has(file)) return script;
+  script.add(file);
+  for (const imported of importsOf(file).statically) scriptOf(imported, script);
+  return script;
+}
+
+const PARTS = { content, inspect, list, page, screens, session, transcript };
+
+it("brings the words that a script shows with it, or with the first script", () => {
+  const first = scriptOf("app/main.tsx");
+  const roots = new Set(sources.flatMap(({ file }) => importsOf(file).onDemand));
+  expect(roots).toContain("screens/session/SessionScreen.tsx");
+  const missing = ["app/main.tsx", ...roots].flatMap((root) => {
+    const script = new Set([...first, ...scriptOf(root)]);
+    const words = new Set<string>(
+      Object.entries(PARTS).flatMap(([part, sections]) =>
+        script.has(`text/en/${part}.ts`) ? Object.keys(sections) : [],
+      ),
+    );
+    const shown = sources
+      .filter(({ file }) => script.has(file))
+      .flatMap(({ file, source }) =>
+        [...source.matchAll(/\bt\.(\w+)/g)].flatMap(([, section = ""]) =>
+          Object.hasOwn(en, section) && !words.has(section) ? [`${root}: t.${section} in ${file}`] : [],
+        ),
+      );
+    return [...new Set(shown)];
+  });
+  expect(missing).toEqual([]);
 });
 
 it("has every word that the page shows in src/web/text", () => {

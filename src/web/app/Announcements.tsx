@@ -2,8 +2,8 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { SessionSummary } from "../../model/session.ts";
-import { sessionTitle } from "../screens/sessions/session-list.ts";
 import { t } from "../text/text.ts";
+import { sessionTitle } from "./session-title.ts";
 import { useClient, useRow } from "./store.ts";
 import { ancestorsOf, useWaiting, waitsOf } from "./waiting.ts";
 

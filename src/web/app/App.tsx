@@ -1,17 +1,8 @@
-import {
-  lazy,
-  type ReactNode,
-  Suspense,
-  useCallback,
-  useEffect,
-  useLayoutEffect,
-  useMemo,
-  useState,
-} from "react";
+import { type ReactNode, useCallback, useEffect, useLayoutEffect, useState } from "react";
 import { useStore } from "zustand";
-import { SessionsScreen } from "../screens/sessions/SessionsScreen.tsx";
 import { t } from "../text/text.ts";
 import { ErrorBoundary, reasonOf } from "../ui/ErrorBoundary.tsx";
+import { loadAllWhenIdle, onDemand } from "../ui/on-demand.tsx";
 import { loadHelpDialogs } from "./HelpAndSettings.tsx";
 import { useKeys } from "./keys.ts";
 import { OpenFiles } from "./OpenFiles.tsx";
@@ -21,25 +12,54 @@ import { ScreenFailure } from "./ScreenFailure.tsx";
 import { type Client, ClientProvider, useConnection, useStatus } from "./store.ts";
 import { usePageTitle } from "./waiting.ts";
 
-/** With it come Markdown and the tool cards: the list is on screen before they are. */
-const loadSessionScreen = () => import("../screens/session/SessionScreen.tsx");
+/** Each screen is a script of its own: the first one that is opened does not wait for the others. */
+const ON_DEMAND = { fallback: <main className="blank" aria-busy="true" />, throws: true };
+const SessionsScreen = onDemand(
+  async () => (await import("../screens/sessions/SessionsScreen.tsx")).SessionsScreen,
+  ON_DEMAND,
+);
+const SessionScreen = onDemand(
+  async () => (await import("../screens/session/SessionScreen.tsx")).SessionScreen,
+  ON_DEMAND,
+);
+const NewSessionScreen = onDemand(
+  async () => (await import("../screens/new-session/NewSessionScreen.tsx")).NewSessionScreen,
+  ON_DEMAND,
+);
+const SearchScreen = onDemand(
+  async () => (await import("../screens/search/SearchScreen.tsx")).SearchScreen,
+  ON_DEMAND,
+);
+const UsageScreen = onDemand(
+  async () => (await import("../screens/usage/UsageScreen.tsx")).UsageScreen,
+  ON_DEMAND,
+);
 
-/** The screens whose scripts come when they are wanted. */
-const lazyScreens = () => ({
-  SessionScreen: lazy(async () => ({ default: (await loadSessionScreen()).SessionScreen })),
-  SearchScreen: lazy(async () => ({
-    default: (await import("../screens/search/SearchScreen.tsx")).SearchScreen,
-  })),
-  UsageScreen: lazy(async () => ({
-    default: (await import("../screens/usage/UsageScreen.tsx")).UsageScreen,
-  })),
-  RulesScreen: lazy(async () => ({
-    default: (await import("../screens/rules/RulesScreen.tsx")).RulesScreen,
-  })),
-  NewSessionScreen: lazy(async () => ({
-    default: (await import("../screens/new-session/NewSessionScreen.tsx")).NewSessionScreen,
-  })),
-});
+const RulesScreen = onDemand(
+  async () => (await import("../screens/rules/RulesScreen.tsx")).RulesScreen,
+  ON_DEMAND,
+);
+
+/** Loads the screen of a route. Resolves in any case: a screen that cannot be loaded says so once it is rendered. */
+export async function loadScreen({ screen }: Route): Promise<void> {
+  switch (screen) {
+    case "sessions":
+      return SessionsScreen.load();
+    case "session":
+      return SessionScreen.load();
+    case "new":
+      return NewSessionScreen.load();
+    case "search":
+      return SearchScreen.load();
+    case "usage":
+      return UsageScreen.load();
+    case "rules":
+      return RulesScreen.load();
+    case "nowhere":
+      return;
+  }
+  return screen satisfies never;
+}
 
 /** The page. `client` holds all that it knows. */
 export function App({ client }: { client: Client }): ReactNode {
@@ -69,6 +89,8 @@ function Outdated(): ReactNode {
   );
 }
 
+const loadBackground = () => import("./background.ts");
+
 const loadPalette = () => import("../screens/palette/Palette.tsx");
 
 /** The command palette, once it was asked for. */
@@ -90,20 +112,26 @@ function Screen(): ReactNode {
   const { status } = useConnection();
   const { href, visit } = useAddress();
   const [attempt, setAttempt] = useState(0);
-  const tryAgain = useCallback(() => setAttempt((before) => before + 1), []);
-  // What could not be fetched is not asked for again by the one that failed.
-  const screens = useMemo(lazyScreens, [attempt]);
-  const [announcing, setAnnouncing] = useState<Awaited<ReturnType<typeof loadSessionScreen>>>();
+  const tryAgain = useCallback(() => {
+    void loadScreen(parseRoute(new URL(location.href)));
+    setAttempt((before) => before + 1);
+  }, []);
+  const [announcing, setAnnouncing] = useState<Awaited<ReturnType<typeof loadBackground>>>();
   useEffect(followLinks, []);
   useKeys(pageKeys());
-  // Fetched while one reads the list, so that a click does not wait for it. Offline it is tried again on the click.
+  // Fetched while one reads, so that a click does not wait for it. Offline it is tried again on the click.
   useEffect(() => {
+    let cancel: (() => void) | undefined;
     const timer = setTimeout(() => {
-      void loadSessionScreen().then(setAnnouncing, () => {});
+      void loadBackground().then(setAnnouncing, () => {});
       void loadHelpDialogs().catch(() => {});
       void loadPalette().catch(() => {});
+      cancel = loadAllWhenIdle();
     }, 500);
-    return () => clearTimeout(timer);
+    return () => {
+      clearTimeout(timer);
+      cancel?.();
+    };
   }, []);
 
   if (status === "unauthorized") return <SignedOut />;
@@ -138,59 +166,33 @@ function Screen(): ReactNode {
         of={`${href} ${attempt}`}
         fallback={(error) => <ScreenFailure error={error} tryAgain={tryAgain} />}
       >
-        <RoutedScreen route={route} visit={visit} screens={screens} />
+        <RoutedScreen route={route} visit={visit} />
       </ErrorBoundary>
     </>
   );
 }
 
-function RoutedScreen({
-  route,
-  visit,
-  screens: { SessionScreen, NewSessionScreen, SearchScreen, UsageScreen, RulesScreen },
-}: {
-  route: Route;
-  visit: number;
-  screens: ReturnType<typeof lazyScreens>;
-}): ReactNode {
+function RoutedScreen({ route, visit }: { route: Route; visit: number }): ReactNode {
   switch (route.screen) {
     case "sessions":
       return <SessionsScreen filter={route} />;
     case "new":
-      return (
-        <Suspense fallback={<main className="blank" aria-busy="true" />}>
-          <NewSessionScreen />
-        </Suspense>
-      );
+      return <NewSessionScreen />;
     case "search":
-      return (
-        <Suspense fallback={<main className="blank" aria-busy="true" />}>
-          <SearchScreen text={route.text} />
-        </Suspense>
-      );
+      return <SearchScreen text={route.text} />;
     case "usage":
-      return (
-        <Suspense fallback={<main className="blank" aria-busy="true" />}>
-          <UsageScreen by={route.by} days={route.days} />
-        </Suspense>
-      );
+      return <UsageScreen by={route.by} days={route.days} />;
     case "rules":
-      return (
-        <Suspense fallback={<main className="blank" aria-busy="true" />}>
-          <RulesScreen />
-        </Suspense>
-      );
+      return <RulesScreen />;
     case "session":
       return (
-        <Suspense fallback={<main className="blank" aria-busy="true" />}>
-          <SessionScreen
-            session_id={route.session_id}
-            fragment={route.fragment}
-            visit={visit}
-            beside={route.beside}
-            find={route.find}
-          />
-        </Suspense>
+        <SessionScreen
+          session_id={route.session_id}
+          fragment={route.fragment}
+          visit={visit}
+          beside={route.beside}
+          find={route.find}
+        />
       );
     case "nowhere":
       return <NoSuchPage path={route.path} />;

@@ -30,7 +30,7 @@ export function HelpAndSettings({
     );
   const own: KeyBinding[] = [
     { keys: ["?"], does: t.keys.title, run: () => show("keys") },
-    { keys: [","], does: t.settings.title, run: () => show("settings") },
+    { keys: [","], does: t.app.settings, run: () => show("settings") },
   ];
   useKeys(own, pane);
   const wide = more === undefined ? "button" : "button if-wide";
@@ -45,7 +45,7 @@ export function HelpAndSettings({
         ?
       </button>
       <button type="button" className={wide} onClick={() => show("settings")}>
-        {t.settings.title}
+        {t.app.settings}
       </button>
       {more !== undefined && (
         <button
@@ -54,7 +54,7 @@ export function HelpAndSettings({
           aria-haspopup="dialog"
           onClick={() => show("more")}
         >
-          {t.settings.more}
+          {t.app.more}
         </button>
       )}
       {open !== undefined && (

@@ -1,3 +1,4 @@
+import "../text/screens-text.ts";
 import { type ReactNode, useState } from "react";
 import { t } from "../text/text.ts";
 import { Dialog } from "../ui/Dialog.tsx";
@@ -46,7 +47,7 @@ export function HelpDialogs({
       );
     case "settings":
       return (
-        <Dialog key={shown} title={t.settings.title} onClose={close}>
+        <Dialog key={shown} title={t.app.settings} onClose={close}>
           <Choice
             name="theme"
             label={t.settings.theme}
@@ -83,7 +84,7 @@ export function HelpDialogs({
           />
           <NotifyChoice />
           <p className="choice">
-            <a href={RULES}>{t.rules.title}</a>
+            <a href={RULES}>{t.keys.rules}</a>
           </p>
           <Choice
             name="language"
@@ -116,7 +117,7 @@ export function HelpDialogs({
             {more}
             <p className="dialog-buttons">
               <button type="button" className="button" onClick={() => onShow("settings")}>
-                {t.settings.title}
+                {t.app.settings}
               </button>
               <button type="button" className="button" onClick={() => onShow("keys")}>
                 {t.keys.title}

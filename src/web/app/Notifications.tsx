@@ -1,10 +1,10 @@
 import { useEffect, useRef } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import { type AttentionItem, attentionItems } from "../screens/sessions/attention.ts";
-import { sessionTitle } from "../screens/sessions/session-list.ts";
 import { t } from "../text/text.ts";
 import { Notifier } from "./notifier.ts";
 import { navigate } from "./router.ts";
+import { sessionTitle } from "./session-title.ts";
 import { useClient, useSetting } from "./store.ts";
 
 /** Shortest time between two checks of the list while its rows change, in milliseconds. */

@@ -1,12 +1,12 @@
 import type { ReactNode } from "react";
 import type { OpenedFilesReply } from "../../protocol.ts";
-import { sessionTitle } from "../screens/sessions/session-list.ts";
 import { ago } from "../text/format.ts";
 import { t } from "../text/text.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { topSessions } from "./opened-files.ts";
 import { sessionHref } from "./router.ts";
+import { sessionTitle } from "./session-title.ts";
 
 export { openFiles, topSessions } from "./opened-files.ts";
 

@@ -1,7 +1,8 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { loadText } from "../text/text.ts";
-import { App } from "./App.tsx";
+import { App, loadScreen } from "./App.tsx";
+import { parseRoute } from "./router.ts";
 import { createClient } from "./store.ts";
 import "./theme.css";
 import "./page.css";
@@ -13,7 +14,8 @@ const client = createClient({
   origin: location.origin,
   ...(pathname.startsWith("/assets/") && { build: pathname }),
 });
-void loadText().then(() =>
+// The screen comes with its script, not after an empty page.
+void Promise.all([loadText(), loadScreen(parseRoute(new URL(location.href)))]).then(() =>
   createRoot(root).render(
     <StrictMode>
       <App client={client} />

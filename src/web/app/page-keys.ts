@@ -12,7 +12,7 @@ export const closePalette = (): void => palette.setState({}, true);
 /** Keys of every screen. */
 export const pageKeys = (): readonly KeyBinding[] => [
   { keys: ["Ctrl+k"], does: t.palette.key, keyOnly: true, run: openPalette },
-  { keys: ["$"], does: t.usage.key, run: () => navigate(usageHref({ by: "day", days: USAGE_DAYS })) },
-  { keys: ["R"], does: t.rules.title, run: () => navigate(RULES) },
-  { keys: ["Ctrl+F"], does: t.search.key, keyOnly: true, run: () => navigate(searchHref("")) },
+  { keys: ["$"], does: t.keys.usage, run: () => navigate(usageHref({ by: "day", days: USAGE_DAYS })) },
+  { keys: ["R"], does: t.keys.rules, run: () => navigate(RULES) },
+  { keys: ["Ctrl+F"], does: t.keys.search, keyOnly: true, run: () => navigate(searchHref("")) },
 ];

@@ -1,3 +1,4 @@
+import "../text/content-text.ts";
 import { createElement, memo, type ReactNode, useState } from "react";
 import { findHidden } from "../../hidden-text/hidden-text.ts";
 import { t } from "../text/text.ts";

@@ -1,3 +1,4 @@
+import "../text/content-text.ts";
 import { memo, type ReactNode, useContext, useMemo, useState } from "react";
 import { t } from "../text/text.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";

@@ -1,3 +1,4 @@
+import "../text/session-text.ts";
 import { memo, type ReactNode, type RefObject, useEffect, useId, useRef, useState } from "react";
 import { useStore } from "zustand";
 import { visibleText } from "../../hidden-text/hidden-text.ts";

@@ -1,3 +1,4 @@
+import "../text/content-text.ts";
 import type { Element, ElementContent, Nodes as HastNode, Root } from "hast";
 import type { Definition, FootnoteDefinition, ListItem, Nodes, RootContent, TableRow } from "mdast";
 import { defaultHandlers, type Handlers, type Options, type State, toHast } from "mdast-util-to-hast";

@@ -1,9 +1,19 @@
 import type { Text } from "./en.ts";
 import { content } from "./zh/content.ts";
+import { inspect } from "./zh/inspect.ts";
 import { list } from "./zh/list.ts";
 import { page } from "./zh/page.ts";
+import { screens } from "./zh/screens.ts";
 import { session } from "./zh/session.ts";
 import { transcript } from "./zh/transcript.ts";
 
 /** The page's words in Simplified Chinese. A script of its own: who reads English does not load it. */
-export const zh = { ...page, ...list, ...session, ...transcript, ...content } satisfies Text;
+export const zh = {
+  ...page,
+  ...list,
+  ...session,
+  ...transcript,
+  ...content,
+  ...inspect,
+  ...screens,
+} satisfies Text;

@@ -1,3 +1,4 @@
+import "../text/session-text.ts";
 import { type ReactNode, type RefObject, useId, useRef, useState } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { RequestOption } from "../../model/request.ts";

@@ -12,7 +12,7 @@ export function ContextButton({ part_id, host }: { part_id: string; host: Transc
       aria-haspopup="dialog"
       onClick={() => host.showContext?.(part_id)}
     >
-      {t.context.ofPart}
+      {t.part.contextOf}
     </button>
   );
 }

@@ -1,3 +1,4 @@
+import "../text/session-text.ts";
 import { type ReactNode, useEffect, useState } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { MediaPart } from "../../model/messages/part.ts";

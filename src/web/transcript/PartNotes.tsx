@@ -109,7 +109,7 @@ export function NoteItem({ note, notes }: { note: Note; notes: NotesHost }): Rea
         </time>
         {note.changed_at > note.created_at && ` · ${t.notes.edited}`}{" "}
         <button type="button" className="action" onClick={() => notes.begin(note.id, note.text)}>
-          {t.notes.editButton}
+          {t.common.edit}
         </button>
         {isDeleting ? (
           <>
@@ -117,12 +117,12 @@ export function NoteItem({ note, notes }: { note: Note; notes: NotesHost }): Rea
               {t.notes.reallyDelete}
             </button>
             <button type="button" className="action" onClick={() => setDeleting(false)}>
-              {t.notes.keep}
+              {t.common.keep}
             </button>
           </>
         ) : (
           <button type="button" className="action" onClick={() => setDeleting(true)}>
-            {t.notes.deleteButton}
+            {t.common.delete}
           </button>
         )}
       </p>
@@ -213,7 +213,7 @@ export function NoteEditor({
         </button>
         {onClose !== undefined && (
           <button type="button" className="button" disabled={isSaving} onClick={leave}>
-            {t.notes.cancel}
+            {t.common.cancel}
           </button>
         )}
         <span className="part-note-hint">{t.notes.keys}</span>

@@ -9,11 +9,11 @@ import { SearchText } from "../ui/search-match.ts";
 import { partText } from "./copying.ts";
 import { kindName, nameOfRequest, textOf } from "./describe-part.ts";
 import type { TranscriptHost, TurnWindow } from "./host.ts";
+import { RawView } from "./on-demand-views.ts";
 import { useOpenState } from "./open-state.ts";
 import { NoteButton, PartNotes } from "./PartNotes.tsx";
 import { PartView } from "./PartView.tsx";
 import { useQuietParts } from "./QuietParts.tsx";
-import { RawView } from "./RawView.tsx";
 import { nameOfCall } from "./ToolCallView.tsx";
 import { oneLine } from "./tool-cards/card.ts";
 

@@ -9,7 +9,7 @@ import { fieldText } from "./field-text.ts";
 import type { TranscriptHost } from "./host.ts";
 import { LegacyMessage } from "./LegacyMessage.tsx";
 import { MarkerView } from "./MarkerView.tsx";
-import { MediaView } from "./MediaView.tsx";
+import { MediaView } from "./on-demand-views.ts";
 import { PromptContent } from "./PromptView.tsx";
 import { RequestView } from "./RequestView.tsx";
 import { StepView } from "./StepView.tsx";

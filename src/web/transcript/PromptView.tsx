@@ -5,7 +5,7 @@ import { CodeBlock } from "../code/CodeBlock.tsx";
 import { Markdown } from "../markdown/Markdown.tsx";
 import { fieldText } from "./field-text.ts";
 import type { TranscriptHost } from "./host.ts";
-import { MediaView } from "./MediaView.tsx";
+import { MediaView } from "./on-demand-views.ts";
 import { WholeText } from "./WholeText.tsx";
 
 /** All that a prompt holds, in its order: words and attachments. */

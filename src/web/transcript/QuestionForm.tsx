@@ -1,3 +1,4 @@
+import "../text/session-text.ts";
 import { type ReactNode, useId } from "react";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { t } from "../text/text.ts";

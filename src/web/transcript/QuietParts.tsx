@@ -3,8 +3,8 @@ import type { TranscriptPart } from "../../model/transcript/transcript.ts";
 import { t } from "../text/text.ts";
 import { duration } from "../ui/duration.ts";
 import type { TranscriptHost } from "./host.ts";
+import { RawView } from "./on-demand-views.ts";
 import { PartView } from "./PartView.tsx";
-import { RawView } from "./RawView.tsx";
 
 export interface Quiet {
   /** Stands in the row's gutter. */

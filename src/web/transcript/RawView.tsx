@@ -1,3 +1,4 @@
+import "../text/session-text.ts";
 import { type ReactNode, useEffect, useState } from "react";
 import { sourceText } from "../../model/transcript/source-text.ts";
 import type { Source, TranscriptPart } from "../../model/transcript/transcript.ts";

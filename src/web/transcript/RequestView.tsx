@@ -2,15 +2,17 @@ import type { ReactNode } from "react";
 import type { Answer, Request, RequestOption } from "../../model/request.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { t } from "../text/text.ts";
-import { ExactText } from "../ui/ExactText.tsx";
 import { visible } from "../ui/hidden-text.tsx";
-import { ApprovalForm } from "./ApprovalForm.tsx";
+import { onDemand } from "../ui/on-demand.tsx";
 import { Disclosure } from "./Disclosure.tsx";
 import { namesTool, optionLabel } from "./describe-part.ts";
 import type { SettledRequest, TranscriptHost } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
-import { QuestionForm } from "./QuestionForm.tsx";
 import { useAnswer } from "./use-answer.ts";
+
+const ExactText = onDemand(async () => (await import("../ui/ExactText.tsx")).ExactText);
+const ApprovalForm = onDemand(async () => (await import("./ApprovalForm.tsx")).ApprovalForm);
+const QuestionForm = onDemand(async () => (await import("./QuestionForm.tsx")).QuestionForm);
 
 /** What a person is asked, where it arose: a form while it waits, afterwards one quiet line that opens to what was asked. */
 export function RequestView({

@@ -2,22 +2,21 @@ import { type ReactNode, useMemo } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { CallOutcome } from "../../model/parts/outcome.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
-import { Output, type OutputProps } from "../code/Output.tsx";
 import { t } from "../text/text.ts";
 import { duration } from "../ui/duration.ts";
 import { visible } from "../ui/hidden-text.tsx";
+import { onDemand } from "../ui/on-demand.tsx";
 import { type BadgeStatus, StatusBadge } from "../ui/StatusBadge.tsx";
 import { useNow } from "../ui/use-now.ts";
 import { Disclosure } from "./Disclosure.tsx";
-import { fieldText } from "./field-text.ts";
 import type { TranscriptHost } from "./host.ts";
-import { JsonBlock } from "./JsonBlock.tsx";
-import { KeptOutput } from "./KeptOutput.tsx";
-import { MediaView } from "./MediaView.tsx";
 import { useOpenState } from "./open-state.ts";
 import { type CallView, createView, oneLine, type ToolCard } from "./tool-cards/card.ts";
 import { cardFor } from "./tool-cards/index.ts";
-import { WholeArguments } from "./WholeArguments.tsx";
+
+/** What an open call shows: all that is closed in the first view of a session. */
+const CallBody = onDemand(async () => (await import("./CallBody.tsx")).CallBody);
+const ResultBody = onDemand(async () => (await import("./CallBody.tsx")).ResultBody);
 
 type Call = TranscriptPartOf<"tool_call">;
 type Result = TranscriptPartOf<"tool_result">;
@@ -57,13 +56,8 @@ export function ToolCallView({
   const { view, card, summary } = readCall(call, result, host.cwd);
   const { badge, word, outcome } = statusOf(call, result, host.waiting === true && !host.is_managed);
   const failure = useMemo(() => (badge === "failed" ? failureLine(view) : undefined), [badge, view]);
-  const { Body, Action } = card;
-  const body = (
-    <div className="tool-body">
-      {Body && <Body view={view} host={host} />}
-      <Whole view={view} host={host} shown={card.shows?.(view) ?? {}} />
-    </div>
-  );
+  const { Action } = card;
+  const body = <CallBody view={view} card={card} host={host} />;
   return (
     <div className={Action ? "tool tool-with-action" : "tool"}>
       <Disclosure
@@ -103,80 +97,6 @@ export function ToolCallView({
       {Action && open && body}
     </div>
   );
-}
-
-/** All input and output, but for what the card's body shows already; media that came back. */
-function Whole({
-  view,
-  host,
-  shown,
-}: {
-  view: CallView;
-  host: TranscriptHost;
-  shown: { input?: boolean; output?: boolean };
-}): ReactNode {
-  const { call, result, output } = view;
-  const cutInput = call.truncated?.arguments_json;
-  const hasInput = call.arguments_json !== "" && call.arguments_json !== "{}";
-  const error = call.state.status === "error" && output === "" ? call.state.error : undefined;
-  const reason =
-    call.state.status === "aborted" ? (call.state.reason ?? call.state.outcome?.reason) : undefined;
-  return (
-    <>
-      {hasInput &&
-        (shown.input && cutInput === undefined ? (
-          <details className="card-section">
-            <summary>{t.call.rawInput}</summary>
-            <WholeArguments call={call} host={host} />
-          </details>
-        ) : (
-          <div className="card-section">
-            <h4>{t.call.input}</h4>
-            <WholeArguments call={call} host={host} />
-          </div>
-        ))}
-      {!shown.output && output !== "" && (
-        <div className="card-section">
-          <h4>{result === undefined ? t.call.outputSoFar : t.call.output}</h4>
-          {result === undefined ? (
-            <Output {...fieldText(call, "progress", host)} text={output} label={t.call.output} />
-          ) : (
-            <KeptOutput result={result} seen={outputOf(result, host)} host={host} />
-          )}
-        </div>
-      )}
-      {error !== undefined && (
-        <div className="card-section">
-          <h4>{t.call.error}</h4>
-          <Output text={error} label={t.call.error} failed />
-        </div>
-      )}
-      {result !== undefined && output === "" && result.parts.length === 0 && error === undefined && (
-        <p className="note">{t.call.noOutput}</p>
-      )}
-      {reason !== undefined && <p className="note">{visible(reason, "prose")}</p>}
-      {result?.permission !== undefined && (
-        <p className="note">{visible(t.call.permission(result.permission), "prose")}</p>
-      )}
-      {result?.parts.map((media, index) => (
-        <MediaView key={index} media={media} host={host} />
-      ))}
-      {result === undefined &&
-        call.state.status === "completed" &&
-        call.state.attachments?.map((media, index) => <MediaView key={index} media={media} host={host} />)}
-    </>
-  );
-}
-
-/** A result's text, as far as it is here. */
-function outputOf(result: Result, host: TranscriptHost): OutputProps {
-  const { output_end } = result;
-  return {
-    ...fieldText(result, "output_text", host),
-    label: t.call.output,
-    failed: result.is_error,
-    ...(output_end === undefined ? {} : { end: output_end }),
-  };
 }
 
 /** What a call is called where its line is not seen: the tool and what it is about; how it stands, unless it is done. */
@@ -344,15 +264,7 @@ export function OrphanResult({
         </span>
       }
     >
-      <div className="tool-body">
-        <KeptOutput result={part} seen={outputOf(part, host)} host={host} />
-        {part.parts.map((media, index) => (
-          <MediaView key={index} media={media} host={host} />
-        ))}
-        {part.ui_extra !== undefined && (
-          <JsonBlock text={JSON.stringify(part.ui_extra)} title={t.call.details} />
-        )}
-      </div>
+      <ResultBody result={part} host={host} />
     </Disclosure>
   );
 }

@@ -86,11 +86,11 @@ export const TurnFoot = memo(function TurnFoot({
         <button
           type="button"
           className="action"
-          aria-label={t.changes.ofTurn(turn.index + 1)}
+          aria-label={t.turn.changesOf(turn.index + 1)}
           aria-haspopup="dialog"
           onClick={() => host.showChanges?.(turn.index + 1)}
         >
-          {t.changes.button}
+          {t.turn.changes}
         </button>
       )}
       <CopyButton

@@ -1,3 +1,4 @@
+import "../text/session-text.ts";
 import { memo, type ReactNode, useMemo } from "react";
 import { isRow } from "../../model/parts/part-kinds.ts";
 import { textPattern } from "../../model/text-pattern.ts";
@@ -16,12 +17,12 @@ import { kindName, promptText, untitled } from "./describe-part.ts";
 import type { TranscriptHost, TurnTranscriptProps, TurnWindow } from "./host.ts";
 import { MarkerGroup } from "./MarkerGroup.tsx";
 import { continuesGroup, groupFrom } from "./marker-groups.ts";
+import { RawView } from "./on-demand-views.ts";
 import { useOpenState } from "./open-state.ts";
 import { NoteButton, PartNotes } from "./PartNotes.tsx";
 import { isoTime, PartRow } from "./PartRow.tsx";
 import { PromptContent } from "./PromptView.tsx";
 import { quietPartsOf } from "./quiet-parts.ts";
-import { RawView } from "./RawView.tsx";
 import { endingOf, TurnFoot } from "./TurnFoot.tsx";
 import "./transcript.css";
 import "./tool-cards/tool-cards.css";

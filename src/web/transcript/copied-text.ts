@@ -1,3 +1,4 @@
+import "../text/session-text.ts";
 import { callText, indent, type PlainForm, plainText, turnHead } from "../../model/parts/plain-text.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript/transcript.ts";
 import { terminalText } from "../code/ansi.ts";

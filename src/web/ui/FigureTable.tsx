@@ -46,7 +46,7 @@ export function FigureTable({
       </table>
       {rows.length > shown.length && (
         <button type="button" className="button" onClick={() => setAll(true)}>
-          {t.figures.allRows(rows.length)}
+          {t.common.allRows(rows.length)}
         </button>
       )}
     </div>

@@ -1,3 +1,5 @@
+import "../../text/session-text.ts";
+import "../../text/screens-text.ts";
 import { type ReactNode, useCallback, useEffect, useId, useRef, useState } from "react";
 import type { AgentsReply } from "../../../protocol.ts";
 import { apiOf } from "../../api/api.ts";

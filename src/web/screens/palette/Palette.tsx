@@ -1,3 +1,4 @@
+import "../../text/screens-text.ts";
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from "react";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
 import { type KeyBinding, keyLabel } from "../../app/keys.ts";

@@ -4,11 +4,11 @@ import type { Transcript } from "../../../model/transcript/transcript-state.ts";
 import { chooseFiles } from "../../app/file-chooser.ts";
 import type { KeyBinding } from "../../app/keys.ts";
 import { searchHref, sessionHref } from "../../app/router.ts";
+import { sessionTitle } from "../../app/session-title.ts";
 import type { Settings } from "../../app/settings.ts";
 import { ago, shortPath } from "../../text/format.ts";
 import { plainMarkdown } from "../../text/plain-markdown.ts";
 import { t } from "../../text/text.ts";
-import { sessionTitle } from "../sessions/session-list.ts";
 import { fit } from "./fuzzy.ts";
 
 /** What an entry does: goes to an address of the page, or runs. */

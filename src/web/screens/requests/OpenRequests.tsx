@@ -1,3 +1,4 @@
+import "../../text/session-text.ts";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import type { Request } from "../../../model/request.ts";
 import type { OpenRequest, SessionSummary } from "../../../model/session.ts";

@@ -1,3 +1,4 @@
+import "../../text/session-text.ts";
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from "react";
 import type { SessionSummary } from "../../../model/session.ts";
 import { apiOf } from "../../api/api.ts";

@@ -94,7 +94,7 @@ export function RuleForm({
           {busy === "saving" ? t.notes.saving : t.rules.save}
         </button>
         <button type="button" className="button" onClick={onCancel}>
-          {t.notes.cancel}
+          {t.common.cancel}
         </button>
       </p>
       {problem !== undefined && (

@@ -167,7 +167,7 @@ function RuleRow({
       )}
       <span className="rule-actions">
         <button type="button" className="button" aria-label={t.rules.editOf(name)} onClick={onEdit}>
-          {t.notes.editButton}
+          {t.common.edit}
         </button>
         {isDeleting ? (
           <>
@@ -175,7 +175,7 @@ function RuleRow({
               {t.rules.reallyDelete}
             </button>
             <button type="button" className="button" onClick={() => setDeleting(false)}>
-              {t.notes.keep}
+              {t.common.keep}
             </button>
           </>
         ) : (
@@ -185,7 +185,7 @@ function RuleRow({
             aria-label={t.rules.deleteOf(name)}
             onClick={() => setDeleting(true)}
           >
-            {t.notes.deleteButton}
+            {t.common.delete}
           </button>
         )}
       </span>

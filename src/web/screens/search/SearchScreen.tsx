@@ -1,3 +1,4 @@
+import "../../text/screens-text.ts";
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from "react";
 import { parseSearch, SearchQueryError } from "../../../model/search/query.ts";
 import type { SearchAllReply } from "../../../protocol.ts";

@@ -1,3 +1,6 @@
+import "../../text/screens-text.ts";
+import "../../text/session-text.ts";
+import "../../text/inspect-text.ts";
 import { type ReactNode, useEffect, useState } from "react";
 import type { SessionControl, SessionSummary } from "../../../model/session.ts";
 import type { AgentsReply } from "../../../protocol.ts";

@@ -1,3 +1,4 @@
+import "../../text/session-text.ts";
 import { type ReactNode, useEffect, useRef } from "react";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
 import type { PartFilter } from "../../../model/parts/part-filter.ts";

@@ -1,3 +1,4 @@
+import "../../text/session-text.ts";
 import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { textPattern } from "../../../model/text-pattern.ts";
 import { positionOf } from "../../../model/transcript/accumulate.ts";

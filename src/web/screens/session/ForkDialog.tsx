@@ -1,3 +1,5 @@
+import "../../text/session-text.ts";
+import "../../text/inspect-text.ts";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { SessionSummary } from "../../../model/session.ts";
 import { positionOf } from "../../../model/transcript/accumulate.ts";
@@ -14,12 +16,7 @@ import { t } from "../../text/text.ts";
 import { promptText } from "../../transcript/describe-part.ts";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
-
-/** Sessions that go on from a prompt of the past, which is in their draft: the reader came to write. */
-const toWrite = new Set<string>();
-
-/** Whether the reader came to a session to write there; true once. */
-export const takeToWrite = (session_id: string): boolean => toWrite.delete(session_id);
+import { comeToWrite } from "./to-write.ts";
 
 /** What can begin at a prompt of the past: a session of its own, or this one again. The prompt comes back to be changed. */
 export function GoOnDialog({
@@ -85,7 +82,7 @@ export function GoOnDialog({
     }
     // Who has closed it meanwhile finds the new session in the list.
     if (!isOpen.current) return;
-    toWrite.add(session_id);
+    comeToWrite(session_id);
     onClose();
     if (session_id !== row.id) navigate(sessionHref(session_id));
   };

@@ -5,6 +5,7 @@ import { hasNoEnd, isWaiting, type SessionSummary } from "../../../model/session
 import { tokensIn, tokensOf } from "../../../model/tokens.ts";
 import { ConnectionState } from "../../app/ConnectionState.tsx";
 import { sessionHref } from "../../app/router.ts";
+import { runKind, sessionTitle } from "../../app/session-title.ts";
 import { dayName, exactNumber, exactTime, shortNumber, shortPath, shortTokens } from "../../text/format.ts";
 import { statusRuleText } from "../../text/status-rule.ts";
 import { t } from "../../text/text.ts";
@@ -13,7 +14,6 @@ import { duration } from "../../ui/duration.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { StateBadge } from "../../ui/StatusBadge.tsx";
 import { useNow } from "../../ui/use-now.ts";
-import { runKind, sessionTitle } from "../sessions/session-list.ts";
 import { Breadcrumbs } from "./runs/Breadcrumbs.tsx";
 
 interface Fact {

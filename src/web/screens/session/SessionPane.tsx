@@ -1,7 +1,5 @@
 import {
-  lazy,
   type ReactNode,
-  Suspense,
   useCallback,
   useEffect,
   useMemo,
@@ -25,20 +23,15 @@ import { type OpenSession, openSession } from "../../app/open-session.ts";
 import { markRead } from "../../app/read-state.ts";
 import { cameBack, keepWhenLeaving, NEW_SESSION, navigate, sessionHref } from "../../app/router.ts";
 import { loadReading } from "../../app/scroll-position.ts";
+import { sessionTitle } from "../../app/session-title.ts";
 import { keepOpenedRows, useClient, useConnection, useRow, useSetting } from "../../app/store.ts";
 import { usePageTitle, useWaitingKey } from "../../app/waiting.ts";
-import { Composer } from "../../composer/Composer.tsx";
 import { useStop } from "../../composer/use-stop.ts";
 import { failureText } from "../../text/failure-text.ts";
 import { t } from "../../text/text.ts";
 import { newNoteKey } from "../../transcript/host.ts";
-import { OpenRequests } from "../requests/OpenRequests.tsx";
-import { TerminalComposer } from "../requests/TerminalComposer.tsx";
-import { sessionTitle } from "../sessions/session-list.ts";
-import { AgentDialog } from "./AgentDialog.tsx";
-import { FilterBar } from "./FilterBar.tsx";
-import { Find, type FindStart } from "./Find.tsx";
-import { GoOnDialog, takeToWrite } from "./ForkDialog.tsx";
+import { onDemand } from "../../ui/on-demand.tsx";
+import type { FindStart } from "./Find.tsx";
 import type { Inspected } from "./inspect/inspected.ts";
 import { useSessionNotes } from "./notes/session-notes.ts";
 import { Outline } from "./Outline.tsx";
@@ -48,6 +41,7 @@ import { RunsPanel, useRuns } from "./runs/RunsPanel.tsx";
 import { SessionFacts, SessionHeader } from "./SessionHeader.tsx";
 import { answerKeys, scrollKeys } from "./session-keys.ts";
 import { type ScrollerHandle, TranscriptScroller } from "./TranscriptScroller.tsx";
+import { takeToWrite } from "./to-write.ts";
 import { useAddressFollowed } from "./use-address.ts";
 import { useFilter } from "./use-filter.ts";
 import { useReadingHost } from "./use-host.ts";
@@ -55,12 +49,19 @@ import { useFocusBack, useFocusOnOpening } from "./use-pane-focus.ts";
 import { useReadState } from "./use-read-state.ts";
 import { WaitingBanner } from "./WaitingBanner.tsx";
 
-/** Its script is loaded when it is asked for. */
-const InspectDialog = lazy(async () => ({
-  default: (await import("./inspect/InspectDialog.tsx")).InspectDialog,
-}));
-
-const LanesPanel = lazy(async () => ({ default: (await import("./lanes/LanesPanel.tsx")).LanesPanel }));
+const AgentDialog = onDemand(async () => (await import("./AgentDialog.tsx")).AgentDialog);
+const Composer = onDemand(async () => (await import("../../composer/Composer.tsx")).Composer, {
+  fallback: <section className="composer composer-loading" aria-busy="true" />,
+});
+const FilterBar = onDemand(async () => (await import("./FilterBar.tsx")).FilterBar);
+const Find = onDemand(async () => (await import("./Find.tsx")).Find);
+const GoOnDialog = onDemand(async () => (await import("./ForkDialog.tsx")).GoOnDialog);
+const InspectDialog = onDemand(async () => (await import("./inspect/InspectDialog.tsx")).InspectDialog);
+const LanesPanel = onDemand(async () => (await import("./lanes/LanesPanel.tsx")).LanesPanel);
+const OpenRequests = onDemand(async () => (await import("../requests/OpenRequests.tsx")).OpenRequests);
+const TerminalComposer = onDemand(
+  async () => (await import("../requests/TerminalComposer.tsx")).TerminalComposer,
+);
 
 interface Props {
   session_id: string;
@@ -356,6 +357,7 @@ function ReadyPane({
       if (onwards === undefined) setMessage(found === marked ? t.session.onlyError : around);
     }
   };
+  const focusComposer = (): void => void Composer.load().then(() => composer.current?.focus());
   const openFind = (): void => {
     const { activeElement } = document;
     if (!finding) {
@@ -441,11 +443,11 @@ function ReadyPane({
       does: t.session.allKeys,
       run: () => changeAllOpen(),
     },
-    { keys: ["d"], does: t.changes.key, run: () => inspect({ view: "changes" }) },
-    { keys: ["i"], does: t.context.key, run: () => inspect({ view: "context", which: callHere() }) },
-    { keys: ["F"], does: t.figures.key, run: () => inspect({ view: "figures" }) },
-    { keys: ["T"], does: t.lanes.key, run: () => setLanes(!lanes) },
-    { keys: ["C"], does: t.compare.key, run: () => inspect({ view: "compare" }) },
+    { keys: ["d"], does: t.session.keys.changes, run: () => inspect({ view: "changes" }) },
+    { keys: ["i"], does: t.session.keys.context, run: () => inspect({ view: "context", which: callHere() }) },
+    { keys: ["F"], does: t.session.keys.figures, run: () => inspect({ view: "figures" }) },
+    { keys: ["T"], does: t.session.keys.timeline, run: () => setLanes(!lanes) },
+    { keys: ["C"], does: t.session.keys.compare, run: () => inspect({ view: "compare" }) },
     { keys: ["o"], does: t.session.outline, run: () => toggleSide() },
     {
       keys: ["u"],
@@ -476,7 +478,7 @@ function ReadyPane({
                 },
               ]
             : []),
-          { keys: ["c"], does: t.composer.message, run: () => composer.current?.focus() },
+          { keys: ["c"], does: t.composer.message, run: focusComposer },
           { keys: ["a"], does: t.session.agentSettings, run: () => setAgentOpen(true) },
         ]),
     { keys: ["s"], does: t.common.newSession, run: () => navigate(NEW_SESSION) },
@@ -501,7 +503,7 @@ function ReadyPane({
   useFocusBack(scroller, beside);
   useEffect(() => {
     // Not before the dialog has closed, which gives the focus back.
-    if (goingOn === undefined && control !== undefined && takeToWrite(session_id)) composer.current?.focus();
+    if (goingOn === undefined && control !== undefined && takeToWrite(session_id)) focusComposer();
   });
   /** The keyboard is not left in what goes away. */
   const leaveSide = (): void => {
@@ -528,7 +530,7 @@ function ReadyPane({
       isOpen: rowFilter.isOpen,
     },
     {
-      name: t.inspect.button,
+      name: t.session.inspect,
       room: inMain("roomy"),
       run: () => inspect({ view: "changes", which: callHere() }),
       opensDialog: true,
@@ -537,14 +539,14 @@ function ReadyPane({
       ? []
       : [
           {
-            name: t.notes.counted(row.notes.count),
+            name: t.sessions.notes(row.notes.count),
             room: inMain("roomy"),
             run: () => inspect({ view: "notes" }),
             opensDialog: true,
           },
         ]),
     ...(main
-      ? [{ name: t.lanes.name, room: "roomy" as const, run: () => setLanes(!lanes), isOpen: lanes }]
+      ? [{ name: t.session.timeline, room: "roomy" as const, run: () => setLanes(!lanes), isOpen: lanes }]
       : []),
     ...(control === undefined
       ? []
@@ -664,14 +666,12 @@ function ReadyPane({
       </p>
       <WaitingBanner session_id={session_id} />
       {main && lanes && (
-        <Suspense>
-          <LanesPanel
-            session_id={session_id}
-            readAt={readAt}
-            onPart={(part_id) => navigate(sessionHref(session_id, `part-${part_id}`, beside))}
-            onClose={() => setLanes(false)}
-          />
-        </Suspense>
+        <LanesPanel
+          session_id={session_id}
+          readAt={readAt}
+          onPart={(part_id) => navigate(sessionHref(session_id, `part-${part_id}`, beside))}
+          onClose={() => setLanes(false)}
+        />
       )}
       <div className="pane-body">
         {(main || sheet) && (
@@ -734,14 +734,12 @@ function ReadyPane({
         <GoOnDialog session={session} row={row} prompt_id={goingOn} onClose={() => setGoingOn(undefined)} />
       )}
       {inspected !== undefined && (
-        <Suspense>
-          <InspectDialog
-            row={row}
-            inspected={inspected}
-            onChange={setInspected}
-            onClose={() => setInspected(undefined)}
-          />
-        </Suspense>
+        <InspectDialog
+          row={row}
+          inspected={inspected}
+          onChange={setInspected}
+          onClose={() => setInspected(undefined)}
+        />
       )}
       {agentOpen && control !== undefined && (
         <AgentDialog row={row} control={control} onClose={() => setAgentOpen(false)} />

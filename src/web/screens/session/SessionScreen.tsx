@@ -1,13 +1,10 @@
+import "../../text/session-text.ts";
 import { type MouseEvent, type ReactNode, useEffect } from "react";
 import { navigate, parseRoute, sessionHref } from "../../app/router.ts";
 import { loadCopiedText } from "../../transcript/copying.ts";
 import { SessionPane } from "./SessionPane.tsx";
 import "./session.css";
 import "./print.css";
-
-/** Of every screen, but not of the first script. */
-export { Announcements } from "../../app/Announcements.tsx";
-export { Notifications } from "../../app/Notifications.tsx";
 
 interface Props {
   session_id: string;

@@ -1,11 +1,11 @@
 import type { ReactNode } from "react";
+import { sessionTitle } from "../../app/session-title.ts";
 import { useClient } from "../../app/store.ts";
 import { ancestorsOf, useWaiting, type Waiting } from "../../app/waiting.ts";
 import { exactTime, shortDuration } from "../../text/format.ts";
 import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { useNow } from "../../ui/use-now.ts";
-import { sessionTitle } from "../sessions/session-list.ts";
 
 /** The transcript keeps its room, however many ask at once. */
 const SHOWN = 3;

@@ -1,5 +1,4 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { imageSize } from "../../../model/image-size.ts";
 import { OUTPUT_PIECE } from "../../../model/parts/kept-output.ts";
 import type { SessionSummary } from "../../../model/session.ts";
 import { positionOf } from "../../../model/transcript/accumulate.ts";
@@ -263,6 +262,7 @@ function pieceLength(bytes: Uint8Array): number {
 }
 
 async function attachmentOf(blob: Blob): Promise<Attachment> {
+  const { imageSize } = await import("../../../model/image-size.ts");
   const size = imageSize(new Uint8Array(await blob.slice(0, HEADER).arrayBuffer()));
   return {
     address: URL.createObjectURL(blob),

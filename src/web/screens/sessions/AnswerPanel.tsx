@@ -1,3 +1,4 @@
+import "../../text/session-text.ts";
 import type { ReactNode } from "react";
 import type { OpenRequest, SessionSummary } from "../../../model/session.ts";
 import { useKeys } from "../../app/keys.ts";

@@ -1,6 +1,7 @@
 import { lazy, type ReactNode, Suspense, useMemo, useRef, useState } from "react";
 import { alertDone } from "../../app/alerts.ts";
 import { markRead, readToEnd } from "../../app/read-state.ts";
+import { sessionTitle } from "../../app/session-title.ts";
 import { useClient, useSetting } from "../../app/store.ts";
 import { exactNumber, exactTime, shortDuration, shortPath } from "../../text/format.ts";
 import { t } from "../../text/text.ts";
@@ -12,7 +13,6 @@ import {
   attentionItems,
   heldInPlace,
 } from "./attention.ts";
-import { sessionTitle } from "./session-list.ts";
 import "./attention.css";
 
 /** Its script comes when something is answered. */

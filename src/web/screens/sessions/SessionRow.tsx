@@ -3,6 +3,7 @@ import { visibleText } from "../../../hidden-text/hidden-text.ts";
 import { hasNoEnd, isUnread, isWaiting } from "../../../model/session.ts";
 import { tokensOf } from "../../../model/tokens.ts";
 import { sessionHref } from "../../app/router.ts";
+import { runKind, sessionTitle } from "../../app/session-title.ts";
 import { waitsOf } from "../../app/waiting.ts";
 import { ago, exactNumber, exactTime, shortDuration, shortNumber, shortPath } from "../../text/format.ts";
 import { plainMarkdown } from "../../text/plain-markdown.ts";
@@ -11,7 +12,7 @@ import { t } from "../../text/text.ts";
 import { activityOf } from "../../transcript/activity.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { StateBadge } from "../../ui/StatusBadge.tsx";
-import { type ListItem, runKind, sessionTitle } from "./session-list.ts";
+import type { ListItem } from "./session-list.ts";
 
 interface Props {
   item: Extract<ListItem, { type: "session" }>;
@@ -84,7 +85,7 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
             </span>
           )}{" "}
           {row.notes !== undefined && (
-            <span className="session-mark">{t.notes.counted(row.notes.count)}</span>
+            <span className="session-mark">{t.sessions.notes(row.notes.count)}</span>
           )}{" "}
           {row.scripted && depth === 0 && (
             <span className="session-mark" title={t.sessions.scripted}>

@@ -408,7 +408,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
         </div>
         <ConnectionState />
         <a className="button usage-link" href={USAGE}>
-          {t.usage.title}
+          {t.sessions.usage}
         </a>
         <HelpAndSettings bindings={bindings} />
       </header>

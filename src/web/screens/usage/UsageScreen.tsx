@@ -1,3 +1,4 @@
+import "../../text/screens-text.ts";
 import { type ReactNode, useCallback, useDeferredValue } from "react";
 import { useStore } from "zustand";
 import { tokensIn, tokensOf } from "../../../model/tokens.ts";
@@ -48,7 +49,7 @@ export function UsageScreen({ by, days }: { by: UsageGroup; days: number }): Rea
     <main className="usage">
       <header className="bar">
         <h1 className="brand">
-          <a href="/">Verbatim</a> / {t.usage.title}
+          <a href="/">Verbatim</a> / {t.sessions.usage}
         </h1>
         <ConnectionState />
         <HelpAndSettings bindings={bindings} />

@@ -42,6 +42,7 @@ export const content = {
     highlightedTo: (line: number): string => `highlighted up to line ${line}`,
   },
   diff: {
+    of: (path: string): string => `Changes of ${path}`,
     added: (lines: number): string => `${counted(lines, "line")} added, `,
     removed: (lines: number): string => `${exactNumber(lines)} removed`,
   },

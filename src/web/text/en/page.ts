@@ -38,6 +38,9 @@ export const page = {
     more: (count: number): string => `${count} more, press w`,
   },
   keys: {
+    rules: "Alert rules",
+    search: "Search everything",
+    usage: "Usage of all sessions",
     space: "Space",
     allow: "Allow (approval in focus)",
     pageDown: "Page down",
@@ -61,6 +64,10 @@ export const page = {
     otherHost: "link text shows a different host",
   },
   app: {
+    scriptLost: "This part of the page could not be loaded.",
+    reloadPage: "Reload the page",
+    more: "More",
+    settings: "Settings",
     titled: (title: string): string => `${title} · Verbatim`,
     outdated: "The daemon was updated since this page was loaded.",
     signedOutTitle: "Verbatim: signed out",
@@ -81,38 +88,6 @@ export const page = {
     disconnected: "Disconnected",
     retry: "Retry",
   },
-  attach: {
-    heading: "Agents in terminals",
-    about: {
-      requests: (name: string): string =>
-        `Shows what ${name} writes in terminals as it is written, and lets you answer what it asks.`,
-      approvals: (name: string): string =>
-        `Answer the approvals of ${name} in this page. While a page shows the session, an approval is held for up to 15 s before the terminal asks.`,
-      commands: (name: string): string =>
-        `Approve what ${name} does in this page. While a page shows the session, every command and file change is held for up to 15 s, also those that its own rules allow.`,
-      none: (name: string): string =>
-        `See whether ${name} works or waits. Its requests are answered in the terminal.`,
-    },
-    on: {
-      hook: (file: string): string => `Attached. The hook is in ${file}.`,
-      server: (file: string): string => `Attached over ${file}.`,
-      plugin: (file: string): string => `Attached. The plugin is ${file}.`,
-    },
-    off: {
-      hook: (file: string): string => `Adds a hook to ${file}. Open sessions use it within seconds.`,
-      server: (file: string): string => `Answers over the agent's own server, ${file}. Changes no settings.`,
-      plugin: (file: string): string => `Adds the plugin ${file}. Sessions that you start afterwards use it.`,
-    },
-    /** An agent whose open sessions do not load new hooks. */
-    offHookLater: (file: string): string =>
-      `Adds hooks to ${file}. Sessions that you start afterwards use them.`,
-    install: "Attach",
-    remove: "Detach",
-    change: "Show the change",
-    changeOf: (file: string): string => `Change of ${file}`,
-    loading: "Loading",
-    failed: (reason: string): string => `This did not work: ${reason}`,
-  },
   opened: {
     chooseFile: "Open file…",
     chooseFolder: "Open folder…",
@@ -129,50 +104,6 @@ export const page = {
     goneText:
       "Opened files are kept in memory only: until their last page is closed, for an hour without use, or until the daemon restarts. Open the file again.",
   },
-  sources: {
-    heading: "Agents",
-    off: "off",
-    read: (age: string): string => `read ${age}`,
-    noFolder: "(does not exist)",
-    notFound: (count: number): string => `Not found (${count})`,
-    loading: "Loading",
-    failed: (reason: string): string => `This did not work: ${reason}`,
-  },
-  settings: {
-    title: "Settings",
-    more: "More",
-    thisSession: "This session",
-    thinking: "Thinking",
-    closed: "Closed",
-    open: "Open",
-    language: "Language",
-    rows: "Rows",
-    readable: "Readable",
-    everyRecord: "Every record",
-    theme: "Theme",
-    system: "System",
-    dark: "Dark",
-    light: "Light",
-    times: "Times",
-    clock: "Time of day",
-    on: "On",
-    off: "Off",
-    whileStreaming: "Open while streaming",
-    elapsed: "Elapsed",
-    steps: "Show step boundaries",
-    notify: "Notifications",
-    notifyWaiting: "When a session waits for you",
-    notifyAll: "Also when one fails or finishes",
-    blockedNotify:
-      "The browser blocks notifications of this page. Allow them in the browser's settings for this site.",
-    cannotNotify: "This browser shows no notifications here. They need https, or an address of this machine.",
-    push: "Also when no page is open",
-    pushNote:
-      "Sent through the push service of this browser, encrypted. Works only while Verbatim runs on its machine.",
-    noPushService:
-      "This browser cannot reach its push service. Check its connection and settings, then try again.",
-    saved: "Saved in this browser.",
-  },
   palette: {
     title: "Command palette",
     placeholder: "Session, prompt or command",
@@ -187,6 +118,11 @@ export const page = {
     searchFor: (text: string): string => `Search everything for “${text}”`,
   },
   common: {
+    keep: "Keep",
+    edit: "Edit",
+    delete: "Delete",
+    cancel: "Cancel",
+    allRows: (count: number): string => `Show all ${count} rows`,
     close: "Close",
     tryAgain: "Try again",
     allSessions: "All sessions",

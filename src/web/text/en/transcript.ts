@@ -102,6 +102,8 @@ export const transcript = {
     noPrompt: "No longer a prompt.",
   },
   turn: {
+    changes: "Changes",
+    changesOf: (number: number): string => `Changes of turn ${number}`,
     number: (turn: number): string => `Turn ${turn}`,
     beforeFirst: "Before the first prompt",
     untitled: "Turn without a prompt",
@@ -174,6 +176,7 @@ export const transcript = {
     reason: "Reason (sent to the agent)",
   },
   part: {
+    contextOf: "Input of the model call",
     thinking: "Thinking",
     thinkingOfMessage: "Thinking of the whole message",
     thoughts: (count: number): string => `${count} thoughts`,

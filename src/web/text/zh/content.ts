@@ -39,6 +39,7 @@ export const content = {
     highlightedTo: (line: number): string => `高亮到第 ${line} 行`,
   },
   diff: {
+    of: (path: string): string => `${path} 的更改`,
     added: (lines: number): string => `新增 ${number(lines)} 行，`,
     removed: (lines: number): string => `删除 ${number(lines)} 行`,
   },

@@ -109,6 +109,8 @@ export const transcript = {
     notStopped: (reason: string): string => `未停止。${reason}请再按一次“停止”。`,
   },
   turn: {
+    changes: "更改",
+    changesOf: (turn: number): string => `第 ${turn} 轮的更改`,
     number: (turn: number): string => `第 ${turn} 轮`,
     beforeFirst: "第一个提示词之前",
     untitled: "没有提示词的一轮",
@@ -169,6 +171,7 @@ export const transcript = {
     reason: "原因（会发送给智能体）",
   },
   part: {
+    contextOf: "模型调用的输入",
     thinking: "思考",
     thinkingOfMessage: "整条消息的思考",
     thoughts: (count: number): string => `${count} 段思考`,

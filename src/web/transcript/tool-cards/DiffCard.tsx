@@ -229,9 +229,7 @@ function DiffBody({ view }: CardBodyProps): ReactNode {
         </span>{" "}
         <DiffCounts additions={file.additions} deletions={file.deletions} />
       </figcaption>
-      {file.hunks.length > 0 && (
-        <Diff hunks={file.hunks} label={visibleText(t.changes.diffOf(file.path), "name")} />
-      )}
+      {file.hunks.length > 0 && <Diff hunks={file.hunks} label={visibleText(t.diff.of(file.path), "name")} />}
     </figure>
   ));
 }

@@ -4,11 +4,11 @@ import type { SessionSummary } from "../../../../model/session.ts";
 import type { CompareReply } from "../../../../protocol.ts";
 import { apiOf } from "../../../api/api.ts";
 import { sessionHref } from "../../../app/router.ts";
+import { sessionTitle } from "../../../app/session-title.ts";
 import { useClient, useRow } from "../../../app/store.ts";
 import { exactTime } from "../../../text/format.ts";
 import { t } from "../../../text/text.ts";
 import { visible } from "../../../ui/hidden-text.tsx";
-import { sessionTitle } from "../../sessions/session-list.ts";
 import { candidatesOf } from "./compare-candidates.ts";
 import { ReplyView } from "./ReplyView.tsx";
 

@@ -1,3 +1,6 @@
+import "../../../text/session-text.ts";
+import "../../../text/screens-text.ts";
+import "../../../text/inspect-text.ts";
 import { type KeyboardEvent, type ReactNode, useId } from "react";
 import type { SessionSummary } from "../../../../model/session.ts";
 import { t } from "../../../text/text.ts";

@@ -4,12 +4,12 @@ import { useShallow } from "zustand/react/shallow";
 import { hasNoEnd, isWaiting, type SessionSummary } from "../../../../model/session.ts";
 import type { Lane } from "../../../../protocol.ts";
 import { sessionHref } from "../../../app/router.ts";
+import { sessionTitle } from "../../../app/session-title.ts";
 import { rowsOf, useClient } from "../../../app/store.ts";
 import { shortDuration } from "../../../text/format.ts";
 import { t } from "../../../text/text.ts";
 import { activityOf } from "../../../transcript/activity.ts";
 import { visible } from "../../../ui/hidden-text.tsx";
-import { sessionTitle } from "../../sessions/session-list.ts";
 
 /** A running lane that has recorded nothing for so long says so, in milliseconds. */
 const SILENT_MS = 10_000;

@@ -1,3 +1,5 @@
+import "../../../text/session-text.ts";
+import "../../../text/inspect-text.ts";
 import {
   type KeyboardEvent,
   type PointerEvent,
@@ -16,13 +18,13 @@ import type { LaneBar } from "../../../../model/lanes/lane.ts";
 import { hasNoEnd, type SessionSummary } from "../../../../model/session.ts";
 import type { Lane } from "../../../../protocol.ts";
 import { navigate, sessionHref } from "../../../app/router.ts";
+import { sessionTitle } from "../../../app/session-title.ts";
 import { rowsOf, useClient, useSetting } from "../../../app/store.ts";
 import { clockTime, shortDuration } from "../../../text/format.ts";
 import { t } from "../../../text/text.ts";
 import { duration } from "../../../ui/duration.ts";
 import { visible } from "../../../ui/hidden-text.tsx";
 import { useNow } from "../../../ui/use-now.ts";
-import { sessionTitle } from "../../sessions/session-list.ts";
 import { AXIS, type BarPlace, barAt, drawLanes, LANE, type LanesView, placeLane } from "./draw-lanes.ts";
 import { LaneNames } from "./LaneNames.tsx";
 import { TimeScale } from "./time-scale.ts";
@@ -47,7 +49,7 @@ export function LanesPanel(props: Props): ReactNode {
   const { value: reply, problem } = useLanes(props.session_id);
   const hasBars = reply?.lanes.some(({ bars }) => bars.length > 0) === true;
   return (
-    <section className="lanes" aria-label={t.lanes.name}>
+    <section className="lanes" aria-label={t.session.timeline}>
       {hasBars && reply !== undefined ? (
         <>
           <Lanes {...props} lanes={reply.lanes} leftOut={reply.left_out} />

@@ -3,9 +3,9 @@ import { useStore } from "zustand";
 import { useShallow } from "zustand/react/shallow";
 import type { SessionSummary } from "../../../../model/session.ts";
 import { sessionHref } from "../../../app/router.ts";
+import { sessionTitle } from "../../../app/session-title.ts";
 import { rowsOf, useClient } from "../../../app/store.ts";
 import { t } from "../../../text/text.ts";
-import { sessionTitle } from "../../sessions/session-list.ts";
 
 const MAX_DEPTH = 12;
 

@@ -5,6 +5,7 @@ import { visibleText } from "../../../../hidden-text/hidden-text.ts";
 import { hasNoEnd, isWaiting, type SessionSummary } from "../../../../model/session.ts";
 import { tokensOf } from "../../../../model/tokens.ts";
 import { navigate, sessionHref } from "../../../app/router.ts";
+import { runKind, sessionTitle } from "../../../app/session-title.ts";
 import { rowsOf, useClient } from "../../../app/store.ts";
 import { ancestorsOf, useWaiting } from "../../../app/waiting.ts";
 import { shortTokens } from "../../../text/format.ts";
@@ -13,7 +14,6 @@ import { activityOf } from "../../../transcript/activity.ts";
 import { visible } from "../../../ui/hidden-text.tsx";
 import { StateBadge } from "../../../ui/StatusBadge.tsx";
 import { useRowsInView } from "../../../virtual-list/rows-in-view.ts";
-import { runKind, sessionTitle } from "../../sessions/session-list.ts";
 
 /** A run's height, as session.css has it. */
 const ROW = 52;

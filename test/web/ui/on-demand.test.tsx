@@ -1,0 +1,59 @@
+import { render, screen, within } from "@testing-library/react";
+import type { ReactNode } from "react";
+import { describe, expect, it } from "vitest";
+import { ErrorBoundary, reasonOf } from "../../../src/web/ui/ErrorBoundary.tsx";
+import { loadAllOnDemand, onDemand } from "../../../src/web/ui/on-demand.tsx";
+
+const Hello = ({ name }: { name: string }): ReactNode => <p>Hello {name}</p>;
+const lost = () => Promise.reject(new Error("Failed to fetch dynamically imported module"));
+
+describe("a component on demand", () => {
+  it("is what stands in its place until its script has come, and itself from then on", async () => {
+    const Late = onDemand(async () => Hello, { fallback: <p>Wait</p> });
+    const { rerender } = render(<Late name="Ada" />);
+    expect(screen.getByText("Wait")).toBeTruthy();
+    await screen.findByText("Hello Ada");
+    rerender(<Late name="Bea" />);
+    expect(screen.getByText("Hello Bea")).toBeTruthy();
+  });
+
+  it("is there at once where its script was loaded before, with all others", async () => {
+    let fetched = 0;
+    const Outer = onDemand(async () => {
+      fetched++;
+      return Hello;
+    });
+    await loadAllOnDemand();
+    await loadAllOnDemand();
+    render(<Outer name="Ada" />);
+    expect(screen.getByText("Hello Ada")).toBeTruthy();
+    expect(fetched).toBe(1);
+  });
+
+  it("says that its script cannot be fetched, with a way to reload the page, and asks again when it is mounted anew", async () => {
+    let isLost = true;
+    const Late = onDemand(async () => (isLost ? await lost() : Hello));
+    const { unmount } = render(<Late name="Ada" />);
+    const alert = await screen.findByRole("alert");
+    expect(alert.textContent).toContain("This part of the page could not be loaded.");
+    within(alert).getByRole("button", { name: "Reload the page" });
+    unmount();
+    isLost = false;
+    render(<Late name="Ada" />);
+    await screen.findByText("Hello Ada");
+  });
+
+  it("leaves a failure to the boundary above where that says it for the whole screen", async () => {
+    const Late = onDemand<{ name: string }>(lost, { throws: true });
+    await Late.load();
+    const said = console.error;
+    console.error = () => {};
+    render(
+      <ErrorBoundary of="screen" fallback={(error) => <p role="alert">{reasonOf(error)}</p>}>
+        <Late name="Ada" />
+      </ErrorBoundary>,
+    );
+    console.error = said;
+    expect((await screen.findByRole("alert")).textContent).toContain("Failed to fetch");
+  });
+});
