@@ -219,3 +219,6 @@ export const hasNoEnd = ({ status_rule }: Pick<SessionSummary, "status_rule">): 
   status_rule?.rule === "silence" || status_rule?.rule === "ended";
 export const isWaiting = ({ requests, waiting }: SessionSummary): boolean =>
   waiting !== undefined || (requests !== undefined && requests.length > 0);
+
+/** Whether a session counts as failed only because its record stops without an end: nothing in it says how it ended. */
+export const hasNoEnd = ({ status_rule }: SessionSummary): boolean => status_rule?.rule === "silence";

@@ -1,3 +1,4 @@
+import { hasNoEnd } from "../../../../model/session.ts";
 import "../../../text/session-text.ts";
 import "../../../text/inspect-text.ts";
 import {
