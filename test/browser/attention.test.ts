@@ -117,8 +117,11 @@ it("a session that finished unseen shows a notification of the desktop, where th
   // Headless Chromium has no desktop: what the page would show there is recorded.
   await desk.page.addInitScript(() => {
     class Recorded extends EventTarget {
-      static readonly permission = "granted";
-      static readonly requestPermission = async () => "granted";
+      static permission = "default";
+      static readonly requestPermission = async () => {
+        Recorded.permission = "granted";
+        return Recorded.permission;
+      };
       constructor(title: string) {
         super();
         document.documentElement.dataset.notified = title;

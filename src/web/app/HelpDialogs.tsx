@@ -7,7 +7,7 @@ import { type KeyBinding, keyLabel } from "./keys.ts";
 import { PushChoice } from "./PushChoice.tsx";
 import { RULES } from "./router.ts";
 import { SourceSettings } from "./SourceSettings.tsx";
-import type { Settings } from "./settings.ts";
+import type { NotifyOf, Settings } from "./settings.ts";
 import { useSetting } from "./store.ts";
 
 export type Shown = "keys" | "settings" | "more";
@@ -55,6 +55,14 @@ export function HelpDialogs({
               ["system", t.settings.system],
               ["dark", t.settings.dark],
               ["light", t.settings.light],
+            ]}
+          />
+          <Choice
+            name="density"
+            label={t.settings.density}
+            options={[
+              ["comfortable", t.settings.comfortable],
+              ["compact", t.settings.compact],
             ]}
           />
           <Choice
@@ -130,7 +138,7 @@ export function HelpDialogs({
   return shown satisfies never;
 }
 
-function Choice<Name extends "theme" | "thinking" | "times" | "rows" | "notify" | "language">({
+function Choice<Name extends "theme" | "thinking" | "times" | "rows" | "density" | "language">({
   name,
   label,
   options,
@@ -143,19 +151,38 @@ function Choice<Name extends "theme" | "thinking" | "times" | "rows" | "notify" 
 }): ReactNode {
   const [value, setValue] = useSetting(name);
   return (
+    <Radios
+      name={name}
+      label={label}
+      options={options}
+      value={value}
+      onChoose={(option) => {
+        setValue(option);
+        onChoose?.(option);
+      }}
+    />
+  );
+}
+
+function Radios<Option extends string>({
+  name,
+  label,
+  options,
+  value,
+  onChoose,
+}: {
+  name: string;
+  label: string;
+  options: readonly (readonly [Option, string])[];
+  value: Option;
+  onChoose(option: Option): void;
+}): ReactNode {
+  return (
     <fieldset className="choice">
       <legend>{label}</legend>
       {options.map(([option, text]) => (
         <label key={option}>
-          <input
-            type="radio"
-            name={name}
-            checked={value === option}
-            onChange={() => {
-              setValue(option);
-              onChoose?.(option);
-            }}
-          />
+          <input type="radio" name={name} checked={value === option} onChange={() => onChoose(option)} />
           {text}
         </label>
       ))}
@@ -163,18 +190,24 @@ function Choice<Name extends "theme" | "thinking" | "times" | "rows" | "notify" 
   );
 }
 
-/** The browser is asked for its permission when notifications are switched on, which it allows after a click alone. */
+/**
+ * Notifications need the browser's permission, which it gives only after a click. Until it has answered, the choice is shown and not
+ * stored; without permission the setting is "off".
+ */
 function NotifyChoice(): ReactNode {
-  const [, setNotify] = useSetting("notify");
+  const [notify, setNotify] = useSetting("notify");
+  const [asking, setAsking] = useState<NotifyOf>();
   const [problem, setProblem] = useState<string>();
-  const allow = async (): Promise<void> => {
-    if (!("Notification" in globalThis)) setProblem(t.settings.cannotNotify);
-    else if ((await Notification.requestPermission()) === "granted") setProblem(undefined);
-    else setProblem(t.settings.blockedNotify);
+  const choose = async (of: NotifyOf): Promise<void> => {
+    setAsking(of);
+    const refusal = of === "off" ? undefined : await refusalOf();
+    setProblem(refusal);
+    setNotify(refusal === undefined ? of : "off");
+    setAsking(undefined);
   };
   return (
     <>
-      <Choice
+      <Radios
         name="notify"
         label={t.settings.notify}
         options={[
@@ -182,10 +215,8 @@ function NotifyChoice(): ReactNode {
           ["waiting", t.settings.notifyWaiting],
           ["all", t.settings.notifyAll],
         ]}
-        onChoose={(of) => {
-          if (of === "off") setProblem(undefined);
-          else void allow().catch(() => setNotify("off"));
-        }}
+        value={asking ?? notify}
+        onChoose={(of) => void choose(of)}
       />
       <p className="dialog-problem" role="status">
         {problem}
@@ -193,6 +224,16 @@ function NotifyChoice(): ReactNode {
       <PushChoice />
     </>
   );
+}
+
+/** Asks for permission to show notifications. Returns why there is none. */
+async function refusalOf(): Promise<string | undefined> {
+  if (!("Notification" in globalThis)) return t.settings.cannotNotify;
+  try {
+    return (await Notification.requestPermission()) === "granted" ? undefined : t.settings.blockedNotify;
+  } catch {
+    return t.settings.cannotNotify;
+  }
 }
 
 function Switch({ name, label }: { name: "showSteps"; label: string }): ReactNode {

@@ -8,6 +8,8 @@ export interface Settings {
   readonly theme: "system" | "dark" | "light";
   /** Holds from the next load of the page on. */
   readonly language: "system" | "en" | "zh";
+  /** How close rows of the list and of a transcript stand. */
+  readonly density: "comfortable" | "compact";
   readonly thinking: "open" | "closed" | "open-while-live";
   readonly showSteps: boolean;
   /** `readable`: what says nothing by itself is folded into a row beside it. */
@@ -30,6 +32,7 @@ const KEY = "verbatim.settings";
 const choices: { [Name in keyof Settings]: readonly Settings[Name][] } = {
   theme: ["system", "dark", "light"],
   language: ["system", "en", "zh"],
+  density: ["comfortable", "compact"],
   thinking: ["open-while-live", "closed", "open"],
   showSteps: [false, true],
   rows: ["readable", "every"],
@@ -61,6 +64,7 @@ function read(): Settings {
   return {
     theme: choice(from, "theme"),
     language: choice(from, "language"),
+    density: choice(from, "density"),
     thinking: choice(from, "thinking"),
     showSteps: choice(from, "showSteps"),
     rows: choice(from, "rows"),
@@ -79,12 +83,19 @@ function applyTheme(theme: Settings["theme"]): void {
   else document.documentElement.dataset.theme = theme;
 }
 
-/** What was chosen in this browser, kept there with each change; the theme is that of the document from here on. */
+/** Its measures are in theme.css. */
+function applyDensity(density: Settings["density"]): void {
+  document.documentElement.classList.toggle("is-compact", density === "compact");
+}
+
+/** What was chosen in this browser, kept there with each change; theme and density are those of the document from here on. */
 export function createSettings(): StoreApi<Settings> {
   const settings = createStore<Settings>(read);
   applyTheme(settings.getState().theme);
+  applyDensity(settings.getState().density);
   settings.subscribe((now) => {
     applyTheme(now.theme);
+    applyDensity(now.density);
     try {
       localStorage.setItem(KEY, JSON.stringify(now));
     } catch {

@@ -108,12 +108,19 @@ function leftOf(client: Client): Left {
   return left;
 }
 
+/** Of a row and of a group's heading, in pixels, as theme.css has them. A narrow list has lines for fingers in any density. */
+const HEIGHTS = {
+  narrow: { row: 56, group: 40 },
+  comfortable: { row: 32, group: 40 },
+  compact: { row: 24, group: 32 },
+} as const;
+
 /** The list's lines, each with its place. */
-function placed(items: readonly ListItem[], height: number) {
+function placed(items: readonly ListItem[], heights: { readonly row: number; readonly group: number }) {
   let end = 0;
   return items.map((item, index) => {
     const top = end;
-    end += item.type === "group" ? 40 : height;
+    end += item.type === "group" ? heights.group : heights.row;
     const key = item.type === "group" ? `group ${item.key}` : `${item.depth} ${item.row.id}`;
     return { item, index, key, top, end };
   });
@@ -145,7 +152,9 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
     () => listItems(byId, runs, waiting, { text: query, states, groupBy, expanded, now }),
     [version, query, states, groupBy, expanded, now, byId, runs, waiting],
   );
-  const rows = useMemo(() => placed(items, view.narrow ? 56 : 32), [items, view.narrow]);
+  const [density] = useSetting("density");
+  const heights = HEIGHTS[view.narrow ? "narrow" : density];
+  const rows = useMemo(() => placed(items, heights), [items, heights]);
   const total = rows.at(-1)?.end ?? 0;
   const whole = useMemo(() => filtered(byId, waiting, ""), [version, byId, waiting]);
   const { by } = useMemo(
