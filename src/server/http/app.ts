@@ -4,6 +4,7 @@ import { bodyLimit } from "hono/body-limit";
 import { compress } from "hono/compress";
 import { stream } from "hono/streaming";
 import { findError } from "../../model/parts/find-error.ts";
+import { marksOf } from "../../model/parts/map-marks.ts";
 import { filterParts, partFilter } from "../../model/parts/part-filter.ts";
 import { createPriceTable, type PriceTable } from "../../model/prices/price-table.ts";
 import { readStatePatch } from "../../model/read-state.ts";
@@ -220,6 +221,12 @@ export function createApp(options: AppOptions) {
     return context.json(filterParts(open.transcript, filter.data, settings));
   });
 
+  app.get("/api/sessions/:id/map", async (context) => {
+    const open = await sessions.open(context.req.param("id"));
+    if (!open) return noSession(context);
+    return context.json(marksOf(open.transcript));
+  });
+
   app.get("/api/sessions/:id/parts/:part/whole", async (context) => {
     const open = await openSession(sessions, context.req.param("id"));
     const index = locate(open, { part: context.req.param("part") });
@@ -340,6 +347,7 @@ const COMPRESSED = [
   "/api/sessions/:id/parts/:part/output",
   "/api/sessions/:id/search",
   "/api/sessions/:id/filter",
+  "/api/sessions/:id/map",
   "/api/sessions/:id/changes",
   "/api/search",
 ];

@@ -1,4 +1,5 @@
 import type { NewNote, NoteChange } from "../../model/note.ts";
+import type { MapMarks } from "../../model/parts/map-marks.ts";
 import type { FilteredParts, PartFilter } from "../../model/parts/part-filter.ts";
 import type { RowSettings } from "../../model/parts/quiet.ts";
 import type { Answer, RequestOutcome } from "../../model/request.ts";
@@ -60,6 +61,8 @@ export interface Api extends SessionApi {
   ): Promise<ApiResult<FilteredParts>>;
   /** What all sessions took since a time, by days of this browser's time zone. */
   usage(by: UsageGroup, since: number, signal?: AbortSignal): Promise<ApiResult<UsageReply>>;
+  /** Where prompts, edits, runs, compactions and errors are in a session. */
+  map(session_id: string, signal?: AbortSignal): Promise<ApiResult<MapMarks>>;
   /** Parts of all sessions; `cursor`: `next` of the page before. */
   searchAll(query: string, cursor?: string, signal?: AbortSignal): Promise<ApiResult<SearchAllReply>>;
   whole(session_id: string, part_id: string): Promise<ApiResult<{ part: TranscriptPart }>>;
@@ -184,6 +187,7 @@ function createApi({ get, post, bytes }: Requests): Api {
       ]);
       return get(`${session(id)}/filter?${query}`, signal);
     },
+    map: (id, signal) => get(`${session(id)}/map`, signal),
     searchAll: (query, cursor, signal) =>
       get(
         `/api/search?${new URLSearchParams({ q: query, ...(cursor !== undefined && { cursor }) })}`,

@@ -5,10 +5,12 @@ import { t } from "../text/text.ts";
 import { useNow } from "../ui/use-now.ts";
 import { useClient, useConnection } from "./store.ts";
 
-/** The keyboard goes on in what is shown when its button goes away: nothing before that has a `tabindex`. */
+/** Focuses what the screen shows when the button that has the focus goes away: its first box that scrolls, which is focusable. */
 const passFocusOn = (button: HTMLElement | null) => (): void => {
   if (button === document.activeElement)
-    (button?.closest(".pane") ?? document).querySelector<HTMLElement>("[tabindex]")?.focus();
+    (button?.closest(".pane") ?? document)
+      .querySelector<HTMLElement>("[tabindex]:not([role=slider])")
+      ?.focus();
 };
 
 /** Whether what is shown is what is: `live`, or since when it is not. */

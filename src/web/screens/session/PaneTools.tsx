@@ -13,6 +13,8 @@ export interface PaneTool {
   /** What it opens is open. */
   isOpen?: boolean;
   isDisabled?: boolean;
+  /** Loads the script of what it opens. */
+  load?(): Promise<void>;
   /** Follows the name where there is room. */
   detail?: string;
 }
@@ -21,7 +23,7 @@ const CLASSES = { all: "button", wide: "button if-wide", roomy: "button if-wide 
 
 /** The buttons that a session's header has room for. */
 export function PaneTools({ tools }: { tools: readonly PaneTool[] }): ReactNode {
-  return tools.map(({ name, run, room, opensDialog, isOpen, isDisabled, detail }) =>
+  return tools.map(({ name, run, room, opensDialog, isOpen, isDisabled, load, detail }) =>
     room === "more" ? null : (
       <button
         key={name}
@@ -31,6 +33,8 @@ export function PaneTools({ tools }: { tools: readonly PaneTool[] }): ReactNode 
         aria-expanded={isOpen}
         disabled={isDisabled}
         onClick={run}
+        onPointerEnter={load}
+        onFocus={load}
       >
         {name}
         {detail !== undefined && <span className="if-wide">{detail}</span>}

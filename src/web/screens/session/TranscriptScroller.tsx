@@ -81,6 +81,8 @@ interface Props {
   firstNew: number | undefined;
   handle: RefObject<ScrollerHandle | null>;
   onPlace(place: Place, turn: number): void;
+  /** The first and the last part in view, after each scroll and each change. Stays the same. */
+  onView?(from: number, to: number): void;
 }
 
 interface Held {
@@ -122,6 +124,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   firstNew,
   handle,
   onPlace,
+  onView,
 }: Props): ReactNode {
   const box = useRef<HTMLDivElement>(null);
   const anchor = useRef<Place>(initial);
@@ -226,6 +229,11 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     },
     [layout, clearBelow],
   );
+  const tellView = useCallback((): void => {
+    const { top, height } = seen.current;
+    const first = handle.current?.here().index;
+    if (height > 0 && layout.parts > 0 && first !== undefined) onView?.(first, layout.at(top + height));
+  }, [layout, handle, onView]);
   const place = useCallback(
     (next: Place): void => {
       anchor.current = next;
@@ -314,6 +322,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     if (changed && rounds.current < 10) tick();
     else {
       rounds.current = 0;
+      tellView();
       const bottom = element.scrollTop + element.clientHeight;
       lookBelow(bottom);
       if (seeksEnd.current && held.current === undefined && bottom >= layout.height - AT_END) {
@@ -352,6 +361,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
         lookBelow(top + element.clientHeight);
       }
       if (Math.abs(top - seen.current.rendered) > KEEP) flushSync(tick);
+      else tellView();
     };
     const resized = new ResizeObserver(() => {
       // Before the paint, as for rows.
@@ -363,7 +373,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       resized.disconnect();
       element.removeEventListener("scroll", onScroll);
     };
-  }, [layout, place, lookBelow]);
+  }, [layout, place, lookBelow, tellView]);
   useEffect(() => {
     if (box.current === null) return;
     return watchHeldRows(box.current, (rows) => {

@@ -100,6 +100,19 @@ export const session = {
     addKey: "Write a note on this part",
     noPart: "There is no part here to write a note on.",
   },
+  map: {
+    name: "Map of the session",
+    legend: "Map: prompts, edits, sub-agents, compactions, errors",
+    place: (part: string, of: string, here: readonly string[]): string =>
+      [`Part ${part} of ${of}`, ...here].join(", "),
+    counts: {
+      prompt: (count: number): string => counted(count, "prompt"),
+      edit: (count: number): string => counted(count, "edit"),
+      run: (count: number): string => counted(count, "sub-agent"),
+      compaction: (count: number): string => counted(count, "compaction"),
+      error: (count: number): string => counted(count, "error"),
+    },
+  },
   filter: {
     name: "Filter rows",
     button: "Filter",

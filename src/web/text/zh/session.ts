@@ -97,6 +97,19 @@ export const session = {
     addKey: "为此部分写备注",
     noPart: "这里没有可写备注的部分。",
   },
+  map: {
+    name: "会话地图",
+    legend: "地图：提示词、编辑、子智能体、压缩、错误",
+    place: (part: string, of: string, here: readonly string[]): string =>
+      [`第 ${part} 条，共 ${of} 条`, ...here].join("，"),
+    counts: {
+      prompt: (count: number): string => `${number(count)} 条提示词`,
+      edit: (count: number): string => `${number(count)} 次编辑`,
+      run: (count: number): string => `${number(count)} 个子智能体`,
+      compaction: (count: number): string => `${number(count)} 次压缩`,
+      error: (count: number): string => `${number(count)} 个错误`,
+    },
+  },
   filter: {
     name: "筛选行",
     button: "筛选",

@@ -1,0 +1,48 @@
+import * as z from "zod";
+import { record } from "../record.ts";
+import type { TranscriptPart } from "../transcript/transcript.ts";
+import type { Transcript } from "../transcript/transcript-state.ts";
+import { isError } from "./part-kinds.ts";
+
+/** What the map of a session marks. */
+export const MARK_KINDS = ["prompt", "edit", "run", "compaction", "error"] as const;
+export type MarkKind = (typeof MARK_KINDS)[number];
+
+/** The marks of a session, by kind: positions of parts, ascending. A call is marked where it stands, not at its result. */
+export const mapMarks = record({
+  /** Number of parts, marked or not. */
+  part_count: z.number(),
+  marks: record({
+    prompt: z.array(z.number()),
+    edit: z.array(z.number()),
+    run: z.array(z.number()),
+    compaction: z.array(z.number()),
+    error: z.array(z.number()),
+  }),
+});
+export type MapMarks = z.infer<typeof mapMarks>;
+
+/** Marks the parts of a complete transcript. One part may have several marks: an edit that failed. */
+export function marksOf({ parts }: Pick<Transcript, "parts">): MapMarks {
+  const marks: Record<MarkKind, number[]> = { prompt: [], edit: [], run: [], compaction: [], error: [] };
+  let index = -1;
+  for (const part of parts) {
+    index += 1;
+    if (part === undefined) continue;
+    if (part.type === "prompt") marks.prompt.push(index);
+    if (part.type === "marker" && part.kind === "compaction") marks.compaction.push(index);
+    if (isError(part)) marks.error.push(index);
+    if (part.type !== "tool_call") continue;
+    const result = part.result_index === undefined ? undefined : parts.at(part.result_index);
+    if (isEdit(result)) marks.edit.push(index);
+    if (part.run !== undefined) marks.run.push(index);
+  }
+  return { part_count: parts.length, marks };
+}
+
+/** Whether a result reports changed files; those of a call that failed were not changed. */
+const isEdit = (result: TranscriptPart | undefined): boolean =>
+  result?.type === "tool_result" &&
+  !result.is_error &&
+  result.ui_extra?.type === "diff" &&
+  result.ui_extra.files.length > 0;

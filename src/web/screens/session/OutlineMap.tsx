@@ -1,0 +1,146 @@
+import "../../text/session-text.ts";
+import { type KeyboardEvent, type PointerEvent, type ReactNode, useMemo } from "react";
+import { useStore } from "zustand";
+import type { StoreApi } from "zustand/vanilla";
+import { MARK_KINDS, type MapMarks, type MarkKind } from "../../../model/parts/map-marks.ts";
+import { exactNumber } from "../../text/format.ts";
+import { t } from "../../text/text.ts";
+
+/** The first and the last part in view; both −1 before the transcript is laid out. */
+export interface PartsInView {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Heights of the map's drawing: more marks than that fall into one line. */
+const LINES = 500;
+/** Where a kind's marks are drawn, of the width of 12. The later ones are drawn over the earlier. */
+const COLUMNS: Readonly<Record<MarkKind, readonly [from: number, to: number]>> = {
+  prompt: [0, 12],
+  edit: [0, 5],
+  run: [5, 8],
+  compaction: [0, 12],
+  error: [8, 12],
+};
+
+interface Props {
+  marks: MapMarks;
+  inView: StoreApi<PartsInView>;
+  /** Brings a part into view. */
+  onGo(index: number): void;
+}
+
+/** A map of the whole session: what stands where, and what of it is in view. A click, a drag or a key goes there. */
+export function OutlineMap({ marks, inView, onGo }: Props): ReactNode {
+  const view = useStore(inView);
+  const count = Math.max(marks.part_count, view.to + 1, 1);
+  const paths = useMemo(
+    () => MARK_KINDS.map((kind) => [kind, pathOf(marks.marks[kind], count, kind)] as const),
+    [marks, count],
+  );
+  const all = useMemo(
+    () => [...new Set(MARK_KINDS.flatMap((kind) => marks.marks[kind]))].sort((a, b) => a - b),
+    [marks],
+  );
+  const here = Math.max(0, view.from);
+
+  const goTo = (event: PointerEvent<HTMLElement>): void => {
+    // The drawing, without the space around it.
+    const { top, height } = (
+      event.currentTarget.querySelector("svg") ?? event.currentTarget
+    ).getBoundingClientRect();
+    const share = height === 0 ? 0 : (event.clientY - top) / height;
+    onGo(clamp(Math.floor(share * count), count));
+  };
+  const press = (event: KeyboardEvent): void => {
+    const target = targetOf(event.key, all, view, count);
+    if (target === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    // The page's own keys scroll by lines and views.
+    event.stopPropagation();
+    onGo(clamp(target, count));
+  };
+  return (
+    <div
+      className="map"
+      role="slider"
+      tabIndex={0}
+      aria-orientation="vertical"
+      aria-label={t.map.name}
+      aria-valuemin={1}
+      aria-valuemax={count}
+      aria-valuenow={here + 1}
+      aria-valuetext={t.map.place(exactNumber(here + 1), exactNumber(count), kindsAt(marks, view))}
+      title={t.map.legend}
+      onKeyDown={press}
+      onPointerDown={(event) => {
+        if (event.button !== 0) return;
+        event.currentTarget.setPointerCapture(event.pointerId);
+        goTo(event);
+      }}
+      onPointerMove={(event) => {
+        if (event.currentTarget.hasPointerCapture(event.pointerId)) goTo(event);
+      }}
+    >
+      <svg viewBox={`0 0 12 ${LINES}`} preserveAspectRatio="none" aria-hidden="true">
+        {paths.map(([kind, path]) => (
+          <path key={kind} className={`map-${kind}`} d={path} />
+        ))}
+      </svg>
+      {view.to >= 0 && (
+        <span className="map-frame">
+          <span
+            className="map-view"
+            style={{ top: percent(here / count), height: percent((view.to + 1 - here) / count) }}
+          />
+        </span>
+      )}
+    </div>
+  );
+}
+
+const percent = (share: number): string => `${Math.min(1, share) * 100}%`;
+const clamp = (index: number, count: number): number => Math.max(0, Math.min(count - 1, index));
+
+/** One stroke for each line that has a mark, however many it has. */
+function pathOf(positions: readonly number[], count: number, kind: MarkKind): string {
+  const [from, to] = COLUMNS[kind];
+  const lines = new Set(positions.map((position) => Math.floor((position / count) * LINES)));
+  return [...lines].map((line) => `M${from} ${line + 0.5}H${to}`).join("");
+}
+
+/** Where a key leads: to the next mark, a view further, to an end. */
+function targetOf(
+  key: string,
+  all: readonly number[],
+  { from, to }: PartsInView,
+  count: number,
+): number | undefined {
+  const page = Math.max(1, to - from);
+  switch (key) {
+    case "ArrowDown":
+    case "ArrowRight":
+      return all.find((mark) => mark > from) ?? count - 1;
+    case "ArrowUp":
+    case "ArrowLeft":
+      return all.findLast((mark) => mark < from) ?? 0;
+    case "PageDown":
+      return from + page;
+    case "PageUp":
+      return from - page;
+    case "Home":
+      return 0;
+    case "End":
+      return count - 1;
+    default:
+      return undefined;
+  }
+}
+
+/** What the view holds, in words. */
+function kindsAt({ marks }: MapMarks, { from, to }: PartsInView): string[] {
+  return MARK_KINDS.flatMap((kind) => {
+    const here = marks[kind].filter((mark) => mark >= from && mark <= to).length;
+    return here === 0 ? [] : [t.map.counts[kind](here)];
+  });
+}

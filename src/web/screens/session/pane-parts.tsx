@@ -1,0 +1,21 @@
+import { onDemand } from "../../ui/on-demand.tsx";
+
+/** Parts of a session's pane that its first view does without. They are loaded once the page is idle, or when they are asked for. */
+export const AgentDialog = onDemand(async () => (await import("./AgentDialog.tsx")).AgentDialog);
+export const Composer = onDemand(async () => (await import("../../composer/Composer.tsx")).Composer, {
+  fallback: <section className="composer composer-loading" aria-busy="true" />,
+});
+export const FilterBar = onDemand(async () => (await import("./FilterBar.tsx")).FilterBar);
+export const Find = onDemand(async () => (await import("./Find.tsx")).Find);
+export const GoOnDialog = onDemand(async () => (await import("./ForkDialog.tsx")).GoOnDialog);
+export const InspectDialog = onDemand(
+  async () => (await import("./inspect/InspectDialog.tsx")).InspectDialog,
+);
+export const LanesPanel = onDemand(async () => (await import("./lanes/LanesPanel.tsx")).LanesPanel);
+export const OutlineMap = onDemand(async () => (await import("./OutlineMap.tsx")).OutlineMap, {
+  fallback: <div className="map" />,
+});
+export const OpenRequests = onDemand(async () => (await import("../requests/OpenRequests.tsx")).OpenRequests);
+export const TerminalComposer = onDemand(
+  async () => (await import("../requests/TerminalComposer.tsx")).TerminalComposer,
+);

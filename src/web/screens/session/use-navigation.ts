@@ -1,0 +1,114 @@
+import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
+import { flushSync } from "react-dom";
+import { positionOf } from "../../../model/transcript/accumulate.ts";
+import { apiOf } from "../../api/api.ts";
+import type { OpenSession } from "../../app/open-session.ts";
+import { useClient } from "../../app/store.ts";
+import { t } from "../../text/text.ts";
+import { rowOf, takeFocus } from "./pane-focus.ts";
+import { locateError } from "./problems.ts";
+import type { ScrollerHandle } from "./TranscriptScroller.tsx";
+import type { SessionFilter } from "./use-filter.ts";
+
+interface Navigated {
+  session: OpenSession;
+  scroller: RefObject<ScrollerHandle | null>;
+  rowFilter: SessionFilter;
+  /** The part that is marked. Stays the same. */
+  target: string | undefined;
+  setTarget(part_id: string): void;
+  setOpen(part_id: string, open: boolean): void;
+  setMessage(message: string): void;
+}
+
+/** Ways through a session that its keys, buttons and links share. */
+interface Navigation {
+  /**
+   * Goes to a part by position, marks it and, if asked to, opens it; a paired result is in its call's card. The keyboard goes
+   * along, unless it `stays`. Gives the part whose row that is. Stays the same.
+   */
+  goTo(index: number, open: boolean, stays?: boolean): Promise<string | undefined>;
+  /** Goes to the heading of a turn. Stays the same. */
+  toTurn(turn: number): Promise<void>;
+  /** The next (1) or previous (−1) failure, from the marked one or else the top of the view; it wraps around. */
+  stepError(by: 1 | -1, stays?: boolean): Promise<void>;
+  /** The row that a button led to while the keyboard stayed, for screen readers. */
+  readonly landed: { readonly name: string; readonly count: number };
+}
+
+export function useNavigation({
+  session,
+  scroller,
+  rowFilter,
+  target,
+  setTarget,
+  setOpen,
+  setMessage,
+}: Navigated): Navigation {
+  const api = apiOf(useClient());
+  const [landed, setLanded] = useState({ name: "", count: 0 });
+  /** What a link, a key or find leads to must not stay hidden by the filter. */
+  const showAll = useRef((_index: number): void => {});
+  useEffect(() => {
+    showAll.current = (index) => {
+      if (rowFilter.rows?.hides(index, session.partAt(index)) === true) flushSync(rowFilter.close);
+    };
+  });
+  const goTo = useCallback(
+    async (index: number, open: boolean, stays = false): Promise<string | undefined> => {
+      await session.load(index, index + 1);
+      let at = index;
+      let part = session.partAt(at);
+      if (part?.type === "tool_result" && part.call_index !== undefined) {
+        at = part.call_index;
+        await session.load(at, at + 1);
+        part = session.partAt(at);
+      }
+      showAll.current(at);
+      if (part !== undefined) {
+        const { id } = part;
+        if (open) setOpen(id, true);
+        // The scroller then finds it opened, in a group of markers as well.
+        flushSync(() => setTarget(id));
+      }
+      scroller.current?.toPart(at, part?.type === "request" && part.outcome === undefined);
+      if (part !== undefined && !stays) takeFocus(rowOf(part.id));
+      return part?.id;
+    },
+    [session, scroller, setOpen, setTarget],
+  );
+
+  const toTurn = useCallback(
+    async (turn: number): Promise<void> => {
+      scroller.current?.toTurn(turn);
+      const { id, prompt_index } = session.state.getState().transcript?.turns.at(turn) ?? {};
+      if (prompt_index !== undefined) await session.load(prompt_index, prompt_index + 1);
+      // Its heading is made anew once its prompt is here.
+      flushSync(() => {});
+      takeFocus(document.getElementById(`turn-${id}`)?.closest("header"));
+    },
+    [session, scroller],
+  );
+
+  const stepError = async (by: 1 | -1, stays = false): Promise<void> => {
+    const { transcript } = session.state.getState();
+    const here = scroller.current?.here().index ?? 0;
+    const marked =
+      target === undefined || transcript === undefined ? undefined : positionOf(transcript, target);
+    // From the failure that one stands on, even when it is not at the top of the view.
+    const stands = marked !== undefined && scroller.current?.shows(marked);
+    const from = stands ? marked + by : here - (by === 1 ? 0 : 1);
+    const onwards = await locateError(session, api, from, by);
+    const around_from = by === 1 ? 0 : (transcript?.parts.length ?? 0) - 1;
+    const found = onwards ?? (await locateError(session, api, around_from, by));
+    if (found === undefined) setMessage(t.session.noError);
+    else {
+      const around = by === 1 ? t.session.wrappedFirst : t.session.wrappedLast;
+      const id = await goTo(found, false, stays);
+      const name = stays && id !== undefined ? (rowOf(id)?.getAttribute("aria-label") ?? "") : "";
+      setLanded(({ count }) => ({ name, count: count + 1 }));
+      if (onwards === undefined) setMessage(found === marked ? t.session.onlyError : around);
+    }
+  };
+  return { goTo, toTurn, stepError, landed };
+}

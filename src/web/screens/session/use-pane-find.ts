@@ -1,0 +1,74 @@
+import { type RefObject, useRef, useState } from "react";
+import { positionOf } from "../../../model/transcript/accumulate.ts";
+import type { Transcript } from "../../../model/transcript/transcript-state.ts";
+import { typing } from "../../app/keys.ts";
+import { navigate, sessionHref } from "../../app/router.ts";
+import type { FindStart } from "./Find.tsx";
+import { rowOf } from "./pane-focus.ts";
+import type { PaneProps } from "./pane-props.ts";
+import type { ScrollerHandle } from "./TranscriptScroller.tsx";
+
+/** The find bar of a pane: whether it is open, and where the keyboard goes when it closes. */
+export interface PaneFind {
+  readonly isOpen: boolean;
+  /** Find as the address opened it; `count`: another one is another opening. */
+  readonly opening: { readonly start?: FindStart; readonly count: number };
+  readonly input: RefObject<HTMLInputElement | null>;
+  /** What is looked for; empty: nothing. */
+  readonly text: string;
+  setText(text: string): void;
+  open(): void;
+  /** Opens it with what the address wants found. */
+  openAt(start: FindStart): void;
+  /** Find led to this row. */
+  led(row: string | undefined): void;
+  close(): void;
+}
+
+export function usePaneFind(
+  { session_id, fragment, beside, find }: PaneProps,
+  scroller: RefObject<ScrollerHandle | null>,
+  transcript: Transcript | undefined,
+): PaneFind {
+  const input = useRef<HTMLInputElement>(null);
+  const [isOpen, setIsOpen] = useState(false);
+  const [text, setText] = useState("");
+  const [opening, setOpening] = useState<{ start?: FindStart; count: number }>({ count: 0 });
+  /** Where find was opened from, if the reader was typing there, and the row that it led to last. */
+  const openedFrom = useRef<{ field: Element | null; row?: string | undefined }>({ field: null });
+  return {
+    isOpen,
+    opening,
+    input,
+    text,
+    setText,
+    open() {
+      const { activeElement } = document;
+      if (!isOpen) {
+        openedFrom.current = { field: typing(activeElement) ? activeElement : null };
+        setOpening(({ count }) => ({ count: count + 1 }));
+      }
+      setIsOpen(true);
+      input.current?.focus();
+      input.current?.select();
+    },
+    openAt(start) {
+      setIsOpen(true);
+      setOpening(({ count }) => ({ start, count: count + 1 }));
+    },
+    led(row) {
+      openedFrom.current = { ...openedFrom.current, row };
+    },
+    close() {
+      setIsOpen(false);
+      // The address must not open it again on a reload.
+      if (find.length > 0) navigate(sessionHref(session_id, fragment, beside), "replace");
+      const { field, row } = openedFrom.current;
+      const at = transcript && row !== undefined ? positionOf(transcript, row) : undefined;
+      const found = row !== undefined && at !== undefined && scroller.current?.shows(at) ? rowOf(row) : null;
+      if (field instanceof HTMLElement && field.isConnected) field.focus();
+      else if (found !== null) found.focus({ preventScroll: true });
+      else scroller.current?.focus();
+    },
+  };
+}

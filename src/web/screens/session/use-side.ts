@@ -1,0 +1,44 @@
+import { type RefObject, useState } from "react";
+import { useSetting } from "../../app/store.ts";
+import type { ScrollerHandle } from "./TranscriptScroller.tsx";
+import { useMatch } from "./use-match.ts";
+
+/** The outline and the runs of a session: beside its transcript or, where there is no room, in a sheet over it. */
+export interface Side {
+  /** The reader wants it, and there is room beside the transcript. */
+  readonly isBeside: boolean;
+  /** The reader wants it wherever there is room. */
+  readonly isWanted: boolean;
+  /** It lies over the transcript. */
+  readonly isSheet: boolean;
+  toggle(): void;
+  closeSheet(): void;
+}
+
+export function useSide(
+  { main, beside }: { main: boolean; beside: string | undefined },
+  scroller: RefObject<ScrollerHandle | null>,
+): Side {
+  const [isWanted, setIsWanted] = useSetting("outline");
+  const [isSheet, setIsSheet] = useState(false);
+  // The same widths as in session.css.
+  const hasRoom = !useMatch("(max-width: 900px)") && beside === undefined && main;
+  /** The focus must not be lost with what it is in. */
+  const leave = (): void => {
+    if (document.activeElement?.closest(".side")) scroller.current?.focus();
+  };
+  return {
+    isBeside: isWanted && hasRoom,
+    isWanted,
+    isSheet,
+    toggle() {
+      leave();
+      if (hasRoom) setIsWanted(!isWanted);
+      else setIsSheet(!isSheet);
+    },
+    closeSheet() {
+      leave();
+      setIsSheet(false);
+    },
+  };
+}
