@@ -62,9 +62,10 @@ const SCRIPTS = [
   { name: "session-text", test: /\/src\/web\/text\/session-text\.ts$/, priority: 4 },
   {
     name: "requests",
-    test: /\/src\/web\/(?:api\/api|text\/failure-text|transcript\/RequestView|screens\/session\/session-keys)\.tsx?$/,
-    priority: 3,
+    test: /\/src\/model\/(?:is-uuid|usage|opened-session)\.ts$|\/src\/web\/(?:api\/api|text\/failure-text|transcript\/RequestView|screens\/session\/session-keys|app\/new-id|ui\/script-url)\.tsx?$/,
+    priority: 4,
   },
+  { name: "open-session", test: /\/src\/web\/app\/open-session\.ts$/, priority: 3 },
   { name: "SessionsScreen", test: /\/screens\/sessions\/SessionsScreen\.tsx$/, priority: 2 },
   { name: "SessionScreen", test: /\/screens\/session\/SessionScreen\.tsx$/, priority: 1 },
 ];

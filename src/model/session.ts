@@ -213,12 +213,10 @@ export type SessionSummary = z.infer<typeof sessionSummary>;
 export const isUnread = ({ new_parts, unread }: SessionSummary): boolean =>
   unread === true || (new_parts !== undefined && new_parts > 0);
 
-/** Whether a session itself waits for a person. Its runs are not included. */
 /** Whether a turn has no recorded end, and nothing works on it any more. */
 export const hasNoEnd = ({ status_rule }: Pick<SessionSummary, "status_rule">): boolean =>
   status_rule?.rule === "silence" || status_rule?.rule === "ended";
+
+/** Whether a session itself waits for a person. Its runs are not included. */
 export const isWaiting = ({ requests, waiting }: SessionSummary): boolean =>
   waiting !== undefined || (requests !== undefined && requests.length > 0);
-
-/** Whether a session counts as failed only because its record stops without an end: nothing in it says how it ended. */
-export const hasNoEnd = ({ status_rule }: SessionSummary): boolean => status_rule?.rule === "silence";

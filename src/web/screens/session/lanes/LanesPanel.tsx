@@ -1,4 +1,3 @@
-import { hasNoEnd } from "../../../../model/session.ts";
 import "../../../text/session-text.ts";
 import "../../../text/inspect-text.ts";
 import {
