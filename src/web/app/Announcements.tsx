@@ -7,9 +7,9 @@ import { sessionTitle } from "./session-title.ts";
 import { useClient, useRow } from "./store.ts";
 import { ancestorsOf, useWaiting, waitsOf } from "./waiting.ts";
 
-/** What a session does, in words. */
+/** The state of a session in words. */
 interface State {
-  /** Another one: another state, though its words may be the same. */
+  /** Differs for each state, even if the words are the same. */
   readonly key: string;
   readonly words: string;
   readonly isOver: boolean;
@@ -35,7 +35,7 @@ function stateOf(row: SessionSummary): State {
   return status satisfies never;
 }
 
-/** What a screen reader says by itself: what becomes of the session on screen, and which others wait for a person. */
+/** Announces to screen readers how the session on screen changes, and which other sessions start to wait for the user. */
 export function Announcements({ session_id }: { session_id: string | undefined }): ReactNode {
   const { rows } = useClient();
   const loaded = useStore(rows, (now) => now.loaded);
@@ -50,7 +50,7 @@ export function Announcements({ session_id }: { session_id: string | undefined }
     if (!loaded) return;
     const news: string[] = [];
     const isOpened = before.current?.session_id !== session_id || before.current?.key === undefined;
-    // How a session ended before it was opened is no news.
+    // A session that had ended before it was opened is not announced.
     if (words !== undefined && (isOpened ? isOver === false : before.current?.key !== key)) news.push(words);
     before.current = { session_id, key };
 
@@ -68,6 +68,6 @@ export function Announcements({ session_id }: { session_id: string | undefined }
     }
     setSaid(({ count }) => ({ words: news.join(". "), count: count + 1 }));
   }, [loaded, session_id, key, words, isOver, waiting, rows]);
-  // The same words once more are other words to the document, and are said.
+  // A new key, so that the same words are announced again.
   return <span key={said.count}>{said.words}</span>;
 }

@@ -61,7 +61,7 @@ export async function loadScreen({ screen }: Route): Promise<void> {
   return screen satisfies never;
 }
 
-/** The page. `client` holds all that it knows. */
+/** The page. `client` holds all of its data. */
 export function App({ client }: { client: Client }): ReactNode {
   return (
     <ClientProvider value={client}>
@@ -71,10 +71,10 @@ export function App({ client }: { client: Client }): ReactNode {
   );
 }
 
-/** Says on every screen that the daemon serves another page by now than this one. */
+/** Shows on every screen that the daemon serves a newer page than this one. */
 function Outdated(): ReactNode {
   const { outdated } = useStatus();
-  // By a class: a rule that looks for the notice itself costs each row that comes or goes a look at the whole page.
+  // A class, because a `:has()` rule would make the browser check the whole page whenever a row is added or removed.
   useLayoutEffect(() => {
     document.documentElement.classList.toggle("is-outdated", outdated);
   }, [outdated]);
@@ -93,14 +93,14 @@ const loadBackground = () => import("./background.ts");
 
 const loadPalette = () => import("../screens/palette/Palette.tsx");
 
-/** The command palette, once it was asked for. */
+/** The command palette, after it was opened for the first time. */
 function OpenPalette({ session_id }: { session_id: string | undefined }): ReactNode {
   const bindings = useStore(palette, (state) => state.bindings);
   const [loaded, setLoaded] = useState<Awaited<ReturnType<typeof loadPalette>>>();
   const isWanted = bindings !== undefined;
   useEffect(() => {
     if (!isWanted || loaded !== undefined) return;
-    // What cannot be fetched does not open: the page says that the daemon is away.
+    // If it cannot be fetched, it does not open: the page already shows that it is disconnected.
     loadPalette().then(setLoaded, closePalette);
   }, [isWanted, loaded]);
   useEffect(() => closePalette, []);
@@ -119,7 +119,7 @@ function Screen(): ReactNode {
   const [announcing, setAnnouncing] = useState<Awaited<ReturnType<typeof loadBackground>>>();
   useEffect(followLinks, []);
   useKeys(pageKeys());
-  // Fetched while one reads, so that a click does not wait for it. Offline it is tried again on the click.
+  // Prefetched, so that a click does not wait. If that fails, the click fetches again.
   useEffect(() => {
     let cancel: (() => void) | undefined;
     const timer = setTimeout(() => {
@@ -138,7 +138,7 @@ function Screen(): ReactNode {
   const route = parseRoute(new URL(href, location.href));
   return (
     <>
-      {/* There before anything is said in it: a region that comes together with its words may not be heard. */}
+      {/* Rendered while it is empty: screen readers may miss a live region that is added together with its text. */}
       <p className="unseen" role="status">
         {announcing !== undefined && (
           <ErrorBoundary of={href} fallback={() => t.announce.cannot}>

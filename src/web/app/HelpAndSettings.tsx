@@ -4,12 +4,12 @@ import type { Shown } from "./HelpDialogs.tsx";
 import { type KeyBinding, useKeys } from "./keys.ts";
 import { openPalette, pageKeys } from "./page-keys.ts";
 
-/** Their script comes after what they lie over. */
+/** Their script is loaded after the screen's. */
 export const loadHelpDialogs = () => import("./HelpDialogs.tsx");
 
 /**
- * The buttons of the two dialogs that every screen has. `more`: what a narrow screen has no room for beside them; there one
- * button opens a dialog with all of it.
+ * The buttons for help and settings, which every screen has. `more`: what a narrow screen has no room for; there, one button opens a
+ * dialog with everything.
  */
 export function HelpAndSettings({
   bindings,
@@ -18,11 +18,11 @@ export function HelpAndSettings({
 }: {
   bindings: readonly KeyBinding[];
   more?: ReactNode;
-  /** Whose keys these are, where several panes stand side by side. */
+  /** The pane that the keys belong to, if several are side by side. */
   pane?: RefObject<HTMLElement | null>;
 }): ReactNode {
   const [open, setOpen] = useState<{ shown: Shown } & Awaited<ReturnType<typeof loadHelpDialogs>>>();
-  /** What cannot be fetched does not open, and is asked for again the next time: the page says that the daemon is away. */
+  /** If the script cannot be fetched, nothing opens, and the next click tries again: the page already shows that it is disconnected. */
   const show = (shown: Shown): void =>
     void loadHelpDialogs().then(
       (dialogs) => setOpen({ shown, ...dialogs }),

@@ -9,14 +9,14 @@ import { useClient } from "./store.ts";
 const loadOpened = () => import("./OpenedDialog.tsx");
 type Opened = Awaited<ReturnType<typeof loadOpened>>;
 
-/** `told`: there is something to say, or to choose. */
+/** `told`: there is a problem to show, or a session to choose. */
 type State =
   | { is: "idle" | "dragging" | "opening" }
   | { is: "told"; opened: Awaited<ReturnType<Opened["openFiles"]>>; Dialog: Opened["OpenedDialog"] };
 
 const IDLE: State = { is: "idle" };
 
-/** Opens session files that are dropped anywhere on the page, or chosen in a file dialog. Nothing of them is stored. */
+/** Opens session files that are dropped on the page or chosen in a file dialog. They are not stored. */
 export function OpenFiles(): ReactNode {
   const client = useClient();
   const [state, setState] = useState<State>(IDLE);
@@ -25,7 +25,7 @@ export function OpenFiles(): ReactNode {
   const open = useCallback(
     async (given: Given): Promise<void> => {
       setState({ is: "opening" });
-      // Where it cannot be fetched the page says that the daemon is away.
+      // If it cannot be fetched, the page already shows that it is disconnected.
       const loaded = await loadOpened().catch(() => undefined);
       if (loaded === undefined) return setState(IDLE);
       const opened = await loaded.openFiles(client, given);
@@ -62,7 +62,7 @@ export function OpenFiles(): ReactNode {
   );
 }
 
-/** Follows files that are dragged over the page. What something on it takes, as the composer does with images, is left to it. */
+/** Handles files that are dragged over the page, except those that an element handles itself, such as images in the composer. */
 function useFileDrop(setDragging: (isOver: boolean) => void, open: (given: Given) => Promise<void>): void {
   useEffect(() => {
     const isFree = (): boolean => document.querySelector("dialog[open]") === null;
@@ -71,7 +71,7 @@ function useFileDrop(setDragging: (isOver: boolean) => void, open: (given: Given
       const isTaken = event.defaultPrevented;
       setDragging(!isTaken && isFree());
       if (isTaken) return;
-      // Otherwise the browser would leave the page for the file.
+      // Otherwise the browser would navigate to the file.
       event.preventDefault();
       event.dataTransfer.dropEffect = isFree() ? "copy" : "none";
     };
@@ -84,7 +84,7 @@ function useFileDrop(setDragging: (isOver: boolean) => void, open: (given: Given
       if (event.defaultPrevented || dataTransfer === null || !dataTransfer.types.includes("Files")) return;
       event.preventDefault();
       if (!isFree()) return;
-      // Now: the list is empty once the event is over. A drag that a script made has files alone.
+      // Read now: the list is empty after the event. A drag that a script made has only `files`.
       const entries = [...dataTransfer.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
       void open(entries.length > 0 ? { entries } : { files: [...dataTransfer.files] });
     };

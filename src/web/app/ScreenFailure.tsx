@@ -3,15 +3,15 @@ import { t } from "../text/text.ts";
 import { reasonOf } from "../ui/ErrorBoundary.tsx";
 import { useConnection } from "./store.ts";
 
-/** What Chromium, Firefox and WebKit say of a script that could not be fetched. */
+/** The messages of Chromium, Firefox and WebKit for a script that could not be fetched. */
 const SCRIPT_LOST = /dynamically imported module|importing a module script failed/i;
 
-/** In place of a screen that cannot be shown: why, and the ways on. */
+/** Replaces a screen that cannot be shown: says why and what to do. */
 export function ScreenFailure({ error, tryAgain }: { error: unknown; tryAgain(): void }): ReactNode {
   const { status } = useConnection();
   const reason = reasonOf(error);
   const before = useRef(status);
-  // A script that could not be fetched can be once the daemon is back.
+  // Once the daemon is back, the script can be fetched.
   useEffect(() => {
     if (status === "live" && before.current !== "live") tryAgain();
     before.current = status;

@@ -2,13 +2,13 @@ import { type RefObject, useEffect, useRef } from "react";
 import { t } from "../text/text.ts";
 import { composing } from "../ui/composing.ts";
 
-/** What a key does, as the help lists it. `keys`: any of them, in `KeyboardEvent.key` names; `Ctrl+f` also means ⌘F. */
+/** A key binding, as the help lists it. `keys`: alternatives, as `KeyboardEvent.key` names; `Ctrl+f` also means ⌘F. */
 export interface KeyBinding {
   readonly keys: readonly string[];
   readonly does: string;
-  /** Only while nothing has the focus: the browser's own meaning of the key goes first. */
+  /** Only while nothing is focused: otherwise the browser's own behaviour of the key applies. */
   readonly unfocused?: true;
-  /** Means something as a key alone: the palette does not list it. */
+  /** Useful only as a key: the palette does not list it. */
   readonly keyOnly?: boolean;
   run(): void;
 }
@@ -23,10 +23,10 @@ const NAMES: Readonly<Record<string, string>> = {
   "Ctrl+F": "Ctrl+Shift+F",
   "Ctrl+k": "Ctrl+K",
 };
-/** How a key of a binding is written on the page. */
+/** The label of a key on the page. */
 export const keyLabel = (key: string): string => NAMES[key] ?? key.replace(/ $/, t.keys.space);
 
-/** Whether keys that are pressed there are written. */
+/** Whether keys pressed there are typed into a field. */
 export const typing = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable ||
@@ -36,14 +36,14 @@ function keyName(event: KeyboardEvent): string {
   const control = event.ctrlKey || event.metaKey ? "Ctrl+" : "";
   const alt = event.altKey ? "Alt+" : "";
   const key = latinKey(event);
-  // Shift shows in the character itself (`E`, `?`), not in a space and not in the name of a key that has none.
+  // The character shows Shift (`E`, `?`), except for space and for keys without a character.
   const shift = event.shiftKey && (key.length > 1 || key === " ") ? "Shift+" : "";
   return control + alt + shift + key;
 }
 
 /**
- * What a key writes or is called; where letters of another script stand on the keyboard, the Latin one of that place. A
- * letter is a capital by Shift alone: a Caps Lock that was left on makes no other key of it.
+ * The character or the name of a key. On a keyboard of another script, the Latin letter at that place. Only Shift makes a capital:
+ * Caps Lock is ignored.
  */
 function latinKey({ key, code, shiftKey }: KeyboardEvent): string {
   const [, letter] = /^Key([A-Z])$/.exec(code) ?? [];
@@ -56,10 +56,10 @@ interface KeyUser {
   bindings: readonly KeyBinding[];
   readonly pane: RefObject<HTMLElement | null> | undefined;
 }
-/** Everything on screen that has keys. */
+/** All components with key bindings that are mounted. */
 const users = new Set<KeyUser>();
 
-/** What keys do now, where the focus is, as the palette lists it; the screen's before the page's. */
+/** The bindings that apply where the focus is, for the palette; the screen's before the page's. */
 export function commandBindings(): KeyBinding[] {
   return [...users]
     .filter(({ pane }) => pane === undefined || (pane.current !== null && holdsKeys(pane.current)))
@@ -67,15 +67,15 @@ export function commandBindings(): KeyBinding[] {
     .filter(({ unfocused, keyOnly }) => unfocused !== true && keyOnly !== true);
 }
 
-/** Whether a pane has the focus or, where none has it, is the first that is on screen. */
+/** Whether a pane contains the focus or, if none does, is the first visible one. */
 function holdsKeys(pane: HTMLElement): boolean {
   const panes = [...document.querySelectorAll<HTMLElement>(".pane")].filter((one) => one.clientHeight > 0);
   return (panes.find((one) => one.contains(document.activeElement)) ?? panes[0]) === pane;
 }
 
 /**
- * Keys of a screen, or of a pane where several stand side by side. They rest while a dialog is open, and while one types
- * (those with Ctrl stay).
+ * Key bindings of a screen, or of one of several panes. Inactive while a dialog is open and, except for those with Ctrl, while the user
+ * types.
  */
 export function useKeys(bindings: readonly KeyBinding[], pane?: RefObject<HTMLElement | null>): void {
   const user = useRef<KeyUser>({ bindings, pane });

@@ -1,4 +1,4 @@
-/** A random UUID (version 4), also where the page is not in a secure context, which `crypto.randomUUID` asks for. */
+/** A random UUID (version 4). Also works outside a secure context, which `crypto.randomUUID` needs. */
 export function newId(): string {
   if (typeof crypto.randomUUID === "function") return crypto.randomUUID();
   const bytes = crypto.getRandomValues(new Uint8Array(16));

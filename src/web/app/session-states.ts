@@ -1,5 +1,5 @@
 import type { SessionStatus } from "../../model/session.ts";
-/** What the list can be filtered by, in order. `waiting`: for a person's answer, the session's own or a run's below it. */
+/** States that the list can be filtered by, in order. `waiting`: the session or a run below it waits for the user. */
 export const STATES = [
   "waiting",
   "running",

@@ -4,8 +4,8 @@ import { plainMarkdown } from "../text/plain-markdown.ts";
 import { t } from "../text/text.ts";
 
 /**
- * What the page calls a session: its title, else what was asked first. A run: what it was asked to do. Hidden characters are
- * written out, for it stands in attributes and in the window's title too.
+ * The title of a session: its own, else its first prompt; of a run, its task. Hidden characters are written out, because the title is
+ * also used in attributes and as the window's title.
  */
 export const sessionTitle = (row: SessionSummary): string =>
   visibleText(
@@ -13,6 +13,6 @@ export const sessionTitle = (row: SessionSummary): string =>
     "prose",
   );
 
-/** Which kind of agent a run is, for beside its title; `undefined`: no run, or the title says it already. */
+/** The name of a run's agent, shown beside its title. `undefined`: not a run, or the title is that name. */
 export const runKind = (row: SessionSummary): string | undefined =>
   row.run?.name === sessionTitle(row) ? undefined : row.run?.name;

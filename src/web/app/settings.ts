@@ -1,18 +1,18 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
 
-/** What a reader wants notifications of the desktop of: nothing, what waits for them, or also what failed and finished. */
+/** Which events show a desktop notification: none, sessions that wait for the user, or also those that failed or finished. */
 export type NotifyOf = "off" | "waiting" | "all";
 
-/** What a reader chose, kept in this browser. */
+/** The user's settings, stored in this browser. */
 export interface Settings {
   readonly theme: "system" | "dark" | "light";
-  /** Holds from the next load of the page on. */
+  /** Takes effect when the page is loaded again. */
   readonly language: "system" | "en" | "zh";
   /** How close rows of the list and of a transcript stand. */
   readonly density: "comfortable" | "compact";
   readonly thinking: "open" | "closed" | "open-while-live";
   readonly showSteps: boolean;
-  /** `readable`: what says nothing by itself is folded into a row beside it. */
+  /** `readable`: records that say nothing by themselves are folded into a row beside them. */
   readonly rows: "readable" | "every";
   readonly times: "clock" | "elapsed";
   readonly groupBy: "project" | "time";
@@ -45,7 +45,7 @@ const choices: { [Name in keyof Settings]: readonly Settings[Name][] } = {
   lanes: [false, true],
 };
 
-/** The chosen value where it is one of the choices, else the first of them. */
+/** The stored value if it is one of the choices, else the first choice. */
 function choice<Name extends keyof Settings>(stored: object, name: Name): Settings[Name] {
   const value: unknown = Reflect.get(stored, name);
   const [first] = choices[name];
@@ -88,7 +88,7 @@ function applyDensity(density: Settings["density"]): void {
   document.documentElement.classList.toggle("is-compact", density === "compact");
 }
 
-/** What was chosen in this browser, kept there with each change; theme and density are those of the document from here on. */
+/** Reads the settings, stores each change, and applies theme and density to the document. */
 export function createSettings(): StoreApi<Settings> {
   const settings = createStore<Settings>(read);
   applyTheme(settings.getState().theme);
@@ -99,7 +99,7 @@ export function createSettings(): StoreApi<Settings> {
     try {
       localStorage.setItem(KEY, JSON.stringify(now));
     } catch {
-      // Without storage the choice holds until the page is closed.
+      // Without storage, a choice lasts until the page is closed.
     }
   });
   return settings;

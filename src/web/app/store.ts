@@ -8,7 +8,7 @@ import { type Ask, createAsk } from "../api/ask.ts";
 import { type Batch, type Connection, createLive, type Live, type LiveOptions } from "../api/live.ts";
 import { createSettings, type Settings } from "./settings.ts";
 
-/** Every session's row. The map is changed in place (thousands of rows, many changes): `version` rises with each change. */
+/** The rows of all sessions. The map is mutated (thousands of rows, many changes): `version` increases with each change. */
 export interface SessionRows {
   readonly version: number;
   readonly loaded: boolean;
@@ -19,16 +19,16 @@ export interface SessionRows {
   readonly waiting: ReadonlySet<string>;
 }
 
-/** All that the page holds. One per page; tests make their own against a server of theirs. */
+/** All data of the page. One per page; tests create their own for a test server. */
 export interface Client {
-  /** `apiOf` puts it into words. */
+  /** Sends requests; `apiOf` has a method for each. */
   readonly ask: Ask;
   readonly live: Live;
   readonly rows: StoreApi<SessionRows>;
   /** Rows of sessions in opened files, which are not listed. */
   readonly opened: StoreApi<Pick<SessionRows, "byId" | "runs">>;
   readonly settings: StoreApi<Settings>;
-  /** The daemon's own state; `outdated`: it serves another page than this one. */
+  /** The daemon's status. `outdated`: it serves another version of the page. */
   readonly status: StoreApi<{ readonly reply?: StatusReply; readonly outdated: boolean }>;
   refreshStatus(): Promise<void>;
   close(): void;
@@ -37,19 +37,19 @@ export interface Client {
 interface ClientOptions {
   /** Where the daemon is: `http://127.0.0.1:4777`. */
   origin: string;
-  /** The address of the page's own first script. Absent: it was not built. */
+  /** The path of the page's entry script. Absent in development. */
   build?: string;
   openSocket?: LiveOptions["openSocket"];
 }
 
-/** How long the daemon's own state is waited for. */
+/** Timeout of a status request, in milliseconds. */
 const STATUS_MS = 10_000;
 
 export function createClient({ origin, build, openSocket }: ClientOptions): Client {
   const ask = createAsk(origin);
   const askStatus = async (): Promise<StatusReply | "unauthorized" | "offline"> => {
     try {
-      // Each reconnection asks: unanswered ones would come to hold all the connections that a browser gives one host.
+      // Each reconnection asks. Without a timeout, unanswered requests would use up the browser's connections to this host.
       const response = await ask("/api/status", AbortSignal.timeout(STATUS_MS));
       if (response.ok) return await response.json();
       return response.status === 401 ? "unauthorized" : "offline";
@@ -127,7 +127,7 @@ export function createClient({ origin, build, openSocket }: ClientOptions): Clie
   };
 }
 
-/** Keeps the rows of opened files' sessions for as long as the page is open. */
+/** Adds the rows of sessions in opened files. They stay until the page is closed. */
 export function keepOpenedRows({ opened }: Pick<Client, "opened">, found: readonly SessionSummary[]): void {
   opened.setState(({ byId, runs }) => {
     const all = new Map([...byId, ...found.map((row) => [row.id, row] as const)]);
@@ -138,14 +138,14 @@ export function keepOpenedRows({ opened }: Pick<Client, "opened">, found: readon
   });
 }
 
-/** The rows among which a session's own, and those of its runs, are. */
+/** The store that has the rows of a session and of its runs. */
 export const rowsOf = (client: Client, session_id: string): Client["opened"] =>
   isOpenedSession(session_id) ? client.opened : client.rows;
 
 const ClientContext = createContext<Client | undefined>(undefined);
 export const ClientProvider = ClientContext.Provider;
 
-/** The page's client; throws where no `ClientProvider` stands above. */
+/** The page's client. Throws without a `ClientProvider` above. */
 export function useClient(): Client {
   const client = useContext(ClientContext);
   if (client === undefined) throw new Error("useClient needs a ClientProvider above it.");
@@ -154,7 +154,7 @@ export function useClient(): Client {
 
 export const useConnection = (): Connection => useStore(useClient().live.connection);
 
-/** What was chosen under a name, and how to choose otherwise. */
+/** The value of a setting, and its setter. */
 export function useSetting<Name extends keyof Settings>(
   name: Name,
 ): [Settings[Name], (value: Settings[Name]) => void] {
@@ -170,7 +170,7 @@ export function useRow(id: string | undefined): SessionSummary | undefined {
   );
 }
 
-/** Asks for the daemon's own state now, whenever it is reached again and, while it indexes, every second; else every half minute. */
+/** Polls the daemon's status: now, after each reconnection, every second while it indexes, and every 30 s otherwise. */
 export function useStatus(): { reply?: StatusReply; outdated: boolean } {
   const client = useClient();
   const status = useStore(client.status);

@@ -9,20 +9,20 @@ import { type SessionRows, useClient } from "./store.ts";
 /** Something that waits for a person: a request of a session that the daemon runs, or an agent in its own terminal. */
 export interface Waiting {
   readonly row: SessionSummary;
-  /** Tells it from all others, and from an earlier wait of the same session. */
+  /** Unique among all waits, including earlier ones of the same session. */
   readonly key: string;
   readonly title: string;
   /** Milliseconds since 1970. */
   readonly since: number;
-  /** Where it stands: the part of a request, the session of an agent in a terminal. */
+  /** Link to the part of the request, or to the session of an agent in a terminal. */
   readonly href: string;
-  /** Set where it can be answered here. */
+  /** Set if it can be answered on this page. */
   readonly request_id?: string;
 }
 
 type Rows = Pick<SessionRows, "byId" | "waiting">;
 
-/** What a session itself waits for, the longest first. */
+/** What a session itself waits for, longest wait first. */
 export function waitsOf(row: SessionSummary): Waiting[] {
   const { requests = [], waiting } = row;
   if (requests.length === 0 && waiting !== undefined) {
@@ -40,7 +40,7 @@ export function waitsOf(row: SessionSummary): Waiting[] {
   }));
 }
 
-/** All that waits for a person, what waits longest first. */
+/** Everything that waits for the user, longest wait first. */
 export function allWaiting({ byId, waiting }: Rows): Waiting[] {
   return [...waiting]
     .map((id) => byId.get(id))
@@ -49,7 +49,7 @@ export function allWaiting({ byId, waiting }: Rows): Waiting[] {
     .sort((a, b) => a.since - b.since || (a.key < b.key ? -1 : 1));
 }
 
-/** Every session above a run, nearest first; rows that name each other as parents end it. */
+/** All ancestors of a run, nearest first. Stops at a cycle of parents. */
 export function ancestorsOf(byId: Rows["byId"], row: SessionSummary): string[] {
   const path: string[] = [];
   const seen = new Set([row.id]);
@@ -61,7 +61,7 @@ export function ancestorsOf(byId: Rows["byId"], row: SessionSummary): string[] {
   return path;
 }
 
-/** What runs below each session wait for, at any depth, by the session's id; longest first. */
+/** What the runs below each session wait for, at any depth, by the session's id; longest wait first. */
 export function waitingBelow(rows: Rows): Map<string, Waiting[]> {
   const below = new Map<string, Waiting[]>();
   for (const waiting of allWaiting(rows))
@@ -76,7 +76,7 @@ export function waitingBelow(rows: Rows): Map<string, Waiting[]> {
 /** Everything that waits, live. */
 export function useWaiting(): Waiting[] {
   const { rows } = useClient();
-  // Changes with what waits, not with every row: the list has thousands.
+  // Changes only when a wait does, not with every row: the list has thousands.
   const key = useStore(rows, (now) =>
     now.waiting.size === 0
       ? ""
@@ -84,7 +84,7 @@ export function useWaiting(): Waiting[] {
           .map((id) => {
             const row = now.byId.get(id);
             if (row === undefined) return "";
-            // The terminal is found a moment after the agent has begun to wait.
+            // The terminal is found shortly after the agent has begun to wait.
             return `${id} ${waitsOf(row).map((one) => one.key)} ${JSON.stringify(row.waiting?.terminal)}`;
           })
           .join(),
@@ -92,7 +92,7 @@ export function useWaiting(): Waiting[] {
   return useMemo(() => (key === "" ? [] : allWaiting(rows.getState())), [key, rows]);
 }
 
-/** The page's title, with how much waits for a person before it. */
+/** Sets the page's title, preceded by the number of waits. */
 export function usePageTitle(title: string | undefined): void {
   const waiting = useWaiting().length;
   useEffect(() => {
@@ -100,7 +100,7 @@ export function usePageTitle(title: string | undefined): void {
   }, [title, waiting]);
 }
 
-/** The key that goes from one wait to the next, whichever session it is in. `tell` is told whether there was one. */
+/** The key that goes to the next wait, in any session. Calls `tell` with whether there was one. */
 export function useWaitingKey(tell?: (found: boolean) => void): KeyBinding {
   const { rows } = useClient();
   return {
@@ -111,7 +111,7 @@ export function useWaitingKey(tell?: (found: boolean) => void): KeyBinding {
       const here = hrefs.indexOf(location.pathname + location.hash);
       const next = hrefs[(here + 1) % hrefs.length];
       tell?.(next !== undefined);
-      // To the one where one is already, whatever stands beside it.
+      // If the session is open already, keep what is open beside it.
       const isHere = next === location.pathname + location.hash;
       if (next !== undefined) navigate(isHere ? location.pathname + location.search + location.hash : next);
     },
