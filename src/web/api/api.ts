@@ -44,7 +44,7 @@ import type { Ask } from "./ask.ts";
 import { type ApiClient, givenUpWhenLost } from "./in-flight-requests.ts";
 import type { ApiResult, Requests } from "./requests.ts";
 
-/** What the screens ask of the daemon; the list needs none of it. */
+/** Requests of the screens. The list of sessions needs none of them. */
 export interface Api extends SessionApi {
   parts(session_id: string, from: number, to: number): Promise<ApiResult<PartsReply>>;
   locate(
@@ -52,7 +52,7 @@ export interface Api extends SessionApi {
     by: { part: string } | { turn: string } | { call: string } | { error: string; by: "1" | "-1" },
   ): Promise<ApiResult<LocateReply>>;
   search(session_id: string, query: string, signal?: AbortSignal): Promise<ApiResult<SearchReply>>;
-  /** What a filter leaves of a session's rows under the reader's settings. */
+  /** Which rows of a session a filter shows, with the user's settings. */
   filter(
     session_id: string,
     filter: PartFilter,
@@ -67,15 +67,15 @@ export interface Api extends SessionApi {
   searchAll(query: string, cursor?: string, signal?: AbortSignal): Promise<ApiResult<SearchAllReply>>;
   whole(session_id: string, part_id: string): Promise<ApiResult<{ part: TranscriptPart }>>;
   raw(session_id: string, part_id: string): Promise<ApiResult<RawReply>>;
-  /** A piece of a call's whole output, where that is kept in a file. */
+  /** A piece of a call's whole output, if that is in a file. */
   output(session_id: string, part_id: string, from: number): Promise<ApiResult<Blob>>;
   /** The bytes of `attachment:<part id>:<n>`. */
   attachment(session_id: string, part_id: string, n: number): Promise<ApiResult<Blob>>;
 }
 
 /**
- * What a person does with the sessions that the daemon runs. What changes something may be sent again when its reply was lost:
- * it is done once, by an id of the page's making or because doing it again changes nothing.
+ * Actions on the sessions that the daemon runs. A request may be retried after its reply was lost: it is idempotent, by itself or by an
+ * id that the page chose.
  */
 interface SessionApi {
   agents(): Promise<ApiResult<AgentsReply>>;
@@ -84,12 +84,12 @@ interface SessionApi {
   /** A prompt that waits for the end of the turn. */
   waitingPrompt(session_id: string, message_id: string): Promise<ApiResult<PromptBody>>;
   withdrawPrompt(session_id: string, message_id: string, withdrawal_id: string): Promise<ApiResult<unknown>>;
-  /** Of those that wait though the agent is idle. */
+  /** Starts a queued prompt while the agent is idle. */
   beginPrompt(session_id: string, message_id: string): Promise<ApiResult<unknown>>;
   stop(session_id: string, body: StopBody): Promise<ApiResult<unknown>>;
   compact(session_id: string): Promise<ApiResult<unknown>>;
   setModel(session_id: string, model: string): Promise<ApiResult<unknown>>;
-  /** How the request stands now: another browser may have been first. */
+  /** Returns the state of the request: another browser may have answered first. */
   answer(
     session_id: string,
     request_id: string,
@@ -101,13 +101,13 @@ interface SessionApi {
     body: { session_id: string; before: string },
   ): Promise<ApiResult<{ session_id: string }>>;
   rewind(session_id: string, before: string): Promise<ApiResult<unknown>>;
-  /** What a turn (from 1), or all turns, changed. */
+  /** The changes of a turn (from 1) or of all turns. */
   changes(
     session_id: string,
     turn: number | undefined,
     signal?: AbortSignal,
   ): Promise<ApiResult<ChangesReply>>;
-  /** What a model call was given: by its number, from 1, or by a part of its step. `find` marks what holds a text. */
+  /** The input of a model call, by its number (from 1) or by a part of its step. `find` marks items that contain a text. */
   context(
     session_id: string,
     which: { call: number } | { part: string },
@@ -116,15 +116,15 @@ interface SessionApi {
   ): Promise<ApiResult<ContextReply>>;
   /** The text of one item of it, from 0. */
   contextItem(session_id: string, call: number, item: number): Promise<ApiResult<ContextItemReply>>;
-  /** What a turn (from 1), or all turns, took. */
+  /** Time, tokens and cost of a turn (from 1) or of all turns. */
   figures(
     session_id: string,
     turn: number | undefined,
     signal?: AbortSignal,
   ): Promise<ApiResult<FiguresReply>>;
-  /** Two sessions from their first difference on. */
+  /** Compares two sessions from their first difference on. */
   compare(session_id: string, other: string, signal?: AbortSignal): Promise<ApiResult<CompareReply>>;
-  /** What is shown of a session beside its record, read anew. */
+  /** Compares what is shown with the record, which is read again. */
   verify(
     session_id: string,
     body: { page?: PageParts },
@@ -134,13 +134,13 @@ interface SessionApi {
   disk(session_id: string, signal?: AbortSignal): Promise<ApiResult<DiskReply>>;
   /** A session and its runs on one clock. */
   lanes(session_id: string, signal?: AbortSignal): Promise<ApiResult<LanesReply>>;
-  /** What a session asks, whole. */
+  /** The open requests of a session, not truncated. */
   openRequests(session_id: string, signal?: AbortSignal): Promise<ApiResult<OpenRequestsReply>>;
   answerTerminal(
     request_id: string,
     body: { digest?: string; answer: Answer },
   ): Promise<ApiResult<{ outcome: RequestOutcome; answer?: Answer }>>;
-  /** Words for an agent in a terminal. */
+  /** Sends a prompt to an agent in a terminal. */
   promptTerminal(
     session_id: string,
     prompt: { message_id: string; text: string },
@@ -256,7 +256,7 @@ function createApi({ get, post, bytes }: Requests): Api {
 
 const apis = new WeakMap<Ask, Api>();
 
-/** The same for a client at every call. */
+/** Returns the same object for the same client. */
 export function apiOf(client: ApiClient): Api {
   const api = apis.get(client.ask) ?? createApi(givenUpWhenLost(client));
   apis.set(client.ask, api);

@@ -1,9 +1,9 @@
 import { CLIENT_HEADER } from "../../protocol.ts";
 
-/** Asks the daemon for something or, with a body (JSON, or bytes as a `Blob`), to do something. Rejects where there is no answer. */
+/** Sends a request to the daemon: GET or, with a body (JSON, or bytes as a `Blob`), POST. Rejects without an answer. */
 export type Ask = (path: string, signal?: AbortSignal, body?: unknown) => Promise<Response>;
 
-/** How the page asks its daemon: all its requests go through here. */
+/** All requests of the page go through here. */
 export const createAsk =
   (base: string): Ask =>
   (path, signal, body) =>

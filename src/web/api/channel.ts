@@ -2,21 +2,21 @@ import type { LiveChange } from "../../model/live-text.ts";
 import type { ChannelFrame, ClientMessage, ServerMessage } from "../../protocol.ts";
 
 /**
- * Where a client stands on one channel. Pure: a socket's messages go in, what to apply and whether to ask again comes
- * out. Delivery is at least once and in any order that a broken connection makes; what is applied is exactly once and
- * in order, because frames already applied are dropped and a gap asks for what is missing.
+ * The position of a client on one channel. Pure: messages of the socket go in; what to apply, and whether to subscribe again, comes
+ * out. Messages are delivered at least once and, after a reconnection, in any order. They are applied exactly once and in order:
+ * frames that were applied before are dropped, and a gap requests what is missing.
  */
 export interface ChannelPosition {
   readonly channel: string;
-  /** Absent: nothing yet, only a snapshot can begin. */
+  /** Absent: nothing was received yet; only a snapshot can start. */
   readonly epoch?: string;
   /** The last seq applied. */
   readonly seq: number;
-  /** Everything that the daemon had when it last said so is here. */
+  /** Everything that the daemon had at its last heartbeat is applied. */
   readonly synced: boolean;
-  /** Heartbeats since a subscription was sent that has not been answered yet. */
+  /** Heartbeats since the last subscription that was not answered yet. */
   readonly waiting?: number;
-  /** The daemon will not serve this channel on this connection. */
+  /** The daemon refused this channel on this connection. */
   readonly refused?: true;
 }
 
@@ -37,10 +37,10 @@ interface Received {
   readonly ask?: true;
 }
 
-/** Where one stands who has nothing of the channel yet. */
+/** The position before anything was received. */
 export const channelStart = (channel: string): ChannelPosition => ({ channel, seq: 0, synced: false });
 
-/** What to send for going on where this position ends. */
+/** The message that subscribes from this position. */
 export function subscription(position: ChannelPosition): ClientMessage {
   return position.epoch === undefined
     ? { type: "subscribe", channel: position.channel }
@@ -58,7 +58,7 @@ export const restart = (position: ChannelPosition): ChannelPosition => channelSt
 const askAgain = (position: ChannelPosition): Received =>
   position.waiting === undefined ? { position: asked(position), ask: true } : { position };
 
-/** A position that needs no more answer: its daemon has said all it had. */
+/** A position that waits for no answer: the daemon sent everything it had. */
 function settled({ waiting: _, ...position }: ChannelPosition): ChannelPosition {
   return { ...position, synced: true };
 }
@@ -68,7 +68,7 @@ export function receive(position: ChannelPosition, message: ServerMessage): Rece
   if (message.type !== "heartbeat" && message.channel !== position.channel) return { position };
   switch (message.type) {
     case "snapshot":
-      // A late snapshot of the same life would take the view back to what it has already passed.
+      // A late snapshot of the same epoch would revert the view to an older state.
       if (message.epoch === position.epoch && message.seq <= position.seq) return { position };
       return {
         position: { ...position, epoch: message.epoch, seq: message.seq, synced: false },
@@ -105,7 +105,7 @@ export function receive(position: ChannelPosition, message: ServerMessage): Rece
         return {
           position: position.waiting === undefined && position.synced ? position : settled(position),
         };
-      // One heartbeat is patience for an answer on its way; the second means that it was lost.
+      // After one heartbeat the answer may still arrive; after the second it was lost.
       if (position.waiting === 0) return { position: { ...position, waiting: 1 } };
       return { position: asked(position), ask: true };
     }

@@ -8,14 +8,14 @@ export interface ApiClient {
   readonly live: Live;
 }
 
-/** In bytes a millisecond: what is sent slower is not waited for once connections were lost. */
+/** In bytes per millisecond: slower uploads are given up after the connection was lost. */
 const SLOWEST = 16;
-/** As many connections to one host as browsers hold, and for how many milliseconds an answer on them is waited for. */
+/** How many connections browsers open to one host, and how many milliseconds to wait for an answer on them. */
 const CONNECTIONS = { most: 6, wait_ms: 2_000 };
 
 /**
- * Requests that do not wait for ever on a connection that died without a word. Once the daemon is heard again after a loss,
- * what was under way is asked for again where it only reads, else it is `offline`. A long body has its time first.
+ * Requests that do not hang on a dead connection. Once the daemon is back after a loss, requests in flight are repeated if they only
+ * read, else they fail as `offline`. Long bodies get extra time.
  */
 export function givenUpWhenLost(client: ApiClient): Requests {
   const requests = requestsBy(client.ask);
@@ -27,8 +27,8 @@ export function givenUpWhenLost(client: ApiClient): Requests {
       const length = body === undefined ? 0 : JSON.stringify(body).length;
       setTimeout(() => abort.abort(), length / SLOWEST);
     }
-    // What is asked next would wait on those that are idle and dead: each is asked something, and closed without an answer.
-    // Not of one address, for which the browser's cache lets one wait for the other.
+    // The next requests would hang on idle, dead connections: probe each one, so that it is closed if it does not answer.
+    // With different addresses: the browser's cache serializes requests of the same one.
     deadOnesClosed = Promise.all(
       Array.from({ length: CONNECTIONS.most }, (_, n) =>
         requests.get(`/api/status?${n}`, AbortSignal.timeout(CONNECTIONS.wait_ms)),

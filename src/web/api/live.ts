@@ -4,23 +4,23 @@ import { joinLiveChanges, type LiveChange } from "../../model/live-text.ts";
 import { type ClientMessage, PIECE_MARK, type ServerMessage } from "../../protocol.ts";
 import { asked, type ChannelPosition, channelStart, receive, restart, subscription } from "./channel.ts";
 
-/** No message for so long means that the connection is dead, whatever the socket says; in milliseconds. */
+/** After so many milliseconds without a message the connection counts as dead, whatever the socket says. */
 const SILENCE_MS = 10_000;
 const BACKOFF_MS = { first: 500, most: 8_000 };
-/** How long a flush may wait where no animation frame comes: a hidden tab still folds. */
+/** Maximum delay of a flush without an animation frame: a hidden tab still folds. */
 const HIDDEN_FLUSH_MS = 250;
 
 /**
- * `live`: the daemon spoke in the last ten seconds. `lost`: it does not; what is shown is as old as `heard_at`.
- * `unauthorized`: it speaks, but not to this browser.
+ * `live`: a message arrived in the last ten seconds. `lost`: none did; the page shows the state of `heard_at`.
+ * `unauthorized`: the daemon rejects this browser.
  */
 export interface Connection {
   readonly status: "connecting" | "live" | "lost" | "unauthorized";
-  /** When the daemon was last heard, in milliseconds since 1970; absent: never. */
+  /** When the last message arrived, in milliseconds since 1970. Absent: never. */
   readonly last_message_at?: number;
   /** When the next attempt starts. */
   readonly retry_at?: number;
-  /** The daemon answers requests, but no socket to it has opened: what is between passes none on. */
+  /** The daemon answers requests, but no socket opens: a proxy in between does not pass WebSockets on. */
   readonly blocked?: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface Batch {
   position: ChannelPosition;
 }
 
-/** The page's one connection to its daemon, made again whenever it breaks. */
+/** The page's one WebSocket to its daemon. It reconnects by itself. */
 export interface Live {
   readonly connection: StoreApi<Connection>;
   /**
@@ -44,20 +44,20 @@ export interface Live {
    * subscription; its `end` returns the position, from which a later one can go on.
    */
   subscribe(channel: string, apply: (batch: Batch) => void, from?: ChannelPosition): Subscription;
-  /** Tries now, for an impatient person. */
+  /** Reconnects now. */
   reconnect(): void;
   close(): void;
 }
-/** A channel that is followed until its `end`. */
+/** A subscription, until `end` is called. */
 export interface Subscription {
-  /** What was applied cannot be trusted: asks for a snapshot. */
+  /** Requests a snapshot, because the applied state cannot be trusted. */
   restart(): void;
   end(): ChannelPosition;
 }
 
 interface Follower {
   position: ChannelPosition;
-  /** Received and not yet handed over. */
+  /** Received, but not yet applied. */
   pending: Batch | undefined;
   /** Whether there may be live parts. */
   has_live: boolean;
@@ -67,12 +67,12 @@ interface Follower {
 export interface LiveOptions {
   /** `ws://host/api/live?pieces` */
   url: string;
-  /** Why a connection could not be made: asked after each failure. */
+  /** Finds out why a connection failed. Called after each failure. */
   probe(): Promise<"unauthorized" | "offline" | "ok">;
   openSocket?: (url: string) => WebSocket;
   /** From 0 to 1. */
   random?: () => number;
-  /** See `SILENCE_MS`, which it is where it is absent. */
+  /** Default: `SILENCE_MS`. */
   silence_ms?: number;
 }
 
@@ -165,7 +165,7 @@ export function createLive({
     clearTimeout(silence);
     clearTimeout(retry);
     if (closed) return;
-    // Full jitter: after a restart a thousand pages do not come back at once.
+    // Full jitter, so that a thousand pages do not reconnect at once after a restart.
     const wait = 250 + random() * Math.min(BACKOFF_MS.most, BACKOFF_MS.first * 2 ** attempt);
     attempt += 1;
     setStatus("lost", Date.now() + wait);
@@ -228,9 +228,9 @@ export function createLive({
     if (closed || socket !== undefined) return;
     const opened = openSocket === undefined ? new WebSocket(url) : openSocket(url);
     socket = opened;
-    /** What has come of a message in pieces. */
+    /** The pieces of a message received so far. */
     let begun = "";
-    // A handshake that hangs is silence too.
+    // A handshake that hangs counts as silence.
     listenForSilence();
     opened.onopen = () => {
       if (socket !== opened) return;
@@ -262,11 +262,11 @@ export function createLive({
     const old = socket;
     socket = undefined;
     old?.close();
-    // Requests that were under way are given up by it: their connections died with this one.
+    // Requests in flight are given up: their connections died with this one.
     if (connection.getState().status === "live") setStatus("lost");
     connect();
   };
-  // A laptop that wakes, a network that returns, a tab that is looked at again: its timers may not have run meanwhile.
+  // After waking up, regaining the network or becoming visible: timers may not have run meanwhile.
   const wake = (): void => {
     if (!document.hidden && connection.getState().status !== "unauthorized") reconnect();
   };

@@ -3,8 +3,8 @@ import { t } from "../text/text.ts";
 import type { Ask } from "./ask.ts";
 
 /**
- * Why a request has no value. `unauthorized`: this browser has no valid cookie. `offline`: no daemon answered, so that what
- * was asked for may be done all the same.
+ * Why a request failed. `unauthorized`: this browser has no valid cookie. `offline`: no answer came; the action may have happened
+ * nevertheless.
  */
 export type ApiFailure =
   | { code: "unauthorized" }
@@ -12,10 +12,10 @@ export type ApiFailure =
   /** `reason`: the daemon's own code for it. */
   | { code: "refused"; status: number; reason?: string; message: string; remedy?: string };
 
-/** A reply, or why there is none: no request rejects. */
+/** A reply, or why there is none. Requests never reject. */
 export type ApiResult<Value> = { ok: true; value: Value } | { ok: false; failure: ApiFailure };
 
-/** What the daemon is asked, and what came of it. Failures are values; an aborted request is `offline`. */
+/** Sends requests. Failures are returned, not thrown; an aborted request is `offline`. */
 export interface Requests {
   // The daemon that served this page checks what it sends against protocol.ts; checking 200 parts again would cost more
   // than rendering them.
@@ -28,12 +28,12 @@ async function refusal(response: Response): Promise<ApiFailure> {
   const { status } = response;
   if (status === 401) return { code: "unauthorized" };
   const refused = { code: "refused", status, message: t.failure.answered(status) } as const;
-  // The daemon says in words of its own why it fails: this is a proxy that had no answer from it.
+  // The daemon's own errors have a JSON body: this one is from a proxy that got no answer.
   const plain = status === 408 || status >= 500 ? ({ code: "offline" } as const) : refused;
   try {
     const body: unknown = await response.json();
     if (typeof body !== "object" || body === null || !("error" in body)) return plain;
-    // Whoever answers in this shape is the daemon; each field is still checked below.
+    // Only the daemon answers in this shape; each field is checked below.
     const { code, message, remedy } = (body as ErrorReply).error ?? {};
     if (typeof message !== "string") return plain;
     return {
