@@ -12,7 +12,7 @@ import { t } from "../../text/text.ts";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { ModelField } from "../new-session/ModelField.tsx";
 
-/** What can be changed about the agent of a session: its model, and how much of its context is filled. */
+/** Switches the model of a session's agent, and compacts its context. */
 export function AgentDialog({
   row,
   control,

@@ -23,7 +23,7 @@ export function FilterBar({
   const first = useRef<HTMLFieldSetElement>(null);
   const isCounted = counted !== undefined;
   useEffect(() => {
-    // The first chip is there once the rows are counted.
+    // The chips are rendered once the rows are counted.
     if (isCounted) first.current?.querySelector("button")?.focus();
   }, [isCounted]);
   const tools = Object.entries(counted?.counts.tools ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -90,7 +90,7 @@ function withTool({ tools: _, ...rest }: PartFilter, tool: string): PartFilter {
   return tool === "" ? rest : { ...rest, tools: [tool] };
 }
 
-/** Values of one field that some row has, or that are chosen. */
+/** The values of one field that occur or are chosen. */
 function Chips<Value extends string>({
   box,
   legend,

@@ -18,7 +18,7 @@ import { Dialog } from "../../ui/Dialog.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
 import { comeToWrite } from "./to-write.ts";
 
-/** What can begin at a prompt of the past: a session of its own, or this one again. The prompt comes back to be changed. */
+/** Continues from an earlier prompt, in a new session or in this one. The prompt is put into the draft, to be edited. */
 export function GoOnDialog({
   session,
   row,
@@ -35,11 +35,11 @@ export function GoOnDialog({
   const api = apiOf(client);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
-  // Made once for each time that it is opened: a reply that is lost makes no second session.
+  // One id per opening: a retry after a lost reply creates no second session.
   const [fork_id] = useState(newId);
   const working = row.control?.state !== "idle";
 
-  // Asked for at once, so that it is there when something is chosen.
+  // Requested at once, so that it is there when the user chooses.
   const [coming] = useState(() => pastPrompt(api, row.id, prompt_id, row.control?.takes_images === true));
   const [past, setPast] = useState<ApiResult<PastPrompt>>();
   const isOpen = useRef(false);
@@ -55,14 +55,14 @@ export function GoOnDialog({
   const disabled = busy || past?.ok === false;
   const said = past?.ok === false ? t.fork.notLoaded(failureText(past.failure)) : problem;
 
-  /** Begins, and puts the prompt into the draft of the session that goes on. */
+  /** Starts, and puts the prompt into the draft of the session that continues. */
   const goOn = async (session_id: string, begin: () => Promise<ApiResult<unknown>>): Promise<void> => {
     setBusy(true);
     setProblem(undefined);
     const whole = await coming;
-    // Closed before anything began, it begins nothing.
+    // The dialog was closed: start nothing.
     if (!isOpen.current) return;
-    // That it cannot be had, or not all of it, is said before anything begins.
+    // If the prompt cannot be loaded, or not completely, say so before starting.
     if (!whole.ok || (past === undefined && whole.value.lost > 0)) {
       setBusy(false);
       return;
@@ -75,12 +75,12 @@ export function GoOnDialog({
     }
     const draft = draftOf(client, session_id);
     const { text, images } = draft.state.getState();
-    // What is written there already stays.
+    // A draft that is not empty is kept.
     if (text.trim() === "" && images.length === 0) {
       draft.setText(whole.value.text);
       draft.setImages(whole.value.images);
     }
-    // Who has closed it meanwhile finds the new session in the list.
+    // If the dialog was closed meanwhile, the new session is in the list.
     if (!isOpen.current) return;
     comeToWrite(session_id);
     onClose();
@@ -125,7 +125,7 @@ export function GoOnDialog({
   );
 }
 
-/** As much of the prompt as tells it from others: that much is always here. */
+/** The beginning of the prompt, which is always loaded. */
 function beginningOf(session: OpenSession, prompt_id: string): string {
   const { transcript } = session.state.getState();
   const index = transcript === undefined ? undefined : positionOf(transcript, prompt_id);

@@ -20,7 +20,7 @@ interface Props {
   onGo(turn: number): void;
 }
 
-/** The session's prompts, one line each: where one is, what failed, what runs. */
+/** The prompts of the session, one line each, with the current one, errors and states. */
 export function Outline({ transcript, current, isWaiting, onGo }: Props): ReactNode {
   const box = useRef<HTMLDivElement>(null);
   const { turns } = transcript;
@@ -90,7 +90,7 @@ export function Outline({ transcript, current, isWaiting, onGo }: Props): ReactN
   );
 }
 
-/** Scrolls a turn into the middle of the list where it is out of view. */
+/** Scrolls a turn that is out of view into the middle of the list. */
 function show(list: HTMLElement, turn: number): void {
   const top = turn * ROW;
   if (top < list.scrollTop || top + ROW > list.scrollTop + list.clientHeight)

@@ -12,7 +12,7 @@ import type { PaneProps } from "./pane-props.ts";
 import { ReadyPane } from "./ReadyPane.tsx";
 import { useFocusOnOpening } from "./use-pane-focus.ts";
 
-/** One session: its header, its transcript, its turns and runs. Two of them stand side by side when a run is open beside. */
+/** One session: header, transcript, turns and runs. With a run in split view there are two panes. */
 export function SessionPane(props: PaneProps): ReactNode {
   const { session_id, besideOf } = props;
   const client = useClient();
@@ -24,7 +24,7 @@ export function SessionPane(props: PaneProps): ReactNode {
   const isMissing = refused?.code === "no_channel";
 
   useFocusOnOpening({ isBeside: besideOf !== undefined, isReady: ready });
-  // Right after its start the daemon has not found every file yet.
+  // Right after its start, the daemon may not have found the file yet.
   const known = useRow(session_id) !== undefined;
   useEffect(() => {
     if (known && isMissing) session.retry();

@@ -36,11 +36,11 @@ import { liveRows, useLiveText } from "./use-live-text.ts";
 
 type Place = NonNullable<Reading["place"]>;
 
-/** What a screen asks of the transcript that it shows. */
+/** Controls the transcript from outside. */
 export interface ScrollerHandle {
   /**
-   * The part's row below the sticky heading, its turn's heading for a prompt. The place holds while rows load above, or, with
-   * `andOn`, until the end is in view, which then is followed.
+   * Scrolls a part's row (for a prompt, its turn's heading) below the sticky heading. It stays there while rows load above. With `andOn`,
+   * the end is followed once it is in view.
    */
   toPart(index: number, andOn?: boolean): void;
   toTurn(turn: number): void;
@@ -49,19 +49,19 @@ export interface ScrollerHandle {
   toEnd(): void;
   /** The first row in view, its turn, and whether that turn begins above the view. */
   here(): { index: number; turn: number; within: boolean };
-  /** Whether some of the row that shows a part is in view. */
+  /** Whether the row of a part is at least partly in view. */
   shows(index: number): boolean;
-  /** The last part in view, with those behind it that have no row of their own; `undefined`: nothing is on screen. */
+  /** The last part in view, including the following ones without a row. `undefined`: nothing is on screen. */
   lastInView(): number | undefined;
-  /** As the reader's own scrolling, by pixels or (`pages`) by views. */
+  /** Scrolls like the user, by pixels or (`pages`) by the height of the view. */
   scroll(by: number, unit: "pixels" | "pages"): void;
   /** Focuses the next (1) or previous (−1) row. */
   step(by: 1 | -1): void;
-  /** The keyboard scrolls from here on. */
+  /** Focuses the scrolling box. */
   focus(): void;
-  /** The rows that are on the page. */
+  /** The element that contains the rendered rows. */
   rows(): HTMLElement | null;
-  /** What stands in a row comes into view, where it is not. The place holds, as with `toPart`. */
+  /** Scrolls a range inside a row into view, if it is not. It stays there, as with `toPart`. */
   toRange(range: Range): void;
 }
 
@@ -70,10 +70,10 @@ interface Props {
   host: TranscriptHost;
   label: string;
   initial: Place;
-  /** Whether the session waits for somebody's answer. */
+  /** Whether the session waits for an answer. */
   isWaiting: boolean;
   targetPartId: string | undefined;
-  /** What one looks for in the target; empty: nothing. */
+  /** The text that is searched for; empty: none. */
   search: string;
   /** Hides rows; absent: all are shown. */
   filter: RowFilter | undefined;
@@ -90,27 +90,27 @@ interface Held {
   readonly parts: ReadonlyMap<number, TranscriptPart>;
 }
 
-/** Rows are rendered so far beyond the view, in pixels: what scrolls in is there before it is seen. */
+/** How far beyond the view rows are rendered, in pixels. */
 const OVERSCAN = 800;
-/** Scrolled so little, the rows that are rendered still cover the view. */
+/** After scrolling less than this, in pixels, the rendered rows still cover the view. */
 const KEEP = 200;
 const AT_END = 4;
-/** However high what stands above the first row turns out to be; a number that JSON can keep. */
+/** The start, however high the rows above turn out to be. A number that JSON can store. */
 const AT_START: Place = { end: false, index: 0, offset: Number.MIN_SAFE_INTEGER };
-/** Controls that make a row longer, and shorter. */
+/** Controls that make a row higher, and lower. */
 const OPENS = ".show-all, [aria-expanded=false], details:not([open]) > summary";
 const CLOSES = "[aria-expanded=true], details[open] > summary";
-/** A fling through a long session loads where it ends, not all that it passes. */
+/** Delay of loading, in milliseconds: a fling through a long session loads only where it ends. */
 const LOAD_MS = 60;
 const RETRY_MS = 2_000;
 const BELOW_HEADING = 8;
 const LINE = 24;
-/** What is gone to inside a row has this share of the view above it. */
+/** A range that is scrolled to has a quarter of the view above it. */
 const ABOVE_RANGE = 4;
 
 /**
- * The transcript in its scrolling box: only the rows in view exist. What the reader looks at never moves: the row at the
- * top of the view is the anchor, and the box is scrolled with whatever changes above it. At the end, the end is.
+ * The transcript in its scrolling box. Only rows in view are rendered. Content in view never moves: the row at the top is the anchor, and
+ * the box is scrolled by whatever changes above it. While the end is followed, the end is the anchor.
  */
 export const TranscriptScroller = memo(function TranscriptScroller({
   session,
@@ -128,19 +128,19 @@ export const TranscriptScroller = memo(function TranscriptScroller({
 }: Props): ReactNode {
   const box = useRef<HTMLDivElement>(null);
   const anchor = useRef<Place>(initial);
-  /** Where this component last scrolled to: a scroll event from there is its own, not the reader's. */
+  /** Where this component last scrolled to: a scroll event with that position is not the user's. */
   const own = useRef(Number.NEGATIVE_INFINITY);
   const seen = useRef({ top: 0, height: 0, rendered: 0 });
-  /** What the reader did last of that which leaves the end without a scroll: closing it again goes back there. */
+  /** Opening a row leaves the end without scrolling; closing it again follows the end again. */
   const leftEnd = useRef<"opened" | "closed">(undefined);
-  /** The row or heading that has the focus, or something in it: it stays in the document, or the focus would be gone with it. */
+  /** The row or heading that contains the focus. It stays rendered, or the focus would be lost. */
   const focusedRow = useRef<number>(undefined);
   const tabbed = useRef(false);
-  /** What the reader holds, by pointer or selection: the rows, and their parts as they were when they were taken hold of. */
+  /** The rows that the user holds by pointer or selection, and their parts as they were at that time. */
   const held = useRef<Held>(undefined);
-  /** The end was followed when the reader took hold, and is again when they let go. */
+  /** The end was followed when the user began to hold rows, and is followed again when they release them. */
   const goesOn = useRef(false);
-  /** Once the end is in view it is followed: the reader went to what the agent waits for. */
+  /** The end is followed once it is in view: the user went to an open request. */
   const seeksEnd = useRef(false);
   const mounted = useRef(new Map<string, HTMLElement>());
   const [below, setBelow] = useState({ rows: 0, errors: 0 });
@@ -189,7 +189,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       }
       laidOut.current = { ...before, transcript: next };
       if (change.type === "reset" || before.transcript === undefined) {
-        // The rows of a rewritten file are gone; all others are where they were, and shown as the snapshot has them.
+        // After a rewrite of the file the held rows are gone; else they are where they were, with the snapshot's content.
         held.current = stale && held.current && { ...held.current, parts: new Map() };
         layout.reset(next, before);
       } else {
@@ -199,7 +199,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       }
       tick();
     };
-    // What came between the first render and this effect was missed: lay out anew.
+    // Changes between the first render and this effect were missed: reset the layout.
     const now = session.state.getState().transcript;
     const written = now === undefined ? [] : layout.setLive(liveRows(session.state.getState()), now);
     if (now !== undefined && (now !== laidOut.current.transcript || written.length > 0)) {
@@ -244,7 +244,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     [layout, onPlace, clearBelow],
   );
 
-  /** Where one reads by keyboard stays as it is; at the end, the last row leads on to what comes. */
+  /** Anchors the row that has the focus. On the last row at the end, the end is followed. */
   const stand = (index: number): void => {
     const { top, height } = seen.current;
     const isAtEnd = top + height >= layout.height - AT_END;
@@ -255,7 +255,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   const [observer] = useState(
     () =>
       new ResizeObserver(() => {
-        // Before the paint: whatever grew, the rows below it and the anchor are moved in the same frame.
+        // Before the paint, so that the rows below a row that grew move in the same frame.
         if (isPrinting.current) return;
         if (isOnScreen(box.current) && measureAll(layout, mounted.current)) flushSync(tick);
       }),
@@ -285,7 +285,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     [observer],
   );
 
-  // After each commit, before the paint: true heights, then the place.
+  // After each commit, before the paint: measure, then scroll to the anchor.
   const rounds = useRef(0);
   useLayoutEffect(() => {
     const element = box.current;
@@ -296,11 +296,11 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       mounted.current.delete(key);
     }
     if (measures.current.size > 500) measures.current.clear();
-    // What was loaded since has its row in another element.
+    // A part that was loaded meanwhile has a new element.
     if (focusedRow.current !== undefined && document.activeElement === document.body)
       (mounted.current.get(`row ${focusedRow.current}`) ?? element).focus({ preventScroll: true });
     seen.current.height = element.clientHeight;
-    // Behind a run that lies over it no row has a height.
+    // Behind a run that covers it, rows have no height.
     if (!isOnScreen(element)) return;
     const hasNoTail = tail.length === 0 && layout.measureTail(0);
     const changed = measureAll(layout, mounted.current) || hasNoTail;
@@ -309,7 +309,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       element.scrollTop = top;
       own.current = element.scrollTop;
     } else if (element.scrollTop !== seen.current.top) {
-      // The browser scrolled, to the end of a document that became shorter.
+      // The browser scrolled, because the content became shorter.
       own.current = element.scrollTop;
     }
     seen.current.top = element.scrollTop;
@@ -317,7 +317,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       leftEnd.current = undefined;
       if (element.scrollTop + element.clientHeight >= layout.height - AT_END) place({ end: true });
     }
-    // New heights may bring other rows into view; a few rounds settle it, a layout that never settles must not hang.
+    // New heights may bring other rows into view. The number of rounds is limited, so that it cannot hang.
     rounds.current = changed ? rounds.current + 1 : 0;
     if (changed && rounds.current < 10) tick();
     else {
@@ -336,13 +336,13 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     const element = box.current;
     if (element === null) return;
     const onScroll = (): void => {
-      // Hidden, or just shown again: where it stood is still to be restored.
+      // Hidden, or just shown again: its position was not restored yet.
       if (!isOnScreen(element) || seen.current.height === 0 || isPrinting.current) return;
       const top = element.scrollTop;
       const { top: before, height } = seen.current;
       seen.current.top = top;
       seen.current.height = element.clientHeight;
-      // A box that was higher for a moment, as while a prompt is pasted over another, was scrolled so by the browser.
+      // The browser scrolled, because the box was higher for a moment, as while a prompt is pasted over another.
       if (anchor.current.end && element.clientHeight !== height) {
         flushSync(tick);
         return;
@@ -351,8 +351,8 @@ export const TranscriptScroller = memo(function TranscriptScroller({
         own.current = Number.NEGATIVE_INFINITY;
         leftEnd.current = undefined;
         seeksEnd.current = false;
-        // Upwards by the least bit is leaving the end, or one could not scroll away from a growing session. A box that
-        // became higher was scrolled so by the browser.
+        // Any scroll upwards leaves the end, or the user could not scroll away from a growing session. If the box became higher, the browser
+        // scrolled.
         const isUpwards = top < before && element.clientHeight <= height;
         const end = !isUpwards && top + element.clientHeight >= layout.height - AT_END;
         const isHeld = held.current !== undefined;
@@ -414,7 +414,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   }, []);
   useEffect(() => () => observer.disconnect(), [observer]);
   useEffect(() => {
-    // WebKit brings the box of a page that it kept back at its start: what is heard of that must not pass for the reader's.
+    // WebKit resets the scroll position of a page from its cache: its event must not count as the user's.
     const comeBack = ({ persisted }: PageTransitionEvent): void => {
       if (persisted) flushSync(tick);
     };
@@ -454,7 +454,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   const isGrowing = isTurnOpen || tail.length > 0;
   const isTailNear = top + (seen.current.height || 1_000) + OVERSCAN >= layout.tailTop;
 
-  // Pages that are in view and not here.
+  // Pages in view that are not loaded.
   const missing = inView
     .flatMap(({ rows }) => rows)
     .filter(({ index }) => transcript !== undefined && transcript.parts.at(index) === undefined);
@@ -469,7 +469,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     return () => clearTimeout(timer);
   }, [session, from, to, failure]);
 
-  // A heading needs its prompt, wherever that stands.
+  // A heading needs its prompt, which may be far away.
   const unprompted = turns.find(
     ({ turn }) => turn.prompt_index !== undefined && transcript?.parts.at(turn.prompt_index) === undefined,
   )?.turn.prompt_index;
@@ -483,7 +483,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   }, [session, unprompted, failure]);
 
   useImperativeHandle(handle, () => {
-    /** How much of the view a turn's heading covers: in a low window it scrolls away with its turn. */
+    /** The height of the view that a turn's sticky heading covers; in a low window it is not sticky. */
     const covered = (turn: number): number => {
       const heading = box.current?.querySelector(".turn-heading");
       const scrollsAway = heading && getComputedStyle(heading).position !== "sticky";
@@ -492,7 +492,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     const go = (next: Place): void => {
       seeksEnd.current = false;
       place(next);
-      // Not a scroll of the reader's: the next commit scrolls there, and measures what it finds.
+      // The next commit scrolls there and measures the rows.
       flushSync(tick);
     };
     const toPart = (wanted: number): void => {
@@ -502,10 +502,10 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       const offsetNow = (): number => (isHeading ? 0 : -covered(turn) - BELOW_HEADING);
       const guess = offsetNow();
       go({ end: false, index, offset: guess });
-      // How high the heading of a turn that was never in view is, it says only now.
+      // The height of a heading that was never rendered is known only now.
       const offset = offsetNow();
       if (offset !== guess) go({ end: false, index, offset });
-      // In an open group it stands somewhere below the group's own line.
+      // In an open group, the part is somewhere below the group's own line.
       const part = index === wanted ? undefined : transcript?.parts.at(wanted);
       const inside = part && document.getElementById(`part-${part.id}`);
       const row = inside?.closest("[data-index]");
@@ -530,7 +530,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       toPlace: go,
       toStart: () => go(AT_START),
       toEnd() {
-        // What is selected stays so; if it was still written, it now is what it has become.
+        // The selection stays, but its rows now show their current content.
         if (held.current !== undefined) held.current = { ...held.current, parts: new Map() };
         go({ end: true });
       },
@@ -590,7 +590,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     };
   }, [layout, place, transcript]);
 
-  /** What the reader opens or closes stays under the pointer, whatever its height becomes; at the end too, which goes on below. */
+  /** Anchors the row that the user opens or closes, so that it stays under the pointer; also at the end, which then grows below. */
   const holdRow = (target: EventTarget): void => {
     const row = target instanceof Element ? target.closest<HTMLElement>("[data-index]") : null;
     const index = Number(row?.dataset.index ?? Number.NaN);
@@ -628,7 +628,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
           focusedRow.current = undefined;
         }}
         onKeyDown={(event) => {
-          // A focused row opens as its own control would.
+          // Enter on a focused row clicks its control.
           if (event.key !== "Enter" || !(event.target instanceof HTMLElement)) return;
           if (event.target.dataset.index === undefined) return;
           const control = event.target.querySelector<HTMLElement>("summary, button[aria-expanded]");
@@ -668,13 +668,13 @@ export const TranscriptScroller = memo(function TranscriptScroller({
           {leftOut}
         </p>
       )}
-      {/* Where answers are waited for, they are what it would lie over. */}
+      {/* It would cover the open requests. */}
       {!isWaiting && (hasChanged || (isAway && isGrowing)) && (
         <button
           type="button"
           className="below"
           onClick={() => {
-            // The button goes away.
+            // The button disappears: keep the focus.
             box.current?.focus({ preventScroll: true });
             handle.current?.toEnd();
           }}
@@ -700,7 +700,7 @@ function anchorAt(layout: Layout, top: number, height: number): Place {
   return { end: false, index, offset: top - layout.topOf(index) };
 }
 
-/** The parts that rows show, as they were where they are known already. */
+/** The parts of rows; those that are known already stay as they were. */
 function partsOf(
   session: OpenSession,
   rows: readonly number[],
@@ -709,7 +709,7 @@ function partsOf(
   const parts = new Map<number, TranscriptPart>();
   const take = (index: number | undefined): TranscriptPart | undefined => {
     const part = index === undefined ? undefined : (known.get(index) ?? session.partAt(index));
-    // How a request stands is shown at once.
+    // The state of a request is always current.
     if (index !== undefined && part !== undefined && part.type !== "request") parts.set(index, part);
     return part;
   };
@@ -731,8 +731,8 @@ function nextShown(layout: Layout, from: number, by: 1 | -1): number | undefined
 const isOnScreen = (box: HTMLElement | null): box is HTMLElement => box !== null && box.clientHeight > 0;
 
 /**
- * How far behind its turn's heading the focus is: the browser that scrolls to it knows nothing of what lies over it. What
- * shows a line of itself stays where it is.
+ * How far a focused element is covered by its turn's sticky heading, which the browser ignores when it scrolls to it. 0 if at least one
+ * line is visible.
  */
 function behindHeading(focused: Element): number {
   const heading = focused.closest(".turn")?.querySelector(".turn-heading");
@@ -742,7 +742,7 @@ function behindHeading(focused: Element): number {
   return bottom - edge < LINE ? edge - top : 0;
 }
 
-/** Takes the heights of all rows in the document; whether any was another than believed. */
+/** Measures all rendered rows. Returns whether any height changed. */
 function measureAll(layout: Layout, mounted: ReadonlyMap<string, HTMLElement>): boolean {
   let changed = false;
   for (const [key, element] of mounted) {

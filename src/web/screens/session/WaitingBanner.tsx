@@ -7,12 +7,11 @@ import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { useNow } from "../../ui/use-now.ts";
 
-/** The transcript keeps its room, however many ask at once. */
+/** More waits than this are counted, not listed, so that the transcript keeps its room. */
 const SHOWN = 3;
 
 /**
- * What waits for a person and does not stand in this transcript: runs below this session, at any depth, and its own agent
- * where that runs in a terminal.
+ * Shows waits that are not in this transcript: those of the runs below this session, at any depth, and of its own agent in a terminal.
  */
 export function WaitingBanner({ session_id }: { session_id: string }): ReactNode {
   const { rows } = useClient();

@@ -1,6 +1,6 @@
 import { watchReleases } from "../../virtual-list/pointer-release.ts";
 
-/** The position that a row shows, or with which a heading's turn begins. */
+/** The position of a row's part, or of the first part of a heading's turn. */
 export function positionAt(element: Element): number | undefined {
   const { index, first } = element.closest<HTMLElement>("[data-index], [data-first]")?.dataset ?? {};
   const position = index ?? first;
@@ -13,8 +13,8 @@ const rowOf = (element: Element): number[] => {
 };
 
 /**
- * Tells which rows in a box the reader holds: those under a pointer that is down or in what is selected, in their order. A
- * heading holds where its turn begins. `undefined` when nothing is held any more. Ends with the function that it returns.
+ * Reports which rows of a box the user holds by a pressed pointer or by a selection, in order. A heading counts as the first row of its
+ * turn. Reports `undefined` when nothing is held any more. Returns a function that unsubscribes.
  */
 export function watchHeldRows(
   box: HTMLElement,
@@ -37,7 +37,7 @@ export function watchHeldRows(
     changed(isHeld ? [...new Set([...(pressed ?? []), ...(marked ?? [])])].sort((a, b) => a - b) : undefined);
   };
   const press = ({ button, target }: PointerEvent): void => {
-    // Of another button, and of the box's own scroll bar, the release may never be told.
+    // For other buttons, and on the scroll bar, there may be no release event.
     if (button !== 0 || !(target instanceof Element) || target === box) return;
     pressed = rowOf(target);
     look();

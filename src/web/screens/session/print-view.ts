@@ -5,22 +5,22 @@ import type { OpenSession } from "../../app/open-session.ts";
 import { t } from "../../text/text.ts";
 import type { Layout, VisibleTurn } from "./layout.ts";
 
-/** Rows that one print or copy holds: all of them are on the page at once. */
+/** Maximum number of rows in one print or copy: all of them are rendered at once. */
 const MOST = 2_000;
 
 interface Bounded {
-  /** What is not among it, in a sentence; absent: all is. */
+  /** Says what is left out, in a sentence. Absent: nothing is. */
   readonly leftOut?: string;
-  /** Where parts are that another print or copy would have, were they loaded. */
+  /** The range of parts that are left out because they are not loaded. */
   readonly unloaded?: { readonly from: number; readonly to: number };
 }
 
-/** What of a session goes on paper, in the flow of its pages. */
+/** The part of a session that is printed, in normal flow. */
 export interface Printed extends Bounded {
   readonly turns: readonly { turn: Turn; top: number; rows: readonly { index: number }[] }[];
 }
 
-/** All rows of a session that are here, from the one in view on where they are too many. */
+/** All loaded rows of a session; if there are too many, those from the row in view on. */
 export function printed(
   turns: readonly VisibleTurn[],
   isHere: (index: number) => boolean,
@@ -37,7 +37,7 @@ export function printed(
   };
 }
 
-/** Those of some rows that are here, from one of them on where they are too many. `takenBy`: for the message. */
+/** The loaded rows among some; if there are too many, those from `start` on. `takenBy`: for the message. */
 export function takeRows(
   turns: readonly VisibleTurn[],
   isHere: (index: number) => boolean,
@@ -76,7 +76,7 @@ export function takeRows(
   };
 }
 
-/** What of a session is on paper while it is printed. `isPrinting` is true before that is on the page, and until it is gone. */
+/** What is printed of a session. `isPrinting` is true from before it is rendered until it is removed. */
 export function usePrinted(
   session: OpenSession,
   layout: Layout,

@@ -5,14 +5,14 @@ import type { OpenSession } from "../../app/open-session.ts";
 import type { Layout, VisibleTurn } from "./layout.ts";
 import { takeRows } from "./print-view.ts";
 
-/** A selection across more parts has its two ends in the document, and what is between them where it is in view or copied. */
+/** Of a selection across more parts than this, only both ends stay rendered; the rest only in view or while it is copied. */
 export const HELD_BETWEEN = 300;
-/** The box while it is read for the clipboard: transcript.css leaves out what is the page's. */
+/** Class of the box while it is copied: transcript.css then excludes the page's own texts. */
 const COPIED = "is-copied";
 
 /**
- * The rows between the two ends of a selection while it is copied: then the browser takes what is on the page. `leftOut` says
- * what was not copied, until another selection is made.
+ * Renders the rows between both ends of a selection while it is copied, because the browser copies what is rendered. `leftOut` says what
+ * was not copied, until the selection changes.
  */
 export function useCopied(
   session: OpenSession,
@@ -25,7 +25,7 @@ export function useCopied(
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const copy = (event: ClipboardEvent): void => {
-      // What is selected in a field is copied there, also where the transcript has a selection of its own.
+      // A selection in a field is copied by the browser, even if the transcript also has one.
       if (typing(event.target)) return;
       const first = held.current?.rows[0];
       const last = held.current?.rows.at(-1);
@@ -43,7 +43,7 @@ export function useCopied(
         });
         if (unloaded !== undefined) void session.load(unloaded.from, unloaded.to);
         if (last - first > HELD_BETWEEN) {
-          // The browser would write so many rows as HTML with all their styles, and draw them, which takes seconds.
+          // The browser would serialize so many rows as HTML with all styles, and paint them, which takes seconds.
           event.clipboardData?.setData("text/plain", String(getSelection()));
           event.preventDefault();
           flushSync(() => setBetween([]));
@@ -68,7 +68,7 @@ export function useCopied(
   return { between, leftOut };
 }
 
-/** Whether one marked words of one margin, and means these. */
+/** Whether the selection is within one margin, whose texts are otherwise excluded. */
 function isInMargin(selection: Selection | null): boolean {
   const node = selection?.rangeCount ? selection.getRangeAt(0).commonAncestorContainer : undefined;
   const element = node instanceof Element ? node : node?.parentElement;

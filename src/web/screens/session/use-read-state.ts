@@ -5,12 +5,12 @@ import { markRead } from "../../app/read-state.ts";
 import { useClient } from "../../app/store.ts";
 import type { ScrollerHandle } from "./TranscriptScroller.tsx";
 
-/** What has been on screen for so long is seen, in milliseconds. */
+/** After so many milliseconds on screen a part counts as seen. */
 const DWELL_MS = 1_000;
 
 /**
- * Tells the daemon how far a session was on screen, in a window that has the focus. Gives the position of
- * the first part that was new when the reader came, until they leave; `isAbove`: it was not in view yet.
+ * Reports to the daemon how far the session was on screen in a focused window. Returns the position of the first part that was new when
+ * the session was opened. `isAbove`: it was not in view yet.
  */
 export function useReadState(
   session: OpenSession,
