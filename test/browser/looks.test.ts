@@ -391,6 +391,27 @@ it("a screen whose script could not be fetched says so, and is there once it can
   await context.close();
 });
 
+it("a part of a screen whose script could not be fetched says so, and is there the next time it can be", async () => {
+  const context = await browser.newContext();
+  let refused = true;
+  await context.route(/Find-.*\.js/, (route) => (refused ? route.abort() : route.continue()));
+  const { page, complaints } = await enter(context, { ...daemon, launch: address }, BROKEN_CONNECTION);
+  address = await nextLink(page);
+  await page.getByRole("link", { name: /daylight saving ends/ }).click();
+  await page.getByRole("region", { name: "Transcript", exact: true }).locator("article").first().waitFor();
+  await page.keyboard.press("/");
+  const alert = page.getByRole("alert").filter({ hasText: "This part of the page could not be loaded." });
+  await alert.getByRole("button", { name: "Reload the page" }).waitFor();
+  expect(await seriousFindings(page)).toEqual([]);
+  refused = false;
+  await page.keyboard.press("Escape");
+  await alert.waitFor({ state: "detached" });
+  await page.keyboard.press("/");
+  await page.getByRole("searchbox", { name: "Find in this session" }).waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 it("a page of another build than the daemon serves by now says so, above a screen that has the rest of the window", async () => {
   const context = await browser.newContext();
   let other = false;
