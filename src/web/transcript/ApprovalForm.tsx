@@ -14,7 +14,7 @@ import { useRowsBelow } from "./use-rows-below.ts";
 
 type Kind = NonNullable<RequestOption["kind"]>;
 
-/** Capital letters, and only on the row that has the focus: nobody types them by accident. */
+/** Capital letters, only on the focused row, so that they are not typed by accident. */
 const KEYS: Record<Kind, string | undefined> = {
   allow_once: "Y",
   allow_always: "A",
@@ -24,7 +24,7 @@ const KEYS: Record<Kind, string | undefined> = {
 
 const isReject = ({ kind }: RequestOption): boolean => kind === "reject_once" || kind === "reject_always";
 
-/** Whether a call may run: exactly what would run, and what one can say to it. */
+/** Asks whether a call may run: shows exactly what would run, and the answers. */
 export function ApprovalForm({
   part,
   answering,
@@ -126,7 +126,7 @@ export function ApprovalForm({
   );
 }
 
-/** The key that gives this answer: that of the first option of its kind. */
+/** The key of an answer. Only the first option of each kind has one. */
 function AnswerKey({
   option,
   options,
@@ -143,15 +143,15 @@ function AnswerKey({
   );
 }
 
-/** Frames that one waits at most for what comes near to be marked, which can make it higher. */
+/** Maximum number of frames to wait until content that scrolled near is marked, which can make it higher. */
 const MAX_FRAMES = 60;
-/** As many in which nothing was below any more. */
+/** Number of frames with nothing below after which the end counts as reached. */
 const SETTLED_FRAMES = 5;
 
-/** What somebody does who would rather be elsewhere. */
+/** Events by which the user scrolls elsewhere. */
 const LEAVING = ["wheel", "touchmove", "pointerdown", "keydown"];
 
-/** The keyboard goes along: its button is gone where nothing is below. */
+/** Moves the focus, because the button disappears when nothing is below. */
 function toEnd({ current: box }: RefObject<HTMLDivElement | null>): void {
   if (box === null) return;
   box.focus({ preventScroll: true });
@@ -172,8 +172,8 @@ function toEnd({ current: box }: RefObject<HTMLDivElement | null>): void {
 }
 
 /**
- * SHA-256 of what is on screen, in hex. Outside a secure context the browser does not make one: then the digest that came
- * with the subject.
+ * SHA-256 of the subject on screen, in hex. Outside a secure context, where browsers cannot compute it, the digest that came with the
+ * subject.
  */
 async function digestOf(subject: string, given: string | undefined): Promise<string | undefined> {
   try {

@@ -1,8 +1,8 @@
 import { type ReactNode, useRef } from "react";
 
 /**
- * A `<details>` whose content exists only while it is open, so that a closed card costs one line. The state is the
- * caller's: a find that the browser opens it for is told too.
+ * A `<details>` whose content is rendered only while it is open, so that a closed card costs one line. Controlled by the caller, which is
+ * also told when the browser's find opens it.
  */
 export function Disclosure({
   open,

@@ -3,7 +3,7 @@ import { t } from "../text/text.ts";
 import { duration } from "../ui/duration.ts";
 import { useNow } from "../ui/use-now.ts";
 
-/** How long a request still waits; text that changes once a second, and no movement. */
+/** The remaining time of a request, updated every second. */
 export function Expiry({ expires_at }: { expires_at: number | undefined }): ReactNode {
   const now = useNow(expires_at === undefined ? undefined : 1_000);
   if (expires_at === undefined) return null;

@@ -1,7 +1,7 @@
 import { memo, type ReactNode } from "react";
 import { CodeBlock } from "../code/CodeBlock.tsx";
 
-/** JSON, indented: once for each text, for it may be megabytes and whatever stands around it may change often. */
+/** Indented JSON. Memoized, because it may have megabytes and its parent may render often. */
 export const JsonBlock = memo(function JsonBlock({
   text,
   title,
@@ -13,20 +13,20 @@ export const JsonBlock = memo(function JsonBlock({
 });
 
 /**
- * JSON with line ends and indentation, every token byte for byte as it was written (parsing and printing it again would
- * change numbers). Text that is no JSON comes out as it is, for there is nothing to indent.
+ * Indents JSON and keeps every token as it was written: parsing and printing would change numbers. Text that is not JSON is returned as
+ * it is.
  */
 export function indentJson(text: string): string {
   const next = /["{}[\],:]|[^\s"{}[\],:]+/g;
   let depth = 0;
   let shown = "";
-  /** A bracket was opened, and nothing says yet whether something is in it. */
+  /** A bracket was opened, and it is not known yet whether it is empty. */
   let opened = false;
   const line = (): string => `\n${"  ".repeat(Math.min(depth, 40))}`;
   for (let match = next.exec(text); match !== null; match = next.exec(text)) {
     let [token] = match;
     if (token === '"') {
-      // Not by the expression: a long string with many escapes would need more of the stack than there is.
+      // Not with a regular expression: a long string with many escapes would overflow the stack.
       next.lastIndex = endOfString(text, next.lastIndex);
       token = text.slice(match.index, next.lastIndex);
     }
@@ -43,8 +43,8 @@ export function indentJson(text: string): string {
 }
 
 /**
- * Whether parsing a JSON text loses some of it: digits of a number, one of two members of the same name, their order. How its
- * strings are escaped is no matter. Text that is no JSON loses nothing.
+ * Whether parsing a JSON text loses information: digits of a number, duplicate members, or their order. Escapes in strings do not count.
+ * Text that is not JSON loses nothing.
  */
 export function losesSome(text: string): boolean {
   const next = /"|[^\s"]+/g;
@@ -62,7 +62,7 @@ export function losesSome(text: string): boolean {
   }
 }
 
-/** Where the string whose text begins here ends: behind its quote, or with the text where it has none. */
+/** The end of a string that starts here: after its closing quote, or the end of the text if there is none. */
 function endOfString(text: string, start: number): number {
   for (let at = start; at < text.length; at++) {
     const code = text.charCodeAt(at);

@@ -8,7 +8,7 @@ import { useOpenState } from "./open-state.ts";
 import { isoTime, LoadedRow } from "./PartRow.tsx";
 import { useQuietParts } from "./QuietParts.tsx";
 
-/** An open group shows so many of its markers, and so many more when asked: thousands at once would hold the page up. */
+/** How many markers an open group shows at first, and adds per click: thousands at once would block the page. */
 const LOT = 100;
 
 interface Props {
@@ -19,11 +19,11 @@ interface Props {
   host: TranscriptHost;
   targetPartId: string | undefined;
   measure: TurnWindow["measure"] | undefined;
-  /** What is folded into the row. */
+  /** Parts that are folded into the row. */
   quiet: readonly TranscriptPart[];
 }
 
-/** Equal markers in a row, as one quiet line that opens to each of them in its place, with its own link. */
+/** Consecutive markers of one kind, as one line that expands to all of them, each with its own link. */
 export const MarkerGroup = memo(
   function MarkerGroup({ markers, index, top, host, targetPartId, measure, quiet }: Props): ReactNode {
     const [first] = markers;
@@ -111,7 +111,7 @@ export const MarkerGroup = memo(
       </article>
     );
   },
-  // The list is made anew by each render of the turn.
+  // Each render of the turn creates a new list.
   ({ markers: before, ...rest }, { markers: after, ...next }) =>
     before.length === after.length &&
     before.every((marker, at) => marker === after[at]) &&

@@ -47,7 +47,7 @@ function PromptPiece({
     case "thinking_text":
     case "tool_call":
     case "thinking_signature":
-      // No reader makes these in a prompt; should one come, nothing of it is lost.
+      // No reader creates these in a prompt. If one does, it is shown as it is.
       return <CodeBlock code={JSON.stringify(piece, null, 2)} language="json" title={piece.type} />;
     default:
       return piece satisfies never;

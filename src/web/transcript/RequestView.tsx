@@ -14,7 +14,7 @@ const ExactText = onDemand(async () => (await import("../ui/ExactText.tsx")).Exa
 const ApprovalForm = onDemand(async () => (await import("./ApprovalForm.tsx")).ApprovalForm);
 const QuestionForm = onDemand(async () => (await import("./QuestionForm.tsx")).QuestionForm);
 
-/** What a person is asked, where it arose: a form while it waits, afterwards one quiet line that opens to what was asked. */
+/** A request to the user: a form while it is open, then one line that expands to what was asked. */
 export function RequestView({
   part,
   host,
@@ -81,7 +81,7 @@ function Settled({
   );
 }
 
-/** What became of a request, in the person's words. */
+/** The outcome of a request, in words. */
 function outcomeText(request: Request, { outcome, answer }: SettledRequest): ReactNode {
   switch (outcome) {
     case "answered":
@@ -94,7 +94,7 @@ function outcomeText(request: Request, { outcome, answer }: SettledRequest): Rea
   return outcome satisfies never;
 }
 
-/** What choosing an option of an approval did: in the words of its label where they are ours, else with that beside it. */
+/** What a chosen option of an approval did: its label if that is one of ours, else with the label beside it. */
 function chosenText({ kind, label }: RequestOption): string {
   switch (kind) {
     case "allow_once":

@@ -17,7 +17,7 @@ import { WholeText } from "./WholeText.tsx";
 /** Characters in which the first line is looked for. */
 const BEGINNING = 2_000;
 
-/** A thought: one muted line with its beginning, length and time; the whole of it inside. */
+/** A thought: one muted line with its beginning, length and time; the full text while open. */
 export function ThinkingView({
   part,
   host,
@@ -31,7 +31,7 @@ export function ThinkingView({
     isTarget || host.thinking === "open" || (host.thinking === "open-while-live" && part.open === true);
   const [open, setOpen] = useOpenState(host, part.id, byDefault);
   const now = useNow(part.open === true ? 1_000 : undefined);
-  // While it grows only its first characters are looked at, and those until they are all there.
+  // While it grows, only its first characters are read, until all of them are there.
   const text = growthOf(part)?.text_id ?? part.thinking;
   const beginning = useMemo(
     () => (open ? "" : beginningOf(part.thinking)),

@@ -14,7 +14,7 @@ import { useOpenState } from "./open-state.ts";
 import { type CallView, createView, oneLine, type ToolCard } from "./tool-cards/card.ts";
 import { cardFor } from "./tool-cards/index.ts";
 
-/** What an open call shows: all that is closed in the first view of a session. */
+/** The content of an open call. Most calls are closed in the first view of a session. */
 const CallBody = onDemand(async () => (await import("./CallBody.tsx")).CallBody);
 const ResultBody = onDemand(async () => (await import("./CallBody.tsx")).ResultBody);
 
@@ -27,7 +27,7 @@ interface ReadCall {
   summary: ReturnType<ToolCard["summary"]>;
 }
 
-/** What was read of each call last: its row's name and its line ask for the same. */
+/** Caches what was read of each call: the row's name and its line need the same. */
 const lastRead = new WeakMap<Call, ReadCall>();
 
 function readCall(call: Call, result: Result | undefined, cwd: string | undefined): ReadCall {
@@ -40,7 +40,7 @@ function readCall(call: Call, result: Result | undefined, cwd: string | undefine
   return read;
 }
 
-/** One call with its result: a single aligned line while closed, everything that went in and came out while open. */
+/** A call with its result: one aligned line while closed; all input and output while open. */
 export function ToolCallView({
   call,
   result,
@@ -66,7 +66,7 @@ export function ToolCallView({
         className={`tool-card tool-${badge}`}
         summary={
           <span className="line">
-            {/* The spaces between cells are for what is copied: Firefox knows no others there. */}
+            {/* Spaces between cells, for copied text: Firefox inserts none. */}
             <CallBadge badge={badge} outcome={outcome} />{" "}
             <span className="line-label">{visible(summary.label, "name")}</span>{" "}
             <span
@@ -93,13 +93,13 @@ export function ToolCallView({
         {!Action && body}
       </Disclosure>
       {Action && <Action view={view} host={host} />} {Action && <Elapsed call={call} view={view} />}
-      {/* Behind what stands in the same line, to be read, tabbed to and seen in this order. */}
+      {/* After the link on the same line, so that reading order, tab order and visual order agree. */}
       {Action && open && body}
     </div>
   );
 }
 
-/** What a call is called where its line is not seen: the tool and what it is about; how it stands, unless it is done. */
+/** The name of a call for screen readers: tool and subject, and its state unless it is completed. */
 export function nameOfCall(
   call: Call,
   result: Result | undefined,
@@ -114,10 +114,10 @@ export function nameOfCall(
   };
 }
 
-/** `open`: it has no end in the record, and whether it runs is not known. */
+/** `open`: the record has no end of it, and it is unknown whether it runs. */
 type CallBadgeStatus = BadgeStatus | CallOutcome["kind"] | "open";
 
-/** What was refused or stopped did not fail: it has the word alone. */
+/** A call that was refused or stopped did not fail: it has a word instead of a badge. */
 function CallBadge({
   badge,
   outcome,
@@ -137,11 +137,11 @@ function CallBadge({
   }
 }
 
-/** The badge of a call, and the word beside it where the badge alone would mislead. */
+/** The badge of a call, and a word beside it if the badge alone would be misleading. */
 function statusOf(
   call: Call,
   result: Result | undefined,
-  /** The session waits for a person, and its agent does not tell which call for. */
+  /** The session waits for the user, and its agent does not say for which call. */
   mayWait = false,
 ): { badge: CallBadgeStatus; word?: string; outcome?: CallOutcome } {
   const { state } = call;
@@ -157,7 +157,7 @@ function statusOf(
     case "aborted": {
       const { outcome } = state;
       if (outcome !== undefined) {
-        // The badge has said the rest.
+        // The badge says the rest.
         const saysMore = outcome.by !== undefined || outcome.kind === "unknown";
         return { badge: outcome.kind, ...(saysMore && { word: t.call.outcome(outcome) }), outcome };
       }
@@ -170,8 +170,8 @@ function statusOf(
 }
 
 /**
- * Whether a person refused the call. Claude Code writes the same words for a call that was refused and for one that was
- * stopped while it ran, unless the person said what to do instead: then "stopped" is what is certain.
+ * Whether the user refused the call. Claude Code writes the same text for a refused call and for one that was stopped while it ran,
+ * unless the user said what to do instead. Without that, only "stopped" is certain.
  */
 function isRefusal(said: string): boolean {
   if (/doesn't want to proceed/i.test(said)) return /the user said/i.test(said);
@@ -185,9 +185,9 @@ const FAILURE =
   /\b(?:errors?|\w+(?:Error|Exception)|exception|fail(?:s|ed|ing|ures?)?|fatal|panic(?:ked)?|denied|refused|cannot|can't|could not|unable|unknown|invalid|not found|no such|not exist|timed out|aborted|conflict)\b|[✗✖✘]/i;
 
 /**
- * The line that says why a call failed: the last one that names a failure (a compiler's and a test runner's summary come
- * last), else the first that says anything. Never what stands around the command's own output. Of an output that was cut
- * only its end is asked: what stands at its beginning may have failed as it should.
+ * The line that says why a call failed: the last one that names a failure (compilers and test runners print their summary last), else the
+ * first line with words. Lines around the command's own output are skipped. Of a truncated output only the end is searched: errors at
+ * its beginning may be expected.
  */
 function failureLine({ call, result, output, extra }: CallView): string | undefined {
   if (call.state.status === "aborted") return undefined;
@@ -231,7 +231,7 @@ function Elapsed({ call, view }: { call: Call; view: CallView }): ReactNode {
   );
 }
 
-/** A result whose call is nowhere: alone, in its place. */
+/** A result without a call, in its own row. */
 export function OrphanResult({
   part,
   host,

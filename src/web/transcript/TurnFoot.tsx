@@ -14,8 +14,8 @@ import { price } from "./price.ts";
 import { quietCounts } from "./quiet-parts.ts";
 
 /**
- * Why a finished turn ended and what it took, in one thin line below it: time, steps, tokens, cost. It stands in the space
- * between turns, so that it moves nothing.
+ * Why a finished turn ended, and its time, steps, tokens and cost, in one line. It is in the gap between turns, so that nothing moves when
+ * it appears.
  */
 export const TurnFoot = memo(function TurnFoot({
   turn,
@@ -119,10 +119,10 @@ function changesFiles({ first_part, part_count }: Turn, partAt: TurnTranscriptPr
 
 const NONE_QUIET = { thoughts: 0, hooks: 0 };
 
-/** Behind a turn's last step may stand markers and results: so far back its end is looked for, in parts. */
+/** How many parts back the end of the last step is searched for: markers and results may follow it. */
 const LOOK_BACK = 100;
 
-/** What the model says: behind the end of a step, it is of a later one that has no end. */
+/** Parts that the model emits: after the end of a step, they belong to a later step without an end. */
 const OF_A_STEP: ReadonlySet<TranscriptPart["type"]> = new Set([
   "step_start",
   "thinking",
@@ -133,7 +133,7 @@ const OF_A_STEP: ReadonlySet<TranscriptPart["type"]> = new Set([
   "legacy",
 ]);
 
-/** Why a turn ended: by its status and what stands behind its last step, else by that step's own word. `undefined`: unknown. */
+/** Why a turn ended: from its status and the parts after its last step, else from that step's reason. `undefined`: unknown. */
 export function endingOf(turn: Turn, partAt: TurnTranscriptProps["partAt"]): string | undefined {
   const { status } = turn;
   if (status === "running") return undefined;

@@ -32,8 +32,8 @@ import "./narrow.css";
 import "../ui/ui.css";
 
 /**
- * A turn: its prompt as a heading that stays in sight, then its parts in the order of the array, which is the only order
- * there is. Live, past and a sub-agent's turns are all this.
+ * A turn: its prompt as a sticky heading, then its parts in the order of the array. Used for live and past turns, and for those of
+ * sub-agents.
  */
 export function TurnTranscript({
   turn,
@@ -71,11 +71,10 @@ export function TurnTranscript({
       </SearchText>
       {rows.map(({ index, top }, at) => {
         const part = partAt(index);
-        // What has a row of its own in the layout (its page is being loaded anew) is in no group yet.
+        // A part with a row of its own in the layout, because its page is being reloaded, is in no group yet.
         const end = rows[at + 1]?.index ?? turn.first_part + turn.part_count;
         const group = groupFrom(partAt, index, end, host);
-        // What was loaded and opened is the part's, not its place's; the place is in it because a row never moves to another:
-        // the screen knows heights by it.
+        // The key has the part, because its state belongs to it, and the position, because the screen stores heights by position.
         const key = `${index} ${part?.id}`;
         const quiet = quietPartsOf(partAt, index, turn.first_part, turn.first_part + turn.part_count, host);
         const divider = index === firstNewRow && <NewDivider key="new" top={top} />;
@@ -117,7 +116,7 @@ export function TurnTranscript({
   );
 }
 
-/** A line over the upper edge of a row, which keeps its place and height. */
+/** A line over the upper edge of a row. It does not change the row's position or height. */
 function NewDivider({ top }: { top: number | undefined }): ReactNode {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a rule has no words
@@ -132,7 +131,7 @@ function NewDivider({ top }: { top: number | undefined }): ReactNode {
   );
 }
 
-/** Every row of the turn, in the page's flow. */
+/** All rows of the turn, in normal flow. */
 function flow(turn: Turn, partAt: TurnTranscriptProps["partAt"], host: TranscriptHost): TurnWindow["rows"] {
   const rows: { index: number }[] = [];
   for (let index = turn.first_part; index < turn.first_part + turn.part_count; index++) {
@@ -153,13 +152,13 @@ function resultFor(
   return result?.type === "tool_result" ? result : undefined;
 }
 
-/** Characters of a prompt that its heading has while it is closed: more than its lines hold. */
+/** Maximum number of characters in a collapsed heading: more than its lines hold. */
 const SHORT = 560;
 
-/** Letters as wide as two others: those of Chinese, Japanese and Korean. */
+/** Characters of double width: Chinese, Japanese and Korean. */
 const WIDE = /[\u2e80-\ud7a3\uf900-\ufaff\uff00-\uff60]/g;
 
-/** Lines that a text takes where one has room for so many letters. */
+/** The number of lines of a text, with `room` characters per line. */
 function linesOf(text: string, room: number): number {
   let lines = 0;
   for (const line of text.split("\n")) {
@@ -170,8 +169,7 @@ function linesOf(text: string, room: number): number {
 }
 
 /**
- * Where a heading has no room for the whole prompt: by the narrowest that it gets there, for its lines wrap as wide as the
- * pane is.
+ * At which widths a heading is too small for the whole prompt. Estimated for the narrowest pane of each width.
  */
 function cutWhere(prompt: string): "everywhere" | "narrow" | "phone" | undefined {
   if (prompt.length > SHORT) return "everywhere";

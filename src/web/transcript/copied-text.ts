@@ -7,7 +7,7 @@ import { textOf } from "./describe-part.ts";
 import { wholeOf } from "./field-text.ts";
 import type { TranscriptHost, TurnTranscriptProps } from "./host.ts";
 
-/** What is copied is whole, and as it was written. */
+/** Copies are complete, and exactly as written. */
 const COPIED: PlainForm = {
   fit: (text) => text,
   output: (text) => terminalText(text).trimEnd(),
@@ -15,10 +15,10 @@ const COPIED: PlainForm = {
   subject: ({ subject = "" }) => indent(subject, "   │ "),
 };
 
-/** So many parts of a turn are loaded at a time. */
+/** How many parts of a turn are loaded at a time. */
 const AT_ONCE = 8;
 
-/** What "Copy" copies: a part's own text and its result's, each loaded first where it was cut. Rejects where it cannot be. */
+/** The text that "Copy" copies: a part's and its result's, loaded completely. Rejects if they cannot be loaded. */
 export async function partText(
   part: TranscriptPart,
   result: TranscriptPartOf<"tool_result"> | undefined,
@@ -28,7 +28,7 @@ export async function partText(
   return whole.type === "tool_call" ? callText(whole, wholeResult, COPIED) : textOf(whole);
 }
 
-/** All of a turn, as the terminal shows it. Rejects where something of it cannot be loaded. */
+/** The whole turn, as a terminal would show it. Rejects if some of it cannot be loaded. */
 export async function turnText(
   turn: Turn,
   partAt: TurnTranscriptProps["partAt"],
@@ -42,7 +42,7 @@ export async function turnText(
   };
   const textAt = async (index: number): Promise<string | undefined> => {
     const part = await load(index);
-    // It is copied with its call.
+    // A result is copied with its call.
     if (part.type === "tool_result" && part.call_index !== undefined) return undefined;
     const of = part.type === "tool_call" ? part.result_index : undefined;
     const result = of === undefined ? undefined : await wholeOf(await load(of), host);
@@ -57,7 +57,7 @@ export async function turnText(
   return `${[turnHead(turn), ...texts].filter(Boolean).join("\n\n")}\n`;
 }
 
-/** A generator, not an array: a loop that throws ends it, and with it the loops that share it. */
+/** A generator, not an array: a loop that throws ends it for all loops that share it. */
 function* placesOf({ part_count }: Turn): Generator<number> {
   for (let place = 0; place < part_count; place += 1) yield place;
 }

@@ -16,13 +16,13 @@ export interface RawRecord {
   place?: Source;
 }
 
-/** How a request stands: whoever was first has answered it. */
+/** The outcome of a request. The first answer counts. */
 export interface SettledRequest {
   outcome: RequestOutcome;
   answer?: Answer;
 }
 
-/** What was chosen and typed for an answer that is not given yet. */
+/** The choices and text of an answer that was not sent yet. */
 export interface AnswerDraft {
   readonly option_ids: readonly string[];
   readonly text: string;
@@ -46,9 +46,9 @@ export interface OpenedOutput {
 }
 
 export interface Outputs {
-  /** By the results' ids: a row that scrolls out of view comes back as it was left. */
+  /** By result id, so that a row keeps its state when it is scrolled out of view and back. */
   readonly opened: ReadonlyMap<string, OpenedOutput>;
-  /** Rejects with a sentence for the reader. `byte_size`: of the whole, where that is known. */
+  /** Rejects with a sentence for the user. `byte_size`: of the whole output, if known. */
   open(part_id: string, starts: readonly number[], byte_size: number | undefined): Promise<void>;
   close(part_id: string): void;
 }
@@ -74,18 +74,18 @@ export interface NotesHost {
 export const newNoteKey = (part_id: string | undefined): string => `new:${part_id ?? ""}`;
 
 /**
- * What a transcript cannot get from its parts: it comes from the screen, so that the same components serve a live
- * session, a past one, a run beside its parent, and a document without a daemon (where the functions may be absent).
+ * What a transcript needs besides its parts. The screen provides it, so that the same components show live and past sessions, a run in
+ * split view, and a document without a daemon, where the functions may be absent.
  */
 export interface TranscriptHost {
-  /** Whether the reader opened or closed this part (`undefined`: never touched, the view's own default holds). */
+  /** Whether the user opened or closed this part. `undefined`: neither; the view's default applies. */
   openState(part_id: string): boolean | undefined;
   setOpen(part_id: string, open: boolean): void;
-  /** Another one when all were opened or closed at once: each part asks for its state anew. */
+  /** Changes when all parts are opened or closed at once: each part then reads its state again. */
   openedAtOnce?: number;
-  /** Loads what is missing of the positions `[from, to)`; resolves when it is there or has failed. */
+  /** Loads the missing parts of `[from, to)`. Resolves when they are loaded or have failed. */
   loadParts?(from: number, to: number): Promise<void>;
-  /** The part uncut. */
+  /** The part, not truncated. */
   loadWhole?(part_id: string): Promise<TranscriptPart>;
   loadRaw?(part_id: string): Promise<RawRecord>;
   /** What `attachment:<part id>:<n>` stands for. */
@@ -101,34 +101,34 @@ export interface TranscriptHost {
    * Absent: requests are shown, and answered elsewhere.
    */
   answerRequest?(request_id: string, body: { digest?: string; answer: Answer }): Promise<SettledRequest>;
-  /** An answer in the making, by the request's id: a row that scrolls out of view comes back as it was left. */
+  /** Answers that were not sent yet, by request id, so that a row keeps them when it is scrolled out of view and back. */
   answerDrafts?: Map<string, AnswerDraft>;
-  /** Offers what can begin at this prompt (a new session, a rewind). Absent: nothing can. */
+  /** Offers to continue from this prompt (in a new session, or by a rewind). Absent: not possible. */
   goOnFrom?(prompt_id: string): void;
   /** Shows what a turn (from 1) changed. Absent: a document without a daemon. */
   showChanges?(turn: number): void;
-  /** Shows what a turn (from 1) took. Absent: as above. */
+  /** Shows time, tokens and cost of a turn (from 1). Absent: as above. */
   showFigures?(turn: number): void;
-  /** Shows what the model call that made a part was given. Absent: as above. */
+  /** Shows the input of the model call that made a part. Absent: as above. */
   showContext?(part_id: string): void;
   /** Absent: nothing can be noted, and no note is shown. */
   notes?: NotesHost;
-  /** The session waits for a person: its open turn does not run meanwhile. */
+  /** The session waits for the user, so its open turn does not run. */
   waiting?: boolean;
-  /** The daemon runs this session: a cost that is not known is said to be so. */
+  /** The daemon runs this session: an unknown cost is shown as unknown. */
   is_managed?: boolean;
   partHref(part_id: string): string;
   runHref(session_id: string): string;
-  /** The folder that the agent works in: paths in it are shown from there. */
+  /** The agent's working directory: paths in it are shown relative to it. */
   cwd?: string;
   /** Reader's settings. */
   thinking: "open" | "closed" | "open-while-live";
   showSteps: boolean;
-  /** Rows for thoughts without text and hooks that only succeeded, too. Absent: they are folded. */
+  /** Whether thoughts without text and hooks that only succeeded have rows. Absent: they are folded. */
   everyRecord: boolean;
   /** Switches `everyRecord` on. */
   showEveryRecord?(): void;
-  /** `14:03:22`, or relative, as the reader chose. */
+  /** `14:03:22`, or relative, as set by the user. */
   formatTime(at: number): string;
 }
 
@@ -150,8 +150,8 @@ export interface TurnTranscriptProps {
   window?: TurnWindow;
   /** The part that the address names: marked and focusable. */
   targetPartId?: string;
-  /** What one looks for in that part: what is cut of it shows the place where it stands. */
+  /** The text that is searched for in that part: truncated content expands to show it. */
   search?: string;
-  /** Position of the row before which a line says that it and what follows are new to the reader. */
+  /** Position of the first new row, which has the "new" line above it. */
   firstNewRow?: number;
 }

@@ -8,12 +8,11 @@ type PartAt = (index: number) => TranscriptPart | undefined;
 /** A hook's record stands so close to its call's, in parts. */
 const HOOK_REACH = 50;
 const NONE: readonly TranscriptPart[] = [];
-/** What was folded into each row last: the same list while it holds the same parts. */
+/** Caches the parts folded into each row, so that an equal list stays the same object. */
 const lists = new WeakMap<TranscriptPart, readonly TranscriptPart[]>();
 
 /**
- * What is folded into the row at `index`: thoughts without text before it, and hooks that only succeeded, those of its call
- * behind it. `[first, end)`: the positions of its turn.
+ * The parts folded into the row at `index`: thoughts without text before it, and hooks of its call that only succeeded after it. `[first, end)`: the positions of its turn.
  */
 export function quietPartsOf(
   partAt: PartAt,

@@ -1,28 +1,28 @@
 import { type MouseEvent, type RefObject, useCallback, useEffect, useRef, useState } from "react";
 
 /**
- * Nobody has read so soon what came to where it stands, or before their eyes: a click then was meant for what stood there
- * before, perhaps in another window. In milliseconds.
+ * So soon after a button appeared or moved, nobody has read it: a click was meant for what was there before, perhaps in another window.
+ * In milliseconds.
  */
 const UNREAD_MS = 500;
-/** How often it is looked at whether buttons moved: the page has no event for it. */
+/** Interval of checks whether buttons moved, for which there is no event. */
 const LOOK_MS = 100;
 
-/** Buttons that only take clicks that were meant for them. */
+/** Buttons that ignore clicks that were meant for something else. */
 interface MeantClicks {
-  /** What moves with the buttons. */
+  /** The element that moves with the buttons. */
   readonly place: RefObject<HTMLDivElement | null>;
-  /** They came to where they stand, or their window to the front, only just now. */
+  /** They moved, or their window came to the front, just now. */
   readonly isNew: boolean;
-  /** The keyboard's clicks are whatever moves, as it is where its reader put it; but not those that began in another window. */
+  /** Clicks by keyboard count even if buttons moved, because the focus is where the user put it, unless they began in another window. */
   isMeant(click: MouseEvent): boolean;
 }
 
-/** Tells clicks that were meant for a button from those that it came under, as another one went or the page moved. */
+/** Tells apart clicks that were meant for a button from those that hit it because the page moved. */
 export function useMeantClicks(): MeantClicks {
   const place = useRef<HTMLDivElement>(null);
   const stood = useRef({ left: Number.NaN, top: Number.NaN, since: 0 });
-  /** Since when the window is in front, as far as it was seen to come there. */
+  /** When the window came to the front, if that was observed. */
   const front = useRef(Number.NEGATIVE_INFINITY);
   const [isNew, setNew] = useState(true);
 
