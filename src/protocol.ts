@@ -476,7 +476,8 @@ export type PageParts = z.infer<typeof pageParts>;
 /** `POST /api/sessions/:id/verify` → `VerifyReply` */
 export const verifyBody = record({
   page: optional(
-    pageParts.refine(
+    // Pure, so that the page, which needs no schemas, is built without them.
+    /* @__PURE__ */ pageParts.refine(
       ({ parts }) => parts.reduce((sum, { digests }) => sum + digests.length, 0) <= MAX_VERIFIED_PARTS,
       `at most ${MAX_VERIFIED_PARTS} parts can be compared`,
     ),

@@ -1,3 +1,4 @@
+import "../text/screens-text.ts";
 import { apiOf } from "../api/api.ts";
 import type { ApiClient } from "../api/in-flight-requests.ts";
 import { failureText } from "../text/failure-text.ts";

@@ -1,3 +1,4 @@
+import "../../text/inspect-text.ts";
 import "../../text/screens-text.ts";
 import { type ReactNode, useCallback, useDeferredValue } from "react";
 import { useStore } from "zustand";
