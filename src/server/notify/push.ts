@@ -17,8 +17,11 @@ import type { PushSubscriptions } from "./push-subscriptions.ts";
 
 /** Time for which a push service stores a message for a browser that is offline, in seconds. Later it is outdated. */
 const TTL_S = 24 * 60 * 60;
-/** Push services ask for a contact (RFC 8292, section 2.1). A daemon on the user's own machine has none. */
-const CONTACT = "https://localhost/";
+/**
+ * Push services ask for a contact (RFC 8292, section 2.1). A daemon on the user's own machine has none, and Apple's refuses local
+ * addresses.
+ */
+const CONTACT = "mailto:verbatim@example.com";
 /** Length of a title and of a body, in UTF-16 code units: the encrypted message can have at most 4,096 bytes. */
 const TEXT_LIMIT = 300;
 /** Statuses of a push service for a subscription that no longer exists (RFC 8030, section 7.3). */

@@ -209,7 +209,7 @@ export function NoteEditor({
       />
       <p className="part-note-buttons">
         <button type="button" className="button" disabled={isEmpty || isSaving} onClick={() => void save()}>
-          {isSaving ? t.notes.saving : t.notes.save}
+          {isSaving ? t.common.saving : t.notes.save}
         </button>
         {onClose !== undefined && (
           <button type="button" className="button" disabled={isSaving} onClick={leave}>

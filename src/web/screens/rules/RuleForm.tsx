@@ -91,7 +91,7 @@ export function RuleForm({
           {busy === "trying" ? t.rules.trying : t.rules.tryIt}
         </button>
         <button type="submit" className="button button-main" disabled={busy !== undefined}>
-          {busy === "saving" ? t.notes.saving : t.rules.save}
+          {busy === "saving" ? t.common.saving : t.rules.save}
         </button>
         <button type="button" className="button" onClick={onCancel}>
           {t.common.cancel}

@@ -1,3 +1,4 @@
+import "../../text/screens-text.ts";
 import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import type { Rule, RuleCondition } from "../../../model/rules/rule.ts";
 import { apiOf } from "../../api/api.ts";

@@ -118,6 +118,7 @@ export const page = {
     searchFor: (text: string): string => `Search everything for “${text}”`,
   },
   common: {
+    saving: "Saving",
     keep: "Keep",
     edit: "Edit",
     delete: "Delete",

@@ -89,7 +89,6 @@ export const session = {
     edited: "edited",
     reallyDelete: "Delete this note",
     save: "Save",
-    saving: "Saving",
     keys: "Ctrl+Enter to save",
     notSaved: (reason: string): string => `Not saved. ${reason}`,
     notLoaded: (reason: string): string => `The notes could not be loaded. ${reason}`,

@@ -111,6 +111,7 @@ export const page = {
     searchFor: (text: string): string => `在全部内容中搜索“${text}”`,
   },
   common: {
+    saving: "正在保存",
     keep: "保留",
     edit: "编辑",
     delete: "删除",

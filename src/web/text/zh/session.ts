@@ -86,7 +86,6 @@ export const session = {
     edited: "已编辑",
     reallyDelete: "删除此备注",
     save: "保存",
-    saving: "正在保存",
     keys: "按 Ctrl+Enter 保存",
     notSaved: (reason: string): string => `未保存。${reason}`,
     notLoaded: (reason: string): string => `无法加载备注。${reason}`,
