@@ -1,5 +1,6 @@
-/** In memory, this many times as much is remembered as is saved. */
+/** In memory, this many times as much is remembered as is saved: in maps, and in lists, which are searched from end to end. */
 export const IN_MEMORY = 64;
+export const IN_MEMORY_LIST = 8;
 
 /** A saved `Recent`: its entries, oldest first. Numbers are packed into text, a value only where it differs from the last one. */
 export interface SavedRecent {

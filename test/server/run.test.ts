@@ -34,10 +34,16 @@ function newHome() {
   return { path, work };
 }
 
-function start({ path, work }: { path: string; work: string }, args: string[]) {
+function start({ path, work }: { path: string; work: string }, args: string[], environment = {}) {
   const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
     cwd: work,
-    env: { ...bareEnvironment, HOME: path, USERPROFILE: path, XDG_DATA_HOME: join(path, "share") },
+    env: {
+      ...bareEnvironment,
+      HOME: path,
+      USERPROFILE: path,
+      XDG_DATA_HOME: join(path, "share"),
+      ...environment,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   running.add(child);
@@ -357,7 +363,8 @@ describe("run", () => {
 
   it("reports what is missing if it cannot start", async () => {
     const home = newHome();
-    const none = start(home, ["run", "Go"]);
+    // Agents that are installed on this machine would be found on its PATH.
+    const none = start(home, ["run", "Go"], { PATH: home.path });
     expect(await none.ended).toBe(2);
     expect(none.said.err).toContain("ANTHROPIC_API_KEY");
     const unknown = start(home, ["run", "Go", "--provider", "nobody"]);

@@ -883,7 +883,7 @@ describe("a rewind", () => {
     const { user, assistant, line } = writer();
     const first = user("first");
     const lines = [first];
-    for (let turn = 0; turn < 4_000; turn += 1) lines.push(user("next"), assistant(`m${turn}`, [say("x")]));
+    for (let turn = 0; turn < 1_500; turn += 1) lines.push(user("next"), assistant(`m${turn}`, [say("x")]));
     const work = (read: readonly object[]) => {
       const bytes = Buffer.from(read.map((record) => `${JSON.stringify(record)}\n`).join(""));
       const before = process.cpuUsage();
@@ -902,7 +902,7 @@ describe("a rewind", () => {
         timestamp: "2026-03-03T10:00:00.000Z",
       }),
     ]);
-    expect(rewound.retracted).toBe(4_000);
+    expect(rewound.retracted).toBe(1_500);
     expect(rewound.microseconds / straight.microseconds).toBeLessThan(4);
   });
 

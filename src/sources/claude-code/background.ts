@@ -1,7 +1,7 @@
 import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { CallOutcome } from "../../model/parts/outcome.ts";
 import { fingerprint } from "../fingerprint.ts";
-import { IN_MEMORY } from "../recent.ts";
+import { IN_MEMORY_LIST } from "../recent.ts";
 import { resultContent } from "./content.ts";
 import { MAX_BACKGROUND, MAX_LAUNCH_TEXTS } from "./memory.ts";
 import type { BackgroundCall, Line, Session, StartFact } from "./session-types.ts";
@@ -106,8 +106,8 @@ export function noteLaunch({ background }: Session, call: BackgroundCall): void 
   background.push(call);
   let length = background.reduce((sum, { launched }) => sum + launched.length, 0);
   while (
-    background.length > MAX_BACKGROUND * IN_MEMORY ||
-    (length > MAX_LAUNCH_TEXTS * IN_MEMORY && background.length > 1)
+    background.length > MAX_BACKGROUND * IN_MEMORY_LIST ||
+    (length > MAX_LAUNCH_TEXTS * IN_MEMORY_LIST && background.length > 1)
   )
     length -= background.shift()?.launched.length ?? 0;
 }

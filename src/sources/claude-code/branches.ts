@@ -1,4 +1,4 @@
-import { IN_MEMORY, Recent } from "../recent.ts";
+import { IN_MEMORY_LIST, Recent } from "../recent.ts";
 import { MAX_LINES, MAX_PROMPTS, MAX_TURNS } from "./memory.ts";
 
 /** A turn, and the fingerprint of the nearest typed prompt at or above the record that opened it, if there is one. */
@@ -65,7 +65,7 @@ export class Branches {
 
   open(turn: BranchTurn): void {
     this.turns.push(turn);
-    if (this.turns.length > MAX_TURNS * IN_MEMORY) this.turns.shift();
+    if (this.turns.length > MAX_TURNS * IN_MEMORY_LIST) this.turns.shift();
   }
 
   /**
@@ -81,7 +81,7 @@ export class Branches {
       // Its parent may be forgotten, but not the prompts with the same parent.
       const above = this.above.get(uuid) || siblings[0]?.above;
       this.prompts.push({ uuid, parent, above: above === uuid ? undefined : above, second });
-      if (this.prompts.length > MAX_PROMPTS * IN_MEMORY) this.prompts.shift();
+      if (this.prompts.length > MAX_PROMPTS * IN_MEMORY_LIST) this.prompts.shift();
     }
     this.setAbove(uuid, uuid);
     return abandoned;

@@ -1,7 +1,7 @@
 import { asObject, type JsonObject } from "../../model/narrow.ts";
 import type { RecordPlace } from "../contract.ts";
 import { parseObject } from "../lines/parse-object.ts";
-import { IN_MEMORY, Recent } from "../recent.ts";
+import { IN_MEMORY_LIST, Recent } from "../recent.ts";
 import { MAX_CALLS, MAX_CALLS_PER_ID, MAX_LEFT_ARGUMENTS } from "./memory.ts";
 
 /** Arguments as an object. Not saved, as names that are symbols are not: a restored call parses them again. */
@@ -95,10 +95,10 @@ export class CallTable {
     this.unanswered.set(call.message_id, (this.unanswered.get(call.message_id) ?? 0) + 1);
     this.calls.set(named, call);
     this.withInput.push(call);
-    if (this.withInput.length > 2 * MAX_CALLS * IN_MEMORY)
+    if (this.withInput.length > 2 * MAX_CALLS * IN_MEMORY_LIST)
       this.withInput = this.withInput
         .filter(({ result }) => result === undefined)
-        .slice(-MAX_CALLS * IN_MEMORY);
+        .slice(-MAX_CALLS * IN_MEMORY_LIST);
   }
 
   /** The newest call with this id. */

@@ -1,7 +1,7 @@
 /**
  * How much of a session is in a checkpoint of its reader. Later records may refer to earlier ones: they repeat them, answer them,
- * withdraw them, or branch off from them. Of each kind, the newest so many are saved, and in memory `IN_MEMORY` times as many
- * are remembered (recent.ts). What is older is forgotten, and a record that refers to it is read as if it were new. All that is saved stays
+ * withdraw them, or branch off from them. Of each kind, the newest so many are saved, and in memory many times as many
+ * are remembered (`IN_MEMORY`, recent.ts). What is older is forgotten, and a record that refers to it is read as if it were new. All that is saved stays
  * below `MAX_CHECKPOINT` (docs/decisions/0030-reader-checkpoints.md).
  */
 

@@ -1,7 +1,7 @@
 import { asString, type JsonObject } from "../../model/narrow.ts";
 import type { RecordPlace } from "../contract.ts";
 import { fingerprint } from "../fingerprint.ts";
-import { IN_MEMORY } from "../recent.ts";
+import { IN_MEMORY_LIST } from "../recent.ts";
 import { blocksOf } from "./content.ts";
 import { MAX_QUEUED } from "./memory.ts";
 
@@ -40,7 +40,7 @@ export class PromptQueue {
         const text = textOf(content);
         const prompt = { text, place, at, print: printOf(text) };
         this.queued.push(prompt);
-        if (this.queued.length > MAX_QUEUED * IN_MEMORY) this.queued.shift();
+        if (this.queued.length > MAX_QUEUED * IN_MEMORY_LIST) this.queued.shift();
         // Agents queue notifications too, which no person typed.
         if (prompt.text.trim() !== "" && !NOTIFICATION.test(prompt.text)) this.waiting.push(prompt);
         return undefined;
@@ -69,7 +69,7 @@ export class PromptQueue {
 
   /** More prompts wait to be sent than are remembered. */
   get isFull(): boolean {
-    return this.waiting.length > MAX_QUEUED * IN_MEMORY;
+    return this.waiting.length > MAX_QUEUED * IN_MEMORY_LIST;
   }
 
   /** Whether this prompt has not reached the model yet. */

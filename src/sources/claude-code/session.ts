@@ -8,7 +8,7 @@ import { partId, uuidFrom } from "../../model/uuid.ts";
 import type { RecordPlace } from "../contract.ts";
 import { fingerprint } from "../fingerprint.ts";
 import { firstLine } from "../lines/first-line.ts";
-import { IN_MEMORY, Recent } from "../recent.ts";
+import { IN_MEMORY_LIST, Recent } from "../recent.ts";
 import { Blocks } from "./blocks.ts";
 import { Branches } from "./branches.ts";
 import { type Call, CallTable, setInput } from "./call-table.ts";
@@ -591,8 +591,8 @@ export function openSession(state: SessionState, file: string): Session {
       session.starts.push(start);
       let length = session.starts.reduce((sum, { prompt }) => sum + (prompt?.length ?? 0), 0);
       while (
-        session.starts.length > MAX_STARTS * IN_MEMORY ||
-        (length > MAX_START_PROMPTS * IN_MEMORY && session.starts.length > 1)
+        session.starts.length > MAX_STARTS * IN_MEMORY_LIST ||
+        (length > MAX_START_PROMPTS * IN_MEMORY_LIST && session.starts.length > 1)
       ) {
         const oldest = session.starts.shift();
         if (oldest === undefined) break;
