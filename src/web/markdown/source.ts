@@ -1,3 +1,4 @@
+import "../text/content-text.ts";
 import { t } from "../text/text.ts";
 import { cutBefore } from "../ui/cut-short.ts";
 
