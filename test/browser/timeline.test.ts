@@ -38,10 +38,15 @@ const note = () => timeline().getByRole("status");
 
 it("the timeline of a session with runs leads by keys and clicks to its parts and runs", async () => {
   await start(["--samples"]);
-  const { sessions } = await json<{ sessions: { id: string; runs: number; status: string }[] }>(
-    "/api/sessions",
-  );
-  const parent = sessions.find(({ runs, status }) => runs > 1 && status === "completed");
+  const parentOfRuns = async () => {
+    const { sessions } = await json<{ sessions: { id: string; runs: number; status: string }[] }>(
+      "/api/sessions",
+    );
+    return sessions.find(({ runs, status }) => runs > 1 && status === "completed");
+  };
+  // The runs are linked once their files are read.
+  await expect.poll(parentOfRuns).toBeDefined();
+  const parent = await parentOfRuns();
   if (parent === undefined) throw new Error("no sample has runs");
   await page.goto(`${daemon.origin}/session/${parent.id}`);
   await page.getByRole("region", { name: "Transcript", exact: true }).locator("article").first().waitFor();

@@ -37,7 +37,7 @@ export const screens = {
     title: "Alert rules",
     pageTitle: "Verbatim: alert rules",
     about:
-      "A rule lists what you want to know of under “Needs attention”, by its name, and sends it to notifications and the webhook. It applies to what is recorded from now on, and in every browser.",
+      "When a rule applies, it adds an item to “Needs attention” and sends a notification. Rules apply to what is recorded from now on, in all browsers.",
     loading: "Loading rules",
     none: "No rules yet.",
     add: "Add a rule",
