@@ -1,7 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type Note, note } from "../../model/note.ts";
-import { type Notice, StoreError } from "../contract.ts";
-import { guarded, inTransaction, openDatabase } from "../sqlite/database.ts";
+import { StoreError } from "../contract.ts";
+import { guarded, inTransaction } from "../sqlite/database.ts";
+import { type OpenedLoadedStore, openLoadedStore, type StoreFolder } from "../sqlite/loaded-store.ts";
 
 /** Migrations: entry n upgrades a store from version n. Entries are only added, never changed. */
 const MIGRATIONS: readonly string[] = [
@@ -30,22 +31,11 @@ export interface NoteStore {
  * Opens `notes.db` in a data folder. See `openDatabase`. Notes exist nowhere else, so they are a file of their own, apart from what
  * can be rebuilt.
  */
-export function openNoteStore(options: { folder: string; now: () => number; read_only: boolean }): {
-  store?: NoteStore;
-  read_only: boolean;
-  notices: Notice[];
-} {
-  const { unlock, ...opened } = openDatabase<NoteStore>({
-    ...options,
-    file: "notes.db",
-    lock: "notes-lock.db",
+export const openNoteStore = (place: StoreFolder): OpenedLoadedStore<NoteStore> =>
+  openLoadedStore(place, {
+    name: "notes",
     migrations: MIGRATIONS,
-    create(database) {
-      const store = createNoteStore(database);
-      // Read all rows now, while a damaged store can still be replaced.
-      store.load();
-      return store;
-    },
+    create: createNoteStore,
     words: {
       untouched: "notes cannot be read or written",
       reads: "Notes cannot be written here.",
@@ -53,14 +43,6 @@ export function openNoteStore(options: { folder: string; now: () => number; read
       aside: "Earlier notes are only in the quarantined file.",
     },
   });
-  const { store, read_only, notices } = opened;
-  if (!store) return { read_only, notices };
-  const close = () => {
-    store.close();
-    unlock();
-  };
-  return { store: { ...store, close }, read_only, notices };
-}
 
 function createNoteStore(database: DatabaseSync): NoteStore {
   const statements = {

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type ReadState, readState } from "../../model/read-state.ts";
-import { type Notice, StoreError } from "../contract.ts";
-import { guarded, inTransaction, number, openDatabase } from "../sqlite/database.ts";
+import { StoreError } from "../contract.ts";
+import { guarded, inTransaction, number } from "../sqlite/database.ts";
+import { type OpenedLoadedStore, openLoadedStore, type StoreFolder } from "../sqlite/loaded-store.ts";
 
 /** Migrations: entry n upgrades a store from version n. Entries are only added, never changed. */
 const MIGRATIONS: readonly string[] = [
@@ -30,22 +31,11 @@ export interface ReadStateStore {
  * Opens `read-state.db` in a data folder. See `openDatabase`. It cannot be rebuilt from agents' files, and does not belong to the
  * archive, so it is a file of its own.
  */
-export function openReadStateStore(options: { folder: string; now: () => number; read_only: boolean }): {
-  store?: ReadStateStore;
-  read_only: boolean;
-  notices: Notice[];
-} {
-  const { unlock, ...opened } = openDatabase<ReadStateStore>({
-    ...options,
-    file: "read-state.db",
-    lock: "read-state-lock.db",
+export const openReadStateStore = (place: StoreFolder): OpenedLoadedStore<ReadStateStore> =>
+  openLoadedStore(place, {
+    name: "read-state",
     migrations: MIGRATIONS,
-    create(database) {
-      const store = createReadStateStore(database);
-      // Read all rows now, while a damaged store can still be replaced.
-      store.load();
-      return store;
-    },
+    create: createReadStateStore,
     words: {
       untouched: "read marks are not stored",
       reads: "Read marks set here are not stored.",
@@ -53,14 +43,6 @@ export function openReadStateStore(options: { folder: string; now: () => number;
       aside: "Earlier pins and read marks are only in the quarantined file.",
     },
   });
-  const { store, read_only, notices } = opened;
-  if (!store) return { read_only, notices };
-  const close = () => {
-    store.close();
-    unlock();
-  };
-  return { store: { ...store, close }, read_only, notices };
-}
 
 function createReadStateStore(database: DatabaseSync): ReadStateStore {
   const statements = {

@@ -2,8 +2,9 @@ import type { DatabaseSync } from "node:sqlite";
 import type * as z from "zod";
 import { type StoredAlert, storedAlert } from "../../model/rules/alert.ts";
 import { type Rule, rule } from "../../model/rules/rule.ts";
-import { type Notice, StoreError } from "../contract.ts";
-import { guarded, inTransaction, openDatabase } from "../sqlite/database.ts";
+import { StoreError } from "../contract.ts";
+import { guarded, inTransaction } from "../sqlite/database.ts";
+import { type OpenedLoadedStore, openLoadedStore, type StoreFolder } from "../sqlite/loaded-store.ts";
 
 /** Migrations: entry n upgrades a store from version n. Entries are only added, never changed. */
 const MIGRATIONS: readonly string[] = [
@@ -35,22 +36,11 @@ export interface RuleStore {
 /**
  * Opens `rules.db` in a data folder. See `openDatabase`. Like the notes, rules exist nowhere else.
  */
-export function openRuleStore(options: { folder: string; now: () => number; read_only: boolean }): {
-  store?: RuleStore;
-  read_only: boolean;
-  notices: Notice[];
-} {
-  const { unlock, ...opened } = openDatabase<RuleStore>({
-    ...options,
-    file: "rules.db",
-    lock: "rules-lock.db",
+export const openRuleStore = (place: StoreFolder): OpenedLoadedStore<RuleStore> =>
+  openLoadedStore(place, {
+    name: "rules",
     migrations: MIGRATIONS,
-    create(database) {
-      const store = createRuleStore(database);
-      // Read all rows now, while a damaged store can still be replaced.
-      store.load();
-      return store;
-    },
+    create: createRuleStore,
     words: {
       untouched: "no rules apply",
       reads: "Rules cannot be changed here.",
@@ -58,14 +48,6 @@ export function openRuleStore(options: { folder: string; now: () => number; read
       aside: "Earlier rules are only in the quarantined file.",
     },
   });
-  const { store, read_only, notices } = opened;
-  if (!store) return { read_only, notices };
-  const close = () => {
-    store.close();
-    unlock();
-  };
-  return { store: { ...store, close }, read_only, notices };
-}
 
 function createRuleStore(database: DatabaseSync): RuleStore {
   const statements = {

@@ -1,6 +1,6 @@
 import type { LaneBar } from "../../../../model/lanes/lane.ts";
 
-/** A stretch of time in which something happened, or (`isFolded`) nothing did: then it is as wide as any other such. */
+/** A time segment. `isFolded`: nothing happened in it, and all such segments are drawn with the same width. */
 export interface Stretch {
   /** Milliseconds since 1970. */
   from: number;

@@ -1,0 +1,55 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Notice } from "../contract.ts";
+import { openDatabase } from "./database.ts";
+
+/** A store whose rows are all in memory once it is open: read states, notes, rules. */
+interface LoadedStore {
+  load(): unknown;
+  close(): void;
+}
+
+/** How a data folder's store is opened. `read_only`: another daemon uses the folder. */
+export interface StoreFolder {
+  folder: string;
+  now: () => number;
+  read_only: boolean;
+}
+
+/** An opened store, or notices about why there is none or only a read-only one. */
+export interface OpenedLoadedStore<Store> {
+  store?: Store;
+  read_only: boolean;
+  notices: Notice[];
+}
+
+/** Opens `<name>.db` in a data folder. See `openDatabase`. Closing the store also releases its lock. */
+export function openLoadedStore<Store extends LoadedStore>(
+  place: StoreFolder,
+  options: {
+    name: string;
+    migrations: readonly string[];
+    create(database: DatabaseSync): Store;
+    words: Parameters<typeof openDatabase>[0]["words"];
+  },
+): OpenedLoadedStore<Store> {
+  const { name, migrations, create, words } = options;
+  const { store, unlock, read_only, notices } = openDatabase<Store>({
+    ...place,
+    file: `${name}.db`,
+    lock: `${name}-lock.db`,
+    migrations,
+    create(database) {
+      const created = create(database);
+      // Read all rows now, while a damaged store can still be replaced.
+      created.load();
+      return created;
+    },
+    words,
+  });
+  if (!store) return { read_only, notices };
+  const close = () => {
+    store.close();
+    unlock();
+  };
+  return { store: { ...store, close }, read_only, notices };
+}
