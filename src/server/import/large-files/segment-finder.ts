@@ -4,8 +4,8 @@ import { READERS_VERSION } from "../../index/index-state.ts";
 import { SEGMENT_BYTES } from "./segments.ts";
 
 /**
- * Finds where the segments of a huge file begin while the file is read from its start: at the first turn in each stretch of
- * `SEGMENT_BYTES`, so that a segment contains whole turns. If no turn begins in a stretch, the segment begins inside one.
+ * Finds where the segments of a huge file begin while the file is read from its start: at the first turn in each block of
+ * `SEGMENT_BYTES`, so that a segment contains whole turns. If no turn begins in a block, the segment begins inside a turn.
  */
 interface SegmentFinder {
   /** Call for each record before it is used. Returns the start of a segment that begins with it. */
@@ -15,7 +15,7 @@ interface SegmentFinder {
 }
 
 export function createSegmentFinder(readerOf: () => Reader): SegmentFinder {
-  /** The segment whose start is searched. */
+  /** The segment whose start is wanted. */
   let segment = 1;
   let pending: Omit<SegmentStart, "byte"> | undefined;
   /** The session whose turns count. A file may contain runs of sub-agents too. */
@@ -31,19 +31,20 @@ export function createSegmentFinder(readerOf: () => Reader): SegmentFinder {
   return {
     next({ place, frames }) {
       session_id ??= frames[0]?.session_id;
+      if (pending === undefined || place.byte < pending.checkpoint.byte) return undefined;
       const beginsTurn = frames.some(
         (frame) => frame.type === "turn.start" && frame.session_id === session_id,
       );
-      return pending && beginsTurn && place.byte >= pending.checkpoint.byte ? startAt(place.byte) : undefined;
+      return beginsTurn ? startAt(place.byte) : undefined;
     },
     chunkEnd(byte) {
       const begin = segment * SEGMENT_BYTES;
-      // The next stretch begins within the next chunk.
+      // No turn began in this block.
       const cut = pending && byte >= begin + SEGMENT_BYTES ? startAt(pending.checkpoint.byte) : undefined;
       if (byte >= segment * SEGMENT_BYTES && pending === undefined) {
         const checkpoint = readerOf().checkpoint?.();
         if (checkpoint) pending = { segment, version: READERS_VERSION, checkpoint };
-        // The state is too large here, or the stretch is over: the segment begins at any line.
+        // The state is too large here, or the block is over: the segment begins at any line.
         else if (byte >= (segment + 1) * SEGMENT_BYTES) segment += 1;
       }
       return cut;
