@@ -9,72 +9,23 @@ import type { Disposition, LinkFacts, Reader, ReaderOptions, ReadRecord } from "
 import { fingerprint } from "../fingerprint.ts";
 import { createLineReader, type LinePosition, type LineRecord } from "../lines/lines.ts";
 import { parseObject } from "../lines/parse-object.ts";
-import { createObjectGraph } from "../object-graph.ts";
 import { Recent } from "../recent.ts";
 import { agentMessages } from "./agent-messages.ts";
 import { readAssistant } from "./assistant.ts";
 import { leaveBackground } from "./background.ts";
-import { Blocks } from "./blocks.ts";
-import { Branches } from "./branches.ts";
-import { CallTable } from "./call-table.ts";
+import { BOOKKEEPING } from "./bookkeeping.ts";
 import { Copies } from "./copies.ts";
 import { framedTask } from "./frames.ts";
-import {
-  MAX_BACKGROUND,
-  MAX_CALLS,
-  MAX_LAUNCH_TEXTS,
-  MAX_LINES,
-  MAX_NAMES,
-  MAX_PROMPTS,
-  MAX_QUEUED,
-  MAX_QUEUED_TEXTS,
-  MAX_START_PROMPTS,
-  MAX_STARTS,
-  MAX_TURNS,
-} from "./memory.ts";
+import { MAX_LINES, MAX_NAMES } from "./memory.ts";
 import { MessageStream } from "./message-stream.ts";
 import { readAttachment, readProgress, readSystem } from "./notices.ts";
 import { type FilePath, parsePath } from "./path.ts";
-import { PromptQueue } from "./queue.ts";
+import { savedGraph } from "./saved-graph.ts";
 import { initialSession, openSession } from "./session.ts";
 import { type KeptLine, type Line, resumedLine, type Session, type SessionState } from "./session-types.ts";
 import { isWhole } from "./steps.ts";
 import { readUser, tellsInterrupt } from "./user.ts";
 import { parseWrappers } from "./wrappers.ts";
-
-/** Lines for the agent's internal use, which are not part of the conversation. */
-const BOOKKEEPING = new Set([
-  "agent-color",
-  "agent-setting",
-  "api-request",
-  "api-request-blob",
-  "api-request-shape",
-  "artifact-autoreact-ledger",
-  "artifact-comment-monitor",
-  "atis-latch",
-  "attribution-snapshot",
-  "auto-mode-denial",
-  "bridge-session",
-  "content-replacement",
-  "dev-mods",
-  "failed",
-  "file-history-delta",
-  "file-history-snapshot",
-  "frame-link",
-  "history-suppression",
-  "isolation-latch",
-  "last-prompt",
-  "launched",
-  "memory-mode",
-  "mode",
-  "observer-ref",
-  "permission-denial",
-  "rewind-pointer",
-  "started",
-  "tag",
-  "tools-used",
-  "worktree-state",
-]);
 
 /** Tags of content that is inserted before a prompt. */
 const NOISE = new Set([
@@ -113,25 +64,12 @@ interface SavedState {
   file?: FileState;
 }
 
-const graph = createObjectGraph(
-  { Blocks, Branches, CallTable, Copies, MessageStream, PromptQueue },
-  {
-    turns: { items: MAX_TURNS },
-    prompts: { items: MAX_PROMPTS },
-    background: { items: MAX_BACKGROUND, characters: MAX_LAUNCH_TEXTS },
-    starts: { items: MAX_STARTS, characters: MAX_START_PROMPTS },
-    withInput: { items: MAX_CALLS },
-    queued: { items: MAX_QUEUED, characters: MAX_QUEUED_TEXTS },
-    waiting: { items: MAX_QUEUED, characters: MAX_QUEUED_TEXTS },
-  },
-);
-
 export function createClaudeCodeReader({ path, start, checkpoint }: ReaderOptions): Reader {
   const saved: SavedState =
     checkpoint === undefined
       ? { lines: start ?? { line: 1, byte: 0 } }
       : // `checkpoint` below wrote it, in the same version.
-        (graph.fromJson(savedState(checkpoint, CLAUDE_CODE)) as SavedState);
+        (savedGraph.fromJson(savedState(checkpoint, CLAUDE_CODE)) as SavedState);
   const lines = createLineReader(saved.lines);
   const filePath = parsePath(path);
   /** Records read before the session's id is known. */
@@ -185,7 +123,7 @@ export function createClaudeCodeReader({ path, start, checkpoint }: ReaderOption
         ...(side !== undefined && { side }),
         ...(file !== undefined && { file: file.state }),
       };
-      return saveCheckpoint(CLAUDE_CODE, position.byte, graph.toJson(state));
+      return saveCheckpoint(CLAUDE_CODE, position.byte, savedGraph.toJson(state));
     },
   };
 }
