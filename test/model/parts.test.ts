@@ -133,6 +133,15 @@ describe("content", () => {
     expect(titleOf(`${"x".repeat(198)}😀😀😀`)).toBe(`${"x".repeat(198)}😀…`);
     expect(promptTitle([createPart("image_url", { url: "data:," })])).toBe("[image]");
     expect(promptTitle([])).toBeUndefined();
+    const reminder = "<system-reminder>\nToday is Friday.\n</system-reminder>";
+    expect(promptTitle([createPart("text", { text: `${reminder}\n${reminder}\nFix it` })])).toBe("Fix it");
+    expect(
+      promptTitle([createPart("text", { text: reminder }), createPart("text", { text: "Fix it" })]),
+    ).toBe("Fix it");
+    expect(promptTitle([createPart("text", { text: reminder })])).toBe("<system-reminder>");
+    expect(promptTitle([createPart("text", { text: "<system-reminder> of what?" })])).toBe(
+      "<system-reminder> of what?",
+    );
   });
 });
 

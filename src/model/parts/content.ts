@@ -3,6 +3,9 @@ import type { TranscriptPart } from "../transcript/transcript.ts";
 
 const TITLE_LIMIT = 200;
 
+const REMINDER = "<system-reminder>";
+const REMINDER_END = "</system-reminder>";
+
 /** The text parts of a stored message joined by blank lines: for search and for old clients, never as input. */
 export function textOf(parts: readonly Part[]): string {
   const texts: string[] = [];
@@ -31,10 +34,22 @@ export function shorten(text: string, limit: number): string {
   return `${text.slice(0, last >= 0xd800 && last <= 0xdbff ? limit - 2 : limit - 1)}…`;
 }
 
+/** A prompt without the reminders that the agent put before what the person wrote. For titles only. */
+export function withoutReminders(text: string): string {
+  let rest = text.trimStart();
+  while (rest.startsWith(REMINDER)) {
+    const end = rest.indexOf(REMINDER_END);
+    if (end === -1) return rest;
+    rest = rest.slice(end + REMINDER_END.length).trimStart();
+  }
+  return rest;
+}
+
 /** The title of a turn: the first line of its prompt, or its attachments if there is no text. */
 export function promptTitle(parts: readonly Part[]): string | undefined {
-  for (const part of parts) {
-    const title = part.type === "text" ? titleOf(part.text) : undefined;
+  const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  for (const text of [...texts.map(withoutReminders), ...texts]) {
+    const title = titleOf(text);
     if (title !== undefined) return title;
   }
   for (const part of parts) {

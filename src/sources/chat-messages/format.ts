@@ -6,7 +6,7 @@ import { conversationReader } from "../conversation/conversation-reader.ts";
 import { firstRecords, textOfHead } from "../conversation/head.ts";
 import { pointerOf } from "../documents/document.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
-import { isMessage, tellMessage, titleOf } from "./reader.ts";
+import { conversationTitle, isMessage, tellMessage } from "./reader.ts";
 
 /** State of a message list between records. */
 interface ChatState {
@@ -51,7 +51,7 @@ function read(state: ChatState, record: SessionRecord): RecordResult {
 /** Reads a line that is a complete conversation: a separate session. */
 function readLine(state: ChatState, record: SessionRecord, messages: readonly unknown[]): RecordResult {
   const session = freshConversation(uuidFrom("chat-messages", `${state.path} ${record.key}`));
-  const title = titleOf(messages);
+  const title = conversationTitle(messages);
   const head = new Conversation(session, record);
   head.update({ agent: "chat-messages", ...(title !== undefined && { title }) });
   const frames = head.take();
@@ -121,7 +121,7 @@ function* recordsOf(
     place: { kind: "document", file, pointer: pointerOf([...path, ...steps]) },
     text: JSON.stringify(value),
   });
-  const title = titleOf(messages);
+  const title = conversationTitle(messages);
   yield record("head", [], { name, ...(title !== undefined && { title }) });
   for (const [index, message] of messages.entries())
     yield record(`message:${index}`, [index], asObject(message) ?? { value: message });

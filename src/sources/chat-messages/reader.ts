@@ -1,4 +1,5 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { titleOf, withoutReminders } from "../../model/parts/content.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { emitBlocks, emitCall } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, resultContent, textIn } from "../conversation/content.ts";
@@ -147,12 +148,13 @@ function tellAnswer(
 }
 
 /** A title from the start of a conversation, if it has no other name. */
-export function titleOf(messages: readonly unknown[]): string | undefined {
+export function conversationTitle(messages: readonly unknown[]): string | undefined {
   for (const item of messages) {
     const message = asObject(item);
     if (own(ROLES, asText(message?.role) ?? asText(message?.from)) !== "user") continue;
-    const text = textIn(message?.content ?? message?.value).trim();
-    if (text !== "") return text.split("\n", 1)[0]?.slice(0, 200);
+    const text = textIn(message?.content ?? message?.value);
+    const title = titleOf(withoutReminders(text)) ?? titleOf(text);
+    if (title !== undefined) return title;
   }
   return undefined;
 }

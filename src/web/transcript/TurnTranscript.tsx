@@ -179,6 +179,9 @@ function cutWhere(prompt: string): "everywhere" | "narrow" | "phone" | undefined
   return linesOf(text, 27) > 2 ? "phone" : undefined;
 }
 
+/** A heading has few lines: none of them stays blank. */
+const withoutBlankLines = (text: string): string => text.replace(/\n\s*\n/g, "\n");
+
 const TurnHeading = memo(function TurnHeading({
   turn,
   prompt,
@@ -194,16 +197,16 @@ const TurnHeading = memo(function TurnHeading({
 }): ReactNode {
   const id = prompt?.id ?? turn.id;
   const text = prompt === undefined ? (turn.title ?? "") : promptText(prompt.parts);
-  const isCutAway = useIsSearchMatch(() => (cutWhere(text) === undefined ? "" : text));
+  const isCutAway = useIsSearchMatch(() => (cutWhere(withoutBlankLines(text)) === undefined ? "" : text));
   const [open, setOpen] = useOpenState(host, id, isCutAway);
   const [raw, setRaw] = useOpenState(host, `${id}:raw`, false);
   const attached = prompt?.parts.filter((part) => part.type !== "text").length ?? 0;
-  const cut = cutWhere(text);
+  const cut = cutWhere(withoutBlankLines(text));
   const at = prompt?.at ?? turn.started_at;
   const words =
     text.trim() === ""
       ? (turn.title ?? (attached > 0 ? t.part.attachment : untitled(turn)))
-      : plainMarkdown(cutShort(text, SHORT + 200));
+      : withoutBlankLines(plainMarkdown(cutShort(text, SHORT + 200)));
   return (
     <header
       className={`turn-heading${isTarget ? " part-row-target" : ""}`}
