@@ -3,11 +3,10 @@ import "../../text/screens-text.ts";
 import { type ReactNode, useCallback, useEffect, useId, useRef, useState } from "react";
 import type { AgentsReply } from "../../../protocol.ts";
 import { apiOf } from "../../api/api.ts";
-import { ConnectionState } from "../../app/ConnectionState.tsx";
-import { HelpAndSettings } from "../../app/HelpAndSettings.tsx";
 import { type KeyBinding, useKeys } from "../../app/keys.ts";
 import { newId } from "../../app/new-id.ts";
 import { navigate, sessionHref } from "../../app/router.ts";
+import { ScreenHeader } from "../../app/ScreenHeader.tsx";
 import { useClient, useConnection } from "../../app/store.ts";
 import { usePageTitle, useWaitingKey } from "../../app/waiting.ts";
 import { joined, type ReadImages } from "../../composer/images.ts";
@@ -214,16 +213,7 @@ export function NewSessionScreen(): ReactNode {
 
   return (
     <div className="new-session">
-      <header className="bar">
-        <nav className="crumbs" aria-label={t.common.path}>
-          <a href="/">{t.common.sessions}</a>
-          <span aria-hidden="true">/</span>
-        </nav>
-        <h1 className="brand">{t.common.newSession}</h1>
-        <span className="bar-space" />
-        <ConnectionState />
-        <HelpAndSettings bindings={bindings} />
-      </header>
+      <ScreenHeader title={t.common.newSession} bindings={bindings} />
       <main className="new-session-body" tabIndex={-1} aria-label={t.common.newSession}>
         {unread !== undefined && reply === undefined && (
           <p className="notice notice-warning" role="alert">

@@ -2,11 +2,10 @@ import "../../text/screens-text.ts";
 import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import type { Rule, RuleCondition } from "../../../model/rules/rule.ts";
 import { apiOf } from "../../api/api.ts";
-import { ConnectionState } from "../../app/ConnectionState.tsx";
-import { HelpAndSettings } from "../../app/HelpAndSettings.tsx";
 import { type KeyBinding, useKeys } from "../../app/keys.ts";
 import { newId } from "../../app/new-id.ts";
 import { navigate } from "../../app/router.ts";
+import { ScreenHeader } from "../../app/ScreenHeader.tsx";
 import { useClient, useConnection } from "../../app/store.ts";
 import { usePageTitle } from "../../app/waiting.ts";
 import { failureText } from "../../text/failure-text.ts";
@@ -87,13 +86,7 @@ export function RulesScreen(): ReactNode {
   };
   return (
     <main className="rules">
-      <header className="bar">
-        <h1 className="brand">
-          <a href="/">Verbatim</a> / {t.rules.title}
-        </h1>
-        <ConnectionState />
-        <HelpAndSettings bindings={bindings} />
-      </header>
+      <ScreenHeader title={t.rules.title} bindings={bindings} />
       <div className="rules-body">
         <p>{t.rules.about}</p>
         {problem !== undefined && (

@@ -3,10 +3,9 @@ import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, 
 import { parseSearch, SearchQueryError } from "../../../model/search/query.ts";
 import type { SearchAllReply } from "../../../protocol.ts";
 import { apiOf } from "../../api/api.ts";
-import { ConnectionState } from "../../app/ConnectionState.tsx";
-import { HelpAndSettings } from "../../app/HelpAndSettings.tsx";
 import { type KeyBinding, useKeys } from "../../app/keys.ts";
 import { navigate, searchHref } from "../../app/router.ts";
+import { ScreenHeader } from "../../app/ScreenHeader.tsx";
 import { useClient } from "../../app/store.ts";
 import { usePageTitle } from "../../app/waiting.ts";
 import { failureText } from "../../text/failure-text.ts";
@@ -112,16 +111,7 @@ export function SearchScreen({ text }: { text: string }): ReactNode {
 
   return (
     <div className="search">
-      <header className="bar">
-        <nav className="crumbs" aria-label={t.common.path}>
-          <a href="/">{t.common.sessions}</a>
-          <span aria-hidden="true">/</span>
-        </nav>
-        <h1 className="brand">{t.search.title}</h1>
-        <span className="bar-space" />
-        <ConnectionState />
-        <HelpAndSettings bindings={bindings} />
-      </header>
+      <ScreenHeader title={t.search.title} bindings={bindings} />
       <main className="search-body">
         <input
           ref={input}

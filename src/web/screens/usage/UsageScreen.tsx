@@ -5,10 +5,9 @@ import { useStore } from "zustand";
 import { tokensIn, tokensOf } from "../../../model/tokens.ts";
 import { USAGE_GROUPS, type UsageGroup, type UsageReply, type UsageRow } from "../../../protocol.ts";
 import { apiOf } from "../../api/api.ts";
-import { ConnectionState } from "../../app/ConnectionState.tsx";
-import { HelpAndSettings } from "../../app/HelpAndSettings.tsx";
 import { type KeyBinding, useKeys } from "../../app/keys.ts";
 import { navigate, sessionsHref, usageHref } from "../../app/router.ts";
+import { ScreenHeader } from "../../app/ScreenHeader.tsx";
 import { useClient } from "../../app/store.ts";
 import { useLiveReply } from "../../app/use-live-reply.ts";
 import { usePageTitle } from "../../app/waiting.ts";
@@ -48,13 +47,7 @@ export function UsageScreen({ by, days }: { by: UsageGroup; days: number }): Rea
   const { value, problem } = useLiveReply(load, version, AGAIN_MS);
   return (
     <main className="usage">
-      <header className="bar">
-        <h1 className="brand">
-          <a href="/">Verbatim</a> / {t.sessions.usage}
-        </h1>
-        <ConnectionState />
-        <HelpAndSettings bindings={bindings} />
-      </header>
+      <ScreenHeader title={t.sessions.usage} bindings={bindings} />
       <div className="usage-body">
         <p className="usage-choices">
           <Choice
