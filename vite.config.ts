@@ -240,6 +240,16 @@ export default defineConfig(({ isSsrBuild }) => ({
         },
       },
       {
+        // Starts agents that npm fetches: not part of `npm test`.
+        extends: true,
+        test: {
+          name: "agents",
+          environment: "node",
+          include: ["test/real-agents/**/*.test.ts"],
+          fileParallelism: false,
+        },
+      },
+      {
         extends: true,
         test: {
           name: "package",

@@ -13,7 +13,7 @@ const SUITES = [
   "callers",
   "once",
   "watch",
-  "hosted/kill",
+  "managed/kill",
 ].map((name) => `test/server/${name}.test.ts`);
 const IN_BROWSER = ["live", "live-laws", "many-runs", "approvals", "hostile"].map(
   (name) => `test/browser/${name}.test.ts`,

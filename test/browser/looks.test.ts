@@ -74,7 +74,7 @@ it("the list is filtered as its address says, which a reload or a jump in the hi
   const all = await rows.count();
   await page.getByRole("searchbox", { name: "Filter sessions" }).fill("daylight");
   await page.getByRole("button", { name: /^Done/ }).click();
-  await page.waitForURL("**/?q=daylight&state=completed");
+  await page.waitForURL("**/?q=daylight&state=finished");
   await expect.poll(() => rows.count()).toBeLessThan(all);
   const some = await rows.count();
   await page.reload();
@@ -90,7 +90,7 @@ it("the list is filtered as its address says, which a reload or a jump in the hi
   await page.evaluate(() => history.go(-2));
   await expect.poll(() => rows.count()).toBe(some);
   expect(await page.getByRole("searchbox", { name: "Filter sessions" }).inputValue()).toBe("daylight");
-  expect(new URL(page.url()).search).toBe("?q=daylight&state=completed");
+  expect(new URL(page.url()).search).toBe("?q=daylight&state=finished");
   expect(complaints).toEqual([]);
   await context.close();
 });

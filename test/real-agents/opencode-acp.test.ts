@@ -3,52 +3,78 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createAcpAgent } from "../../../src/agent/acp/acp-agent.ts";
-import type { Agent } from "../../../src/agent/agent.ts";
-import type { Answer, Request } from "../../../src/model/request.ts";
-import { startModel } from "../../browser/agents.ts";
-import { eventually } from "../../eventually.ts";
-import { type ActingHost, createHost } from "./acting-host.ts";
-import { findOpenCode, openCodeEnvironment } from "./opencode.ts";
+import { createAcpAgent } from "../../src/agent/acp/acp-agent.ts";
+import type { Agent } from "../../src/agent/agent.ts";
+import type { Answer, Request } from "../../src/model/request.ts";
+import { type ActingHost, createHost } from "../agent/acp/acting-host.ts";
+import { eventually } from "../eventually.ts";
+import { configureAgents } from "./environment.ts";
+import { installAgents } from "./installed-agents.ts";
+import { type ModelServer, type Scenario, startModelServer } from "./model-server.ts";
 
-const openCode = findOpenCode();
-const missing = "missing" in openCode ? openCode.missing : undefined;
+const agents = installAgents();
+const missing = "missing" in agents ? agents.missing : undefined;
+
+/** `cwd`: the folder with `a.txt`. */
+const scenarios = (cwd: string): Record<string, Scenario> => ({
+  tour: [
+    [
+      { text: "Let me read the file and list the folder." },
+      { tool: "read", input: { filePath: join(cwd, "a.txt") } },
+      { tool: "bash", input: { command: "ls && wc -l a.txt", description: "List" } },
+    ],
+    [
+      { text: "Now I change the greeting and look for a second file." },
+      {
+        tool: "edit",
+        input: { filePath: join(cwd, "a.txt"), oldString: "hello world", newString: "hello there" },
+      },
+      { tool: "bash", input: { command: "cat does-not-exist.txt", description: "Look" } },
+      { tool: "read", input: { filePath: join(cwd, "nowhere.txt") } },
+    ],
+  ],
+  more: [[{ text: "Both are shown." }]],
+  slow: [
+    [{ tool: "bash", input: { command: "echo begun; sleep 600", description: "Wait", timeout: 700_000 } }],
+  ],
+  failure: [[{ status: 400 }]],
+});
 
 describe.skipIf(missing !== undefined)(
-  `the real opencode${missing === undefined ? "" : ` (skipped: ${missing})`}`,
+  `the real opencode over ACP${missing === undefined ? "" : ` (skipped: ${missing})`}`,
   () => {
     let home: string;
     let host: ActingHost;
-    let agents: Agent[] = [];
-    let model: { port: number; stop(): void };
+    let open: Agent[] = [];
+    let model: ModelServer;
     let answer: (request: Request, signal: AbortSignal) => Promise<Answer | undefined>;
 
     beforeEach(async () => {
-      if ("missing" in openCode) return;
       home = await mkdtemp(join(tmpdir(), "verbatim-opencode-home-"));
-      mkdirSync(join(home, "project"));
+      for (const folder of ["claude", "codex"]) mkdirSync(join(home, folder));
       answer = () => Promise.resolve({ option_ids: ["once"] });
       host = createHost((request, signal) => answer(request, signal));
       writeFileSync(join(host.cwd, "a.txt"), "hello world\n");
-      model = await startModel(openCode.modelServer, host.cwd, 300);
+      model = await startModelServer(scenarios(host.cwd));
     });
     afterEach(async () => {
-      for (const agent of agents) await agent.close();
-      agents = [];
-      model.stop();
+      for (const agent of open) await agent.close();
+      open = [];
+      model.close();
       host.remove();
       rmSync(home, { recursive: true, force: true });
     });
 
     function start(): Agent {
-      if ("missing" in openCode) throw new Error(openCode.missing);
+      if ("missing" in agents) throw new Error(agents.missing);
+      const folders = { path: home, claude: join(home, "claude"), codex: join(home, "codex") };
       const agent = createAcpAgent({
         host,
-        command: openCode.command,
+        command: agents.opencode,
         args: ["acp", "--cwd", host.cwd],
-        env: openCodeEnvironment(home, model.port),
+        env: configureAgents(folders, model.origin, host.cwd),
       });
-      agents.push(agent);
+      open.push(agent);
       return agent;
     }
     const ask = (agent: Agent, text: string, signal = new AbortController().signal) =>
@@ -60,7 +86,7 @@ describe.skipIf(missing !== undefined)(
       // The second command is refused, which ends opencode's turn.
       const options = ["once", "reject"];
       answer = () => Promise.resolve({ option_ids: [options.shift() ?? "once"] });
-      expect(await ask(agent, "[[scenario:opencode-tour]] Explain a.txt")).toBe("completed");
+      expect(await ask(agent, "[[scenario:tour]] Explain a.txt")).toBe("completed");
       expect(host.violations).toEqual([]);
       expect(texts()).toEqual([
         "Let me read the file and list the folder.",
@@ -84,7 +110,7 @@ describe.skipIf(missing !== undefined)(
       const before = host.parts().length;
 
       await agent.close();
-      expect(await ask(start(), "[[scenario:opencode-more]] And now show both files")).toBe("completed");
+      expect(await ask(start(), "[[scenario:more]] And now show both files")).toBe("completed");
       const fresh = host.parts().slice(before);
       // Its past is not told again, and it knew its session: no line says that it begins or forgot.
       expect(fresh.filter((part) => part.type === "prompt")).toHaveLength(1);
@@ -98,7 +124,7 @@ describe.skipIf(missing !== undefined)(
     it("stops a command that runs, keeps what it printed, and takes the next prompt", async () => {
       const agent = start();
       const stop = new AbortController();
-      const turn = ask(agent, "[[scenario:opencode-slow]] Run the long command", stop.signal);
+      const turn = ask(agent, "[[scenario:slow]] Run the long command", stop.signal);
       await eventually(() => {
         const call = host.parts().find((part) => part.type === "tool_call");
         expect(call?.type === "tool_call" && call.progress).toContain("begun");
@@ -109,7 +135,7 @@ describe.skipIf(missing !== undefined)(
       expect(result).toMatchObject({ status: "aborted" });
       expect(result?.type === "tool_result" && result.output_text).toContain("begun");
       expect(host.parts().at(-1)).toMatchObject({ type: "marker", kind: "interrupt" });
-      expect(await ask(agent, "[[scenario:opencode-failure]] Fail")).toBe("failed");
+      expect(await ask(agent, "[[scenario:failure]] Fail")).toBe("failed");
       expect(host.parts().at(-1)).toMatchObject({ kind: "error", title: expect.stringContaining("400") });
     }, 240_000);
   },

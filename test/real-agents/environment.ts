@@ -1,0 +1,77 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Folders of the agents under test. */
+export interface AgentFolders {
+  /** `HOME` */
+  path: string;
+  /** `CLAUDE_CONFIG_DIR` */
+  claude: string;
+  /** `CODEX_HOME` */
+  codex: string;
+}
+
+const API_KEY = "scripted-model-needs-no-key";
+
+/**
+ * Configures the agents for a scripted model on loopback, and returns their environment. They ask before they run a command, as they
+ * do for most people, and skip the questions of a first start. `cwd`: the folder they work in.
+ */
+export function configureAgents(folders: AgentFolders, origin: string, cwd: string): NodeJS.ProcessEnv {
+  writeFileSync(
+    join(folders.claude, ".claude.json"),
+    JSON.stringify({
+      hasCompletedOnboarding: true,
+      theme: "dark",
+      customApiKeyResponses: { approved: [API_KEY.slice(-20)], rejected: [] },
+      projects: { [cwd]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+    }),
+  );
+  writeFileSync(
+    join(folders.codex, "config.toml"),
+    [
+      'model = "gpt-5-codex"',
+      'model_provider = "local"',
+      'approval_policy = "on-request"',
+      'sandbox_mode = "workspace-write"',
+      "[model_providers.local]",
+      'name = "local"',
+      `base_url = "${origin}/v1"`,
+      'env_key = "LOCAL_KEY"',
+      'wire_api = "responses"',
+      `[projects.${JSON.stringify(cwd)}]`,
+      'trust_level = "trusted"',
+      "",
+    ].join("\n"),
+  );
+  const opencode = join(folders.path, "opencode.json");
+  writeFileSync(
+    opencode,
+    JSON.stringify({
+      model: "local/m",
+      small_model: "local/m",
+      permission: { bash: "ask" },
+      autoupdate: false,
+      provider: {
+        local: {
+          npm: "@ai-sdk/openai-compatible",
+          options: { baseURL: `${origin}/v1`, apiKey: API_KEY },
+          models: { m: { tool_call: true } },
+        },
+      },
+    }),
+  );
+  return {
+    PATH: process.env.PATH,
+    HOME: folders.path,
+    CLAUDE_CONFIG_DIR: folders.claude,
+    CODEX_HOME: folders.codex,
+    ANTHROPIC_BASE_URL: origin,
+    ANTHROPIC_API_KEY: API_KEY,
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    DISABLE_AUTOUPDATER: "1",
+    LOCAL_KEY: API_KEY,
+    OPENCODE_CONFIG: opencode,
+    OPENCODE_DISABLE_MODELS_FETCH: "1",
+  };
+}

@@ -1,0 +1,50 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** The versions with which attaching was tested ([docs/attach.md](../../docs/attach.md)). */
+const PACKAGES = ["@anthropic-ai/claude-code@2.1.332", "@openai/codex@0.169.0", "opencode-ai@1.18.33"];
+
+/** Paths of the programs of the real agents. */
+export interface InstalledAgents {
+  claude: string;
+  codex: string;
+  opencode: string;
+}
+
+/**
+ * Installs the agents from npm into a folder under the system's temporary folder, where they stay for the next run. They are no
+ * dependency of the product. `missing`: why they cannot be had here.
+ */
+export function installAgents(): InstalledAgents | { missing: string } {
+  const folder = join(tmpdir(), "verbatim-real-agents");
+  const modules = join(folder, "node_modules");
+  const agents = {
+    claude: join(modules, ".bin/claude"),
+    codex: join(modules, ".bin/codex"),
+    opencode: join(modules, `opencode-${process.platform}-${process.arch}`, "bin/opencode"),
+  };
+  if (!Object.values(agents).every(existsSync)) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "package.json"), '{"private":true}\n');
+    // `--force`: Claude Code names a newer Node than it needs; its program is native.
+    const options = ["--ignore-scripts", "--force", "--no-audit", "--no-fund", "--loglevel=error"];
+    const install = spawnSync("npm", ["install", ...options, ...PACKAGES], {
+      cwd: folder,
+      encoding: "utf8",
+      timeout: 600_000,
+    });
+    if (install.status !== 0) return { missing: `npm could not install them: ${firstLine(install.stderr)}` };
+    // Its install script puts the native program in its place.
+    const claude = join(modules, "@anthropic-ai/claude-code");
+    spawnSync(process.execPath, ["install.cjs"], { cwd: claude, timeout: 60_000 });
+  }
+  for (const [name, program] of Object.entries(agents)) {
+    const version = spawnSync(program, ["--version"], { encoding: "utf8", timeout: 120_000 });
+    if (version.status !== 0) return { missing: `${name} does not start here: ${firstLine(version.stderr)}` };
+  }
+  return agents;
+}
+
+const firstLine = (text: string | null): string => text?.trim().split("\n")[0] ?? "";
