@@ -415,7 +415,12 @@ export const pushSubscriptionBody = record({
   keys: record({ p256dh: z.string().max(128), auth: z.string().max(64) }),
   of: z.enum(["waiting", "all"]),
   /** The first words of a message, in the page's language. */
-  words: record({ waiting: z.string().max(100), failed: z.string().max(100), finished: z.string().max(100) }),
+  words: record({
+    waiting: z.string().max(100),
+    failed: z.string().max(100),
+    unknown: z.string().max(100),
+    finished: z.string().max(100),
+  }),
 });
 export type PushSubscriptionBody = z.infer<typeof pushSubscriptionBody>;
 /** `POST /api/push/remove` */
@@ -425,7 +430,7 @@ export const pushReply = record({ public_key: z.string() });
 export type PushReply = z.infer<typeof pushReply>;
 /** What a push message contains. `public/push-worker.js` shows it. */
 export interface PushMessage {
-  kind: "waiting" | "failed" | "finished" | "rule";
+  kind: "waiting" | "failed" | "unknown" | "finished" | "rule";
   session_id: string;
   title: string;
   body: string;

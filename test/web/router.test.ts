@@ -1,24 +1,26 @@
 import { expect, test } from "vitest";
+import type { SessionState } from "../../src/model/session-state.ts";
 import { parseRoute, sessionHref, sessionsHref } from "../../src/web/app/router.ts";
-import type { StateFilter } from "../../src/web/app/session-states.ts";
 
 const routeOf = (href: string) => parseRoute(new URL(href, "http://localhost"));
 
-test.each<[href: string, text: string, states: StateFilter[]]>([
+test.each<[href: string, text: string, states: SessionState[]]>([
   ["/", "", []],
   ["/?q=changelog", "changelog", []],
   ["/?state=waiting,failed", "", ["waiting", "failed"]],
-  ["/?q=a%26b+%23+%C3%A9%2C&state=running", "a&b # é,", ["running"]],
+  ["/?q=a%26b+%23+%C3%A9%2C&state=working", "a&b # é,", ["working"]],
 ])("the address %s names the list's filter", (href, text, states) => {
   expect(sessionsHref({ text, states: new Set(states) })).toBe(href);
   expect(routeOf(href)).toEqual({ screen: "sessions", text, states: new Set(states) });
 });
 
 test("an address names its states in one order, and none that there is not", () => {
-  expect(sessionsHref({ text: "", states: new Set<StateFilter>(["failed", "waiting"]) })).toBe(
+  expect(sessionsHref({ text: "", states: new Set<SessionState>(["failed", "waiting"]) })).toBe(
     "/?state=waiting,failed",
   );
   expect(routeOf("/?state=failed,lost,,toString")).toMatchObject({ states: new Set(["failed"]) });
+  const former = routeOf("/?state=running,interrupted,completed");
+  expect(former).toMatchObject({ states: new Set(["working", "stopped", "idle", "finished"]) });
 });
 
 test("what is too long for an address, or no text, is not in it", () => {

@@ -5,7 +5,7 @@ import { searchText } from "../parts/search-text.ts";
 import { toolOf } from "../parts/tool-of.ts";
 import { type FilteredSession, partFilter, sessionFilter } from "../search/filters.ts";
 import { createMatcher, snippetOf } from "../search/match.ts";
-import { isWaiting, type SessionSummary } from "../session.ts";
+import { hasNoEnd, isWaiting, type SessionSummary } from "../session.ts";
 import { tokensOf } from "../tokens.ts";
 import type { TranscriptPart, Turn } from "../transcript/transcript.ts";
 import { parseRule, type Rule, type RuleBody, type RuleCondition } from "./rule.ts";
@@ -152,7 +152,7 @@ export function firingOfRow(
           ...(text !== undefined && { text }),
         };
       }
-      if (row.status !== when.status || last_activity_at < counts_from) return undefined;
+      if (row.status !== when.status || hasNoEnd(row) || last_activity_at < counts_from) return undefined;
       return { key: `${row.status} ${row.turns}`, since: last_activity_at };
     }
   }

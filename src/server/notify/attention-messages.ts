@@ -1,11 +1,12 @@
 import type { RuleAlert } from "../../model/rules/alert.ts";
 import { isWaiting, type SessionSummary } from "../../model/session.ts";
+import { sessionState } from "../../model/session-state.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 
 /** A session that began to need attention. */
 export interface AttentionMessage {
-  /** `rule`: an alert rule of a person applies. */
-  kind: "waiting" | "failed" | "finished" | "rule";
+  /** `rule`: an alert rule of a person applies; `unknown`: no end of the last turn was recorded. */
+  kind: "waiting" | "failed" | "unknown" | "finished" | "rule";
   session_id: string;
   agent: string;
   title?: string;
@@ -116,7 +117,8 @@ function attentionKey(row: SessionSummary, of: AttentionScope): string | undefin
 }
 
 function messageFor(row: SessionSummary): AttentionMessage {
-  const kind = isWaiting(row) ? "waiting" : row.status === "failed" ? "failed" : "finished";
+  const state = sessionState(row);
+  const kind = state === "waiting" || state === "failed" || state === "unknown" ? state : "finished";
   const title = row.title ?? row.first_prompt;
   const [first] = row.requests ?? [];
   const request = kind === "waiting" ? (first?.title ?? row.waiting?.for) : undefined;

@@ -30,7 +30,12 @@ export function openWebhook({ url, ...options }: WebhookOptions): { close(): voi
   });
 }
 
-const VERBS = { waiting: "Waiting for you", failed: "Failed", finished: "Finished" } as const;
+const VERBS = {
+  waiting: "Waiting for you",
+  failed: "Failed",
+  unknown: "No end recorded",
+  finished: "Finished",
+} as const;
 
 function sentenceOf({ kind, title, agent, request, rule, detail }: AttentionMessage): string {
   const what = kind === "rule" ? (rule ?? "") : VERBS[kind];

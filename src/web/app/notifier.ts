@@ -9,7 +9,7 @@ export const REPEAT_MS = 60_000;
 const KINDS: Readonly<Record<NotifyOf, ReadonlySet<AttentionKind>>> = {
   off: new Set(),
   waiting: new Set(["waiting", "rule"]),
-  all: new Set(["waiting", "rule", "failed", "finished"]),
+  all: new Set(["waiting", "rule", "failed", "unknown", "finished"]),
 };
 
 /**

@@ -28,12 +28,12 @@ export async function subscribePush(client: ApiClient, of: "waiting" | "all"): P
   }
   const { endpoint, keys: { p256dh, auth } = {} } = subscription;
   if (endpoint === undefined || p256dh === undefined || auth === undefined) return t.settings.noPushService;
-  const { waiting, failed, finished } = t.attention.kinds;
+  const { waiting, failed, unknown, finished } = t.attention.kinds;
   const put = await api.subscribePush({
     endpoint,
     keys: { p256dh, auth },
     of,
-    words: { waiting, failed, finished },
+    words: { waiting, failed, unknown, finished },
   });
   return put.ok ? undefined : failureText(put.failure);
 }

@@ -1,11 +1,11 @@
 import { useSyncExternalStore } from "react";
+import { SESSION_STATES, type SessionState } from "../../model/session-state.ts";
 import { USAGE_GROUPS, type UsageGroup } from "../../protocol.ts";
-import { STATES, type StateFilter } from "./session-states.ts";
 
 /** What the list shows: the sessions with all words of a text, in any of some states; empty: all. */
 export interface ListFilter {
   readonly text: string;
-  readonly states: ReadonlySet<StateFilter>;
+  readonly states: ReadonlySet<SessionState>;
 }
 
 /** Figures of all sessions: by what they are grouped, and of how many days until today; 0: all. */
@@ -68,12 +68,19 @@ function decoded(text: string): string {
   }
 }
 
+/** What addresses called states that were split or renamed. */
+const FORMER_STATES: ReadonlyMap<string, readonly SessionState[]> = new Map([
+  ["running", ["working"]],
+  ["interrupted", ["stopped"]],
+  ["completed", ["idle", "finished"]],
+]);
+
 /** The screen of an address, `nowhere` where there is none for it. */
 export function parseRoute(address: { pathname: string; search: string; hash: string }): Route {
   if (address.pathname === "/") {
     const query = new URLSearchParams(address.search);
-    const named = query.get("state")?.split(",") ?? [];
-    const states = new Set(STATES.filter((state) => named.includes(state)));
+    const named = (query.get("state")?.split(",") ?? []).flatMap((name) => FORMER_STATES.get(name) ?? name);
+    const states = new Set(SESSION_STATES.filter((state) => named.includes(state)));
     return { screen: "sessions", text: query.get("q") ?? "", states };
   }
   if (address.pathname === NEW_SESSION) return { screen: "new" };
@@ -106,7 +113,7 @@ export function parseRoute(address: { pathname: string; search: string; hash: st
 export function sessionsHref({ text, states }: ListFilter): string {
   const query = [
     ...(text === "" || text.length > MAX_TEXT ? [] : [new URLSearchParams({ q: text }).toString()]),
-    ...(states.size === 0 ? [] : [`state=${STATES.filter((state) => states.has(state))}`]),
+    ...(states.size === 0 ? [] : [`state=${SESSION_STATES.filter((state) => states.has(state))}`]),
   ];
   return `/${query.length === 0 ? "" : "?"}${query.join("&")}`;
 }

@@ -28,7 +28,7 @@ export function StateBadge({
   status: "running" | "completed" | "failed" | "interrupted";
   /** It waits for a person, whatever its turn's state: nothing runs until they act. */
   isWaiting?: boolean;
-  /** It counts as failed because its record breaks off: nothing says that it did. */
+  /** Its record has no end: whether it failed is not known. */
   hasNoEnd?: boolean | undefined;
   /** How that is known, in words. */
   reason?: string | undefined;
@@ -41,7 +41,7 @@ export function StateBadge({
     );
   if (status === "failed" && hasNoEnd)
     return (
-      <span className="status-badge status-failed" title={reason}>
+      <span className="status-badge status-unknown" title={reason}>
         {t.sessions.noEnd}
       </span>
     );

@@ -24,7 +24,7 @@ function createBrowser(endpoint: string, of: "waiting" | "all") {
     endpoint,
     keys: { p256dh: ecdh.getPublicKey("base64url"), auth: secret.toString("base64url") },
     of,
-    words: { waiting: "Waiting", failed: "Failed", finished: "Finished" },
+    words: { waiting: "Waiting", failed: "Failed", unknown: "No end", finished: "Finished" },
   };
   /** RFC 8291, section 3.4, and RFC 8188, section 2.1: one record. */
   function decrypt(body: Buffer): PushMessage {

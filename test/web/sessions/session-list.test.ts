@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isWaiting, type SessionSummary } from "../../../src/model/session.ts";
-import type { StateFilter } from "../../../src/web/app/session-states.ts";
+import { SESSION_STATES } from "../../../src/model/session-state.ts";
 import {
   filtered,
   type ListItem,
@@ -198,9 +198,9 @@ test("an agent that waits in its terminal is listed as waiting, before all other
     row("menu", { waiting: { for: "dialog open", since: now - 2 * HOUR } }),
   ];
   expect(list(rows)).toEqual(["# No folder", "menu", "asks", "runs"]);
-  expect(list(rows, { states: new Set(["running"]) })).toEqual(["# No folder", "runs"]);
+  expect(list(rows, { states: new Set(["working"]) })).toEqual(["# No folder", "runs"]);
   expect(list(rows, { states: new Set(["waiting"]) })).toEqual(["# No folder", "menu", "asks"]);
-  expect(list(rows, { states: new Set(["completed"]) })).toEqual(["# No folder", "menu"]);
+  expect(list(rows, { states: new Set(["finished"]) })).toEqual([]);
   expect(list(rows, { groupBy: "time" })).toEqual([
     "# Waiting for you",
     "menu",
@@ -211,7 +211,6 @@ test("an agent that waits in its terminal is listed as waiting, before all other
 });
 
 test("a filter's number is how many sessions it lists, whatever runs below them and whatever words are filtered by", () => {
-  const states: StateFilter[] = ["waiting", "running", "failed", "interrupted", "completed"];
   const ids = ["a", "b", "c", "d", "e", "f"];
   const facts = fc.record({
     status: fc.constantFrom("running", "failed", "interrupted", "completed"),
@@ -232,7 +231,7 @@ test("a filter's number is how many sessions it lists, whatever runs below them 
       );
       const byId = new Map(rows.map((each) => [each.id, each]));
       const { all, by } = filtered(byId, waitingOf(rows), text);
-      for (const state of states) {
+      for (const state of SESSION_STATES) {
         const listed = list(rows, { text, states: new Set([state]) });
         expect(by[state].size).toBe(listed.filter((line) => !/^(?:#| )/.test(line)).length);
       }

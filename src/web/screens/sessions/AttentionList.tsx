@@ -139,7 +139,7 @@ function AttentionLine({
           {t.attention.answer}
         </button>
       )}
-      {(kind === "failed" || kind === "finished" || kind === "rule") && (
+      {(kind === "failed" || kind === "unknown" || kind === "finished" || kind === "rule") && (
         <button
           type="button"
           className="button attention-done"

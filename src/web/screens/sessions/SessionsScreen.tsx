@@ -12,6 +12,7 @@ import { flushSync } from "react-dom";
 import { useStore } from "zustand";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
 import { isUnread } from "../../../model/session.ts";
+import { SESSION_STATES, type SessionState } from "../../../model/session-state.ts";
 import { ConnectionState, lostWords } from "../../app/ConnectionState.tsx";
 import { HelpAndSettings } from "../../app/HelpAndSettings.tsx";
 import { type KeyBinding, useKeys } from "../../app/keys.ts";
@@ -40,7 +41,6 @@ import { Notices } from "./Notices.tsx";
 import { SessionRow } from "./SessionRow.tsx";
 import { filtered, type ListItem, listItems } from "./session-list.ts";
 import "./sessions.css";
-import { STATES, type StateFilter } from "../../app/session-states.ts";
 
 const OVERSCAN = 400;
 /** The list changes with every sign of life of every agent: looked at again at most so often, in milliseconds. */
@@ -95,7 +95,7 @@ const isNarrow = (): boolean => matchMedia("(max-width: 800px)").matches;
 /** Kept while the page lives: coming back from a session shows the list as it was left. */
 interface Left {
   text: string;
-  states: ReadonlySet<StateFilter>;
+  states: ReadonlySet<SessionState>;
   expanded: ReadonlySet<string>;
   scrollTop: number;
   /** The session that had the focus last. */
@@ -161,7 +161,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
     () => (query === "" ? whole : filtered(byId, waiting, query)),
     [whole, byId, waiting, query],
   );
-  const running = whole.by.running.size;
+  const running = whole.by.working.size;
 
   usePageTitle(t.sessions.pageTitle(running));
   useEffect(() => {
@@ -383,20 +383,20 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
           </p>
           <fieldset className="chips">
             <legend className="unseen">{t.sessions.statesName}</legend>
-            {STATES.map((state) => (
+            {SESSION_STATES.map((state) => (
               <button
                 key={state}
                 type="button"
                 className={`chip chip-${state}`}
                 aria-pressed={states.has(state)}
+                data-empty={by[state].size === 0}
                 onClick={() => {
                   const after = new Set(states);
                   if (!after.delete(state)) after.add(state);
                   setFilter({ text, states: after });
                 }}
               >
-                {state === "waiting" ? t.waiting.name : t.sessions.states[state]}{" "}
-                <span className="chip-count">{exactNumber(by[state].size)}</span>
+                {t.sessions.states[state]} <span className="chip-count">{exactNumber(by[state].size)}</span>
               </button>
             ))}
           </fieldset>

@@ -1,5 +1,6 @@
 import type { RuleAlert } from "../../../model/rules/alert.ts";
-import { hasNoEnd, isUnread, type SessionSummary } from "../../../model/session.ts";
+import { isUnread, type SessionSummary } from "../../../model/session.ts";
+import { sessionState } from "../../../model/session-state.ts";
 import { sessionHref } from "../../app/router.ts";
 import type { SessionRows } from "../../app/store.ts";
 import { allWaiting, ancestorsOf } from "../../app/waiting.ts";
@@ -8,7 +9,15 @@ import { t } from "../../text/text.ts";
 import { activityOf } from "../../transcript/activity.ts";
 
 /** Why a session is in the list, in the order of the list. */
-export const ATTENTION_KINDS = ["waiting", "rule", "failed", "quiet", "finished", "running"] as const;
+export const ATTENTION_KINDS = [
+  "waiting",
+  "rule",
+  "failed",
+  "unknown",
+  "quiet",
+  "finished",
+  "running",
+] as const;
 export type AttentionKind = (typeof ATTENTION_KINDS)[number];
 
 /** One thing that needs a person, or soon may. */
@@ -85,32 +94,29 @@ function alertItem(
 
 /** The rule that lists a session which does not wait for an answer. */
 function listedBy(row: SessionSummary, now: number): Pick<AttentionItem, "kind" | "reason"> | undefined {
-  switch (row.status) {
-    case "running": {
+  const state = sessionState(row);
+  switch (state) {
+    case "working": {
       const silent = now - row.last_activity_at;
       const activity = activityOf(row);
       if (silent < QUIET_MS) return { kind: "running", reason: activity ?? t.attention.working };
       return { kind: "quiet", reason: t.attention.quiet(shortDuration(silent), activity) };
     }
     case "failed":
-      return isUnread(row)
-        ? {
-            kind: "failed",
-            reason: hasNoEnd(row) ? t.attention.noEnd : t.attention.failed,
-          }
-        : undefined;
-    case "completed":
-      return isUnread(row)
-        ? {
-            kind: "finished",
-            reason:
-              row.new_parts === undefined ? t.attention.markedUnread : t.attention.unread(row.new_parts),
-          }
-        : undefined;
-    case "interrupted":
+      return isUnread(row) ? { kind: "failed", reason: t.attention.failed } : undefined;
+    case "unknown":
+      return isUnread(row) ? { kind: "unknown", reason: t.attention.noEnd } : undefined;
+    case "idle": {
+      const { new_parts } = row;
+      const reason = new_parts === undefined ? t.attention.markedUnread : t.attention.unread(new_parts);
+      return { kind: "finished", reason };
+    }
+    case "waiting":
+    case "stopped":
+    case "finished":
       return undefined;
   }
-  return row.status satisfies never;
+  return state satisfies never;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { SessionSummary } from "../../../model/session.ts";
-import type { StateFilter } from "../../app/session-states.ts";
+import { type SessionState, sessionState } from "../../../model/session-state.ts";
 import { ancestorsOf, type Waiting, waitingBelow, waitsOf } from "../../app/waiting.ts";
 import { dayName, shortPath, WEEK } from "../../text/format.ts";
 import { t } from "../../text/text.ts";
@@ -8,7 +8,7 @@ export interface ListQuery {
   /** Every word must occur in the title, first prompt, folder, branch, agent or model. */
   readonly text: string;
   /** Empty: all. */
-  readonly states: ReadonlySet<StateFilter>;
+  readonly states: ReadonlySet<SessionState>;
   readonly groupBy: "project" | "time";
   /** Sessions whose runs are listed below them. */
   readonly expanded: ReadonlySet<string>;
@@ -107,12 +107,6 @@ function isTop(byId: ReadonlyMap<string, SessionSummary>, row: SessionSummary): 
   return false;
 }
 
-/** The filters that list a row. What waits in the middle of a turn does not run. */
-function statesOf(row: SessionSummary, waiting: ReadonlySet<string>): StateFilter[] {
-  if (!waiting.has(row.id)) return [row.status];
-  return row.status === "running" ? ["waiting"] : ["waiting", row.status];
-}
-
 /** The words of a filter: each must occur in a row. */
 const wordsOf = (text: string): string[] => plain(text).split(/\s+/).filter(Boolean);
 const hasWords = (row: SessionSummary, words: readonly string[]): boolean =>
@@ -126,17 +120,25 @@ export function filtered(
   byId: ReadonlyMap<string, SessionSummary>,
   waiting: ReadonlySet<string>,
   text: string,
-): { all: ReadonlySet<string>; by: Readonly<Record<StateFilter, ReadonlySet<string>>> } {
+): { all: ReadonlySet<string>; by: Readonly<Record<SessionState, ReadonlySet<string>>> } {
   const all = new Set<string>();
   for (const row of byId.values()) if (isTop(byId, row)) all.add(row.id);
   const none = (): Set<string> => new Set();
-  const by = { waiting: none(), running: none(), failed: none(), interrupted: none(), completed: none() };
+  const by = {
+    waiting: none(),
+    working: none(),
+    failed: none(),
+    unknown: none(),
+    stopped: none(),
+    idle: none(),
+    finished: none(),
+  };
   const words = wordsOf(text);
   for (const row of byId.values()) {
     if (!hasWords(row, words)) continue;
     for (const id of [row.id, ...ancestorsOf(byId, row)]) {
       if (!all.has(id)) continue;
-      for (const state of statesOf(row, waiting)) by[state].add(id);
+      by[sessionState(row, waiting.has(row.id))].add(id);
     }
   }
   return { all, by };
@@ -161,7 +163,7 @@ export function listItems(
   const words = wordsOf(query.text);
   const filtering = words.length > 0 || query.states.size > 0;
   const matches = (row: SessionSummary): boolean =>
-    (query.states.size === 0 || statesOf(row, waiting).some((state) => query.states.has(state))) &&
+    (query.states.size === 0 || query.states.has(sessionState(row, waiting.has(row.id)))) &&
     hasWords(row, words);
 
   const childrenOf = (id: string): SessionSummary[] =>
