@@ -8,13 +8,13 @@ import { useIsSearchMatch } from "../ui/search-match.ts";
 import { type LineTokens, PAGE_LINES, useHighlight } from "./highlight.ts";
 import { TOKEN_KINDS } from "./highlight-protocol.ts";
 
-/** Lines and characters of code that are put on the page before somebody asks for all. */
+/** Lines and characters of code that are shown before a click. */
 const FIRST_LINES = 2_000;
 const FIRST = 256 * 1024;
-/** Marks of what is hidden in the code, before each page has at most one. */
+/** Number of marked hidden characters after which each page has at most one mark. */
 const MAX_MARKS = 4_000;
 
-/** Some lines of code. `pieces`: into how many what is hidden cuts these and all before them. */
+/** Some lines of code. `pieces`: into how many pieces hidden characters split these and all lines before them. */
 interface Page {
   text: string;
   pieces: number;
@@ -22,15 +22,15 @@ interface Page {
 
 interface CodeBlockProps {
   code: string;
-  /** As the fence or the file name gives it; empty for plain text. */
+  /** The language as named by the fence or the file name; empty for plain text. */
   language: string;
   /** More lines follow. */
   open?: boolean;
-  /** Stands in the head, before the language. */
+  /** Shown in the header, before the language. */
   title?: ReactNode;
 }
 
-/** Code with its language and a button that copies exactly it. Highlighted once, off the main thread. */
+/** Code with its language and a button that copies exactly the code. Highlighted once, in a worker. */
 export const CodeBlock = memo(function CodeBlock({
   code,
   language,
@@ -89,7 +89,7 @@ function firstPages(pages: readonly Page[]): number {
   return pages.length;
 }
 
-/** Cuts growing code into pages of lines; pages that are full stay as they are. */
+/** Splits growing code into pages of lines. Full pages never change. */
 function createPager(): (code: string) => readonly Page[] {
   let before = "";
   let pages: Page[] = [];
@@ -127,7 +127,7 @@ function createPager(): (code: string) => readonly Page[] {
   };
 }
 
-/** What is cut out of a string holds all of it, and each page of code that grows would hold another state of it. */
+/** A substring keeps its whole parent string in memory, so each page of growing code would retain another state of it. */
 const copyOf = (lines: string): string => lines.split("\n").join("\n");
 
 const CodePage = memo(function CodePage({
@@ -137,7 +137,7 @@ const CodePage = memo(function CodePage({
 }: {
   text: string;
   tokens: readonly LineTokens[] | undefined;
-  /** With all the marks before it, it has more of them than a page can bear. */
+  /** Together with the lines before it, it has more marks than the limit. */
   crowded: boolean;
 }): ReactNode {
   if (crowded) return <span className="code-page">{marked(fewMarks(findHidden(text, "code"), 0))}</span>;
@@ -163,7 +163,7 @@ const CodePage = memo(function CodePage({
         shown.push(createElement("span", { className: `code-${kind}` }, visible(part, "code")));
       }
     }
-    // A line without tokens is plain.
+    // A line without tokens is plain text.
     plain += text.slice(position, lineEnd + 1);
     position = lineEnd + 1;
   }

@@ -4,7 +4,7 @@ import { visible } from "../ui/hidden-text.tsx";
 import { ScrollBox } from "../ui/ScrollBox.tsx";
 import { useIsSearchMatch } from "../ui/search-match.ts";
 
-/** A hunk as a unified diff has it: `lines` begin with a space, `-` or `+`; numbers count from 1, 0 where unknown. */
+/** A hunk of a unified diff. `lines` begin with a space, `-` or `+`. Numbers count from 1; 0: unknown. */
 interface Hunk {
   readonly old_start: number;
   readonly new_start: number;
@@ -14,7 +14,7 @@ interface Hunk {
 const FIRST = 60;
 const CHUNK = 100;
 
-/** `+12 −3`, in words for a reader who cannot see the signs. */
+/** `+12 −3`, with words for screen readers. */
 export function DiffCounts({ additions, deletions }: { additions: number; deletions: number }): ReactNode {
   return (
     <span className="diff-counts">
@@ -36,7 +36,7 @@ interface Line {
   text: string;
 }
 
-/** The changed lines of one file. Signs are text, line numbers are not: a selection copies as a diff. */
+/** The changed lines of one file. Signs are text and line numbers are not, so a selection copies as a diff. */
 export function Diff({ hunks, label }: { hunks: readonly Hunk[]; label: string }): ReactNode {
   const [all, setAll] = useState(false);
   const lines = numberLines(hunks);

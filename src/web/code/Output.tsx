@@ -13,33 +13,33 @@ import { readTerminal, type TerminalPiece, terminalText } from "./ansi.ts";
 
 const HEAD = 16;
 const TAIL = 10;
-/** Last lines of what failed: why stands there. */
+/** Number of last lines shown of a failed output: they usually name the reason. */
 const FAILED_TAIL = 24;
-/** Fewer hidden lines than this are not worth a click. */
+/** If fewer lines than this would be hidden, all are shown. */
 const WORTH = 8;
-/** Lines put on the page at each click, for what somebody looks for at most, and in one element. */
+/** Lines that each click adds; lines shown at most to reach a search match; lines in one element. */
 const STEP = 4_000;
 const MAX_SEARCHED_LINES = 10 * STEP;
 const CHUNK = 100;
-/** Characters of one line before it is cut. */
+/** Characters of a line before it is truncated. */
 const LINE = 4_000;
 
 export interface OutputProps extends CutText {
-  /** The last lines of the whole, where `text` was cut and these are known. */
+  /** The last lines of the whole output, if `text` was truncated and they are known. */
   end?: string;
-  /** What it is, for a reader who cannot see it. */
+  /** Accessible name. */
   label: string;
-  /** Added to "Show all" where all that is here is not all that there is. */
+  /** Added to "Show all" if `text` is not the whole output. */
   isSeen?: boolean;
-  /** Its many lines are shown at once, as after a click. */
+  /** Shows all lines at once, as after a click. */
   unfolded?: boolean;
-  /** It tells why something failed: its end is shown first. */
+  /** The output explains a failure: its end is shown first. */
   failed?: boolean;
 }
 
 /**
- * A tool's output, with its terminal colours: the first and last lines at once, everything after a click, and never more
- * on the page than it can bear. Of one that was cut on its way, what stands last is its end or says that more follows.
+ * A tool's output with its terminal colours. Shows the first and last lines, and everything after a click, in pages that keep
+ * the number of elements bounded. A truncated output ends with its last lines, or with a note that more follows.
  */
 export function Output({
   end,
@@ -53,10 +53,10 @@ export function Output({
   const [first, last] = failed ? [0, FAILED_TAIL] : [HEAD, TAIL];
   const [shown, setShown] = useState(unfolded ? STEP : first);
   const lines = linesOf(content);
-  /** Lines left out at the beginning, where what somebody looks for stands too far behind it. */
+  /** Lines skipped at the beginning because the search match is too far below it. */
   const [start, setStart] = useState(0);
   const limit = isLoaded ? Math.max(shown, STEP) : shown;
-  // Behind what was cut its end stands apart, as far as it is here.
+  // The end of a truncated output is shown separately.
   const ending = cut ? linesOf(end ?? "") : lines;
   const count = lines.length + (cut ? ending.length : 0);
   const folded = count > limit + last + (limit === first ? WORTH : 0);
@@ -143,7 +143,7 @@ function Lines({ lines }: { lines: readonly string[] }): ReactNode {
   return chunks.map((chunk, index) => <Chunk key={index} text={chunk} />);
 }
 
-/** Whether a line is more than is shown at once. Sequences of the terminal's show nothing, however long they are. */
+/** Whether a line is too long to be shown whole. Terminal sequences do not count: they show nothing. */
 function isLong(line: string): boolean {
   return line.length > LINE && (line.length > 16 * LINE || terminalText(line).length > LINE);
 }

@@ -1,4 +1,4 @@
-/** A stretch of terminal output with one look. `overwritten` was replaced on its line by what follows it. */
+/** A piece of terminal output with one style. `overwritten`: the text after it replaced it on its line. */
 export interface TerminalPiece {
   text: string;
   /** Class names without a prefix: `red`, `bold`, `dim`, `italic`, `underline`, `struck`, `concealed`. */
@@ -7,9 +7,9 @@ export interface TerminalPiece {
   overwritten?: boolean;
 }
 
-/** Changes of style after which the rest stays plain: each is an element on the page. */
+/** Number of style changes after which the rest stays plain: each is an element. */
 const MAX_PIECES = 4_000;
-/** An operating system command longer than this was not one. */
+/** Maximum length of an operating system command. A longer one is treated as text. */
 const MAX_COMMAND = 4_096;
 const COLORS = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"] as const;
 
@@ -20,18 +20,18 @@ interface Style {
 }
 
 /**
- * Reads terminal output: colours and links are kept, every other sequence (ECMA-48: CSI, OSC, DCS, APC, PM, SOS, C1) is
- * dropped, nothing is executed. No text is lost: what a program overwrote or concealed is in the pieces, and says so.
- * Control bytes that are no sequence stay in the text, for `visible` to mark.
+ * Parses terminal output. Colours and links are kept; every other sequence (ECMA-48: CSI, OSC, DCS, APC, PM, SOS, C1) is
+ * dropped, and nothing is executed. No text is lost: overwritten and concealed text is kept and marked as such.
+ * Control bytes outside sequences stay in the text, where `visible` marks them.
  */
 export function readTerminal(output: string): TerminalPiece[] {
   const text = output.replace(/\r\n/g, "\n");
   const pieces: TerminalPiece[] = [];
   const style: Style = { color: "", background: "", marks: new Set() };
   let link: string | undefined;
-  /** Text that is in no piece yet, none of it empty. Not one string: joining it to look at its end would cost all of it. */
+  /** Non-empty text that is in no piece yet. Not joined: joining it whenever its end is checked would cost its whole length. */
   let plain: string[] = [];
-  /** The first piece that stands where the cursor was last returned to: what a next return overwrites. */
+  /** The first piece after the cursor's last return: the next return overwrites from here. */
   let start = 0;
   let full = false;
 
@@ -64,7 +64,7 @@ export function readTerminal(output: string): TerminalPiece[] {
       }
       at = sequence.end;
     } else if (code === 0x0d) {
-      // Several returns in a row, or one before the line's end, overwrite nothing.
+      // Repeated returns, or one at the end of a line, overwrite nothing.
       let next = at;
       while (text.charCodeAt(next) === 0x0d) next++;
       if (next < text.length && text[next] !== "\n") overwrite();
@@ -75,7 +75,7 @@ export function readTerminal(output: string): TerminalPiece[] {
       start = pieces.length;
       at++;
     } else if (code === 0x08 && plain.length > 0) {
-      // Old printers struck a letter twice for bold, and over a line for underlining.
+      // Overstriking: a letter printed twice is bold, one printed over `_` is underlined.
       const last = plain.pop() ?? "";
       const before = last.at(-1);
       const after = text[at + 1];
@@ -105,7 +105,7 @@ interface Escape {
   end: number;
   /** Parameters of a select-graphic-rendition sequence. */
   sgr?: string;
-  /** Address of an OSC 8 link; empty where one ends. */
+  /** Address of an OSC 8 link; empty: the link ends. */
   link?: string;
 }
 
@@ -126,7 +126,7 @@ function readEscape(text: string, at: number): Escape {
         const link = second === 0x5d ? /^8;[^;]*;([\s\S]*)$/.exec(text.slice(body, index))?.[1] : undefined;
         return link === undefined ? { end } : { end, link };
       }
-      // No command goes over a line's end or has another inside: this one was never finished.
+      // A command never spans lines or contains another one, so this one is unfinished.
       if (next === 0x0a || next === 0x1b || (next >= 0x80 && next <= 0x9f)) return { end: index };
     }
     return { end: limit === text.length ? limit : body };
@@ -149,7 +149,7 @@ function readControlSequence(text: string, body: number): Escape {
     const plain = final === 0x6d && end === intermediate && !/[<=>?]/.test(parameters);
     return plain ? { end: end + 1, sgr: parameters } : { end: end + 1 };
   }
-  // Not a sequence after all: what could belong to one goes, what follows is text.
+  // Not a sequence: drop the bytes that could belong to one. What follows is text.
   while (text.charCodeAt(end) >= 0x20 && text.charCodeAt(end) <= 0x3f) end++;
   return { end };
 }
@@ -213,7 +213,7 @@ function applySimple(style: Style, code: number): void {
   else if (code === 49) style.background = "";
 }
 
-/** The nearest colour that the page has: every text keeps its contrast in both themes. */
+/** The nearest colour of the page's palette, so that text keeps its contrast in both themes. */
 function extended(values: number[], hasColorSpace: boolean): string {
   const [kind, ...rest] = values;
   if (kind === 5) {
@@ -242,7 +242,7 @@ function nearest(red: number, green: number, blue: number): string {
   return COLORS[bits] ?? "";
 }
 
-/** The output as text: what a person copies. Sequences and control bytes are gone, overwritten text is in it. */
+/** The output as plain text, for copying: without sequences and control bytes, with overwritten text. */
 export function terminalText(output: string): string {
   return (
     readTerminal(output)
@@ -250,7 +250,7 @@ export function terminalText(output: string): string {
         (piece, index, all) => piece.text + (piece.overwritten && !all[index + 1]?.overwritten ? "\n" : ""),
       )
       .join("")
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be copied.
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that must not be copied.
       .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "")
   );
 }

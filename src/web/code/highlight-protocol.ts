@@ -1,6 +1,6 @@
-/** What travels between the page and the worker that highlights. */
+/** Messages between the page and the highlighting worker. */
 
-/** The kinds of token that the theme has a colour for; a packed token names one by its position, from 1. */
+/** Kinds of tokens that have a colour. A packed token refers to one by its position, counted from 1. */
 export const TOKEN_KINDS = [
   "keyword",
   "string",
@@ -12,21 +12,21 @@ export const TOKEN_KINDS = [
   "constant",
 ] as const;
 
-/** Longer lines stay plain: they are data, and cost the most. */
+/** Longer lines stay plain: they are usually data, and the most expensive. */
 export const MAX_LINE = 1_000;
 /** Lines of more tokens stay plain too. */
 export const MAX_TOKENS = 150;
 
 export type HighlightRequest =
-  /** `first`: nothing of this session was highlighted before, or its state was lost. */
+  /** `first`: the worker has no state of this session. */
   | { type: "lines"; session: number; language: string; first: boolean; lines: string[] }
   | { type: "end"; session: number };
 
 export type HighlightReply =
-  /** This worker has the language's grammar from here on: the clock runs. Said once for each language. */
+  /** The worker has loaded the language's grammar, so the time limit applies from now on. Sent once per language. */
   | { type: "loaded"; session: number; language: string }
-  /** For each line pairs of length (UTF-16 code units) and kind (0: plain). */
+  /** Per line: pairs of length (UTF-16 code units) and kind (0: plain). */
   | { type: "tokens"; session: number; tokens: number[][] }
-  /** The grammar could not be loaded: the connection is gone. */
+  /** The grammar could not be loaded because the connection was lost. */
   | { type: "unloaded"; session: number }
   | { type: "failed"; session: number };

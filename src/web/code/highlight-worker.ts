@@ -9,7 +9,7 @@ import {
   TOKEN_KINDS,
 } from "./highlight-protocol.ts";
 
-/** Runs in a worker that the page ends when a text takes too long: no regular expression can hold up the reader. */
+/** Runs in a worker, which the page terminates if a text takes too long: no regular expression can block the page. */
 type Loader = () => Promise<{ default: LanguageRegistration[] }>;
 
 const LANGUAGES = new Map<string, Loader>(
@@ -106,7 +106,7 @@ const SCOPES: Record<(typeof TOKEN_KINDS)[number], string[]> = {
   ],
 };
 
-/** Colours here are only numbers of token kinds; the page's own variables give the real ones. */
+/** The colours here only number the kinds of tokens. The page's CSS variables hold the real colours. */
 const color = (kind: number): string => `#${kind.toString(16).padStart(6, "0")}`;
 const PLAIN = "#ffffff";
 const theme: ThemeRegistration = {
@@ -121,7 +121,7 @@ const theme: ThemeRegistration = {
       scope: SCOPES[kind],
       settings: { foreground: color(index + 1) },
     })),
-    // Names and string marks keep the colour of what they belong to.
+    // Names and quotation marks keep the colour of their construct.
     {
       scope: ["support.type.property-name.json", "support.type.property-name.yaml", "entity.name.tag.yaml"],
       settings: { foreground: color(TOKEN_KINDS.indexOf("function") + 1) },
@@ -144,12 +144,12 @@ const theme: ThemeRegistration = {
     },
   ],
 };
-/** Where a line's foreground stands in a token's metadata: vscode-textmate's `EncodedTokenMetadata.getForeground`. */
+/** Position of the foreground in a token's metadata: vscode-textmate's `EncodedTokenMetadata.getForeground`. */
 const FOREGROUND_MASK = 0b00000000111111111000000000000000;
 const FOREGROUND_SHIFT = 15;
-/** Milliseconds for one line: what is left of it stays plain, and the page ends a worker that takes longer. */
+/** Time limit for one line, in milliseconds. The rest of the line stays plain; the page terminates a worker that takes longer. */
 const LINE_LIMIT_MS = 500;
-/** What most languages have something of: with it the most of a grammar is compiled. */
+/** Code with constructs that most languages have. Highlighting it compiles most of a grammar. */
 const TYPICAL = [
   "x = 1 // {}",
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code that is highlighted.
@@ -159,7 +159,7 @@ const TYPICAL = [
 
 interface Highlighter {
   core: ShikiPrimitive;
-  /** The kind of each of the theme's colours, by its number. */
+  /** The token kind of each colour of the theme, by the colour's number. */
   kinds: readonly number[];
 }
 type Grammar = ReturnType<ShikiPrimitive["getLanguage"]>;
@@ -180,7 +180,7 @@ async function createHighlighter(): Promise<Highlighter> {
   return { core, kinds: colorMap.map((name) => names.indexOf(name.toLowerCase()) + 1) };
 }
 
-// `self` is typed as a window; only its messages are used here.
+// `self` is typed as a window. Only its messages are used here.
 const page = self as unknown as {
   postMessage(reply: HighlightReply): void;
   onmessage: ((event: MessageEvent<HighlightRequest>) => void) | null;
@@ -198,7 +198,7 @@ async function highlight(request: HighlightRequest & { type: "lines" }): Promise
   if (!loaded.has(language)) {
     await core.loadLanguage(load);
     loaded.add(language);
-    // Compiling a grammar takes longer than using it; it is not the text's fault, whose first line would stay plain for it.
+    // Compiling a grammar takes longer than using it. Without this, the first line of a text would exceed the time limit.
     for (const line of TYPICAL) core.getLanguage(language).tokenizeLine2(line, null);
     page.postMessage({ type: "loaded", session, language });
   }
@@ -214,7 +214,7 @@ async function highlight(request: HighlightRequest & { type: "lines" }): Promise
   page.postMessage({ type: "tokens", session, tokens });
 }
 
-/** Pairs of beginning and metadata, as the grammar gives them, into pairs of length and kind. */
+/** Converts the grammar's pairs of start and metadata into pairs of length and kind. */
 function pack(tokens: Uint32Array, end: number, kinds: readonly number[]): number[] {
   const packed: number[] = [];
   for (let at = 0; at < tokens.length; at += 2) {
@@ -225,7 +225,7 @@ function pack(tokens: Uint32Array, end: number, kinds: readonly number[]): numbe
       packed[packed.length - 2] = (packed.at(-2) ?? 0) + length;
     else packed.push(length, kind);
   }
-  // A line of that many colours is data, and each is an element on the page.
+  // A line with so many colours is data, and each colour would be an element.
   return packed.length > 2 * MAX_TOKENS ? [] : packed;
 }
 

@@ -8,26 +8,26 @@ import workerUrl from "./highlight-worker.ts?worker&url";
 export type LineTokens = readonly number[];
 
 interface Highlighted {
-  /** Tokens in pages of `PAGE_LINES` lines; a page that did not change is the same array. */
+  /** Tokens in pages of `PAGE_LINES` lines. An unchanged page stays the same array. */
   readonly pages: readonly (readonly LineTokens[])[];
   /** Why the rest stays plain. */
   readonly note?: string;
 }
 
-/** Lines that are coloured together: what grows changes the last page alone. */
+/** Lines per page: growing code changes only its last page. */
 export const PAGE_LINES = 8;
-/** Lines of one block that are highlighted: more would make more elements than a page can bear. */
+/** Maximum number of highlighted lines in a block, which bounds the number of elements. */
 const MAX_LINES = 1_200;
 const MAX_TOTAL_TOKENS = 6_000;
 const BATCH_LINES = 64;
 const BATCH_LENGTH = 8_192;
-/** Whole lines of code that grows wait so long for the rest of their page: most pages are coloured once, not with each line. */
+/** Time for which complete lines of growing code wait for the rest of their page, so that most pages are highlighted once. Milliseconds. */
 const PAGE_WAIT_MS = 100;
 const LIMIT_MS = 1_000;
-/** The second time: on a busy machine the clock of the first told more about the machine than about the code. */
+/** Time limit of the second try: on a busy machine, the first one may fail for no fault of the code. */
 const SECOND_LIMIT_MS = 3_000;
 const LOAD_LIMIT_MS = 15_000;
-/** Between two tries to load the worker or a grammar while the daemon cannot be reached. */
+/** Delay between attempts to load the worker or a grammar while the daemon cannot be reached. */
 const RETRY_MS = 2_000;
 const NOTHING: Highlighted = { pages: [] };
 
@@ -38,13 +38,13 @@ interface Session {
   /** More lines follow. */
   open: boolean;
   sent: number;
-  /** When the first of the lines that are not sent came, by the page's clock. */
+  /** When the first unsent line arrived, by the page's clock. */
   since: number;
-  /** Nothing of it is known to the present worker. */
+  /** The current worker has no state of it. */
   first: boolean;
   tokens: LineTokens[][];
   count: number;
-  /** It was too slow once. */
+  /** It exceeded the time limit once. */
   slow: boolean;
   listener: (highlighted: Highlighted) => void;
 }
@@ -52,15 +52,15 @@ interface Session {
 const sessions = new Map<number, Session>();
 let nextId = 1;
 let worker: Worker | undefined;
-/** The session whose lines the worker has. */
+/** The session whose lines the worker is highlighting. */
 let busy: number | undefined;
-/** Languages that it has all it needs for: time that passes is the code's. */
+/** Languages whose grammars the worker has loaded: the time limit applies to them. */
 const loaded = new Set<string>();
 let timer: ReturnType<typeof setTimeout> | undefined;
-/** Until the first lines that wait for their page have waited long enough. */
+/** Fires when the first lines that wait for their page have waited long enough. */
 let wait: ReturnType<typeof setTimeout> | undefined;
 
-/** Aliases that writers of fences use, and endings of file names. */
+/** Aliases used in fences, and file name extensions. */
 const ALIASES = new Map<string, string>(
   Object.entries({
     sh: "bash",
@@ -131,7 +131,7 @@ const ALIASES = new Map<string, string>(
   }),
 );
 
-/** The highlighter's name of a language that a fence or a file's ending names. Any string may come in. */
+/** The highlighter's name for a fence's language or a file extension. Accepts any string. */
 function languageName(given: string): string {
   const name = given.toLowerCase();
   return ALIASES.get(name) ?? name;
@@ -143,10 +143,10 @@ function send(request: HighlightRequest): void {
   worker?.postMessage(request);
 }
 
-/** Sessions with news, and why the rest of them stays plain. */
+/** Sessions with new tokens, and why the rest of each stays plain. */
 const news = new Map<Session, string | undefined>();
 
-/** With the next frame, as the text that grows: to render for tokens alone would cost as much again. */
+/** Publishes with the next animation frame, together with growing text: rendering for tokens alone would double the cost. */
 function publish(session: Session, note?: string): void {
   if (news.size === 0) requestAnimationFrame(tell);
   news.set(session, note);
@@ -179,7 +179,7 @@ function forget(session: Session): void {
   session.count = 0;
 }
 
-/** What the worker still says of the code as it was is not about this one: it is asked under another number. */
+/** Gives the session another number, so that replies about its former code are ignored. */
 function replaceSession(session: Session): void {
   sessions.delete(session.id);
   send({ type: "end", session: session.id });
@@ -204,14 +204,14 @@ function expire(): void {
   if (late?.slow) drop(late, t.code.tooSlow);
   else if (late) {
     late.slow = true;
-    // Behind the others, which need not wait for it.
+    // Queue it last, so that the others need not wait for it.
     sessions.delete(late.id);
     sessions.set(late.id, late);
   }
   next();
 }
 
-/** The line up to which a session's lines are due now; pages that are not full are, once they have waited. */
+/** The line up to which a session's lines are due now. Pages that are not full are due once they have waited. */
 function dueLine({ lines, open, since }: Session, now: number): number {
   if (!open || now - since >= PAGE_WAIT_MS) return lines.length;
   return lines.length - (lines.length % PAGE_LINES);
@@ -311,7 +311,7 @@ function start(language: string, listener: (highlighted: Highlighted) => void): 
   return session;
 }
 
-/** Blocks that were highlighted to their end, newest last: coming back into view costs nothing. */
+/** Cache of completely highlighted blocks, newest last, for blocks that come back into view. */
 const finished = new Map<string, Highlighted>();
 const MEMORY = 200;
 
@@ -322,8 +322,8 @@ function remember(key: string, value: Highlighted): void {
 }
 
 /**
- * The tokens of some code, as they come from the worker: each line once, with the state of the line before. Only whole
- * lines count while `open`. Without workers (a test, a very old browser) the code stays plain.
+ * The tokens of some code as they arrive from the worker. Each line is highlighted once, with the state of the line before.
+ * While `open`, only complete lines are highlighted. Without workers (in a test, or an old browser) the code stays plain.
  */
 export function useHighlight(code: string, language: string, open: boolean): Highlighted {
   const name = languageName(language);
@@ -342,7 +342,7 @@ export function useHighlight(code: string, language: string, open: boolean): Hig
       send({ type: "end", session: begun.id });
       setSession(undefined);
     };
-    // What was known when it came into view needs no session; that it becomes known later changes nothing.
+    // Cached tokens need no session. Tokens that are cached later change nothing.
   }, [name, possible]);
 
   useEffect(() => {

@@ -17,34 +17,34 @@ import { createMarkdownStream } from "./blocks.ts";
 import type { MarkdownBlock, MarkdownDocument, Piece } from "./document.ts";
 import type { TextGrowth } from "./window.ts";
 
-/** Characters and lines of a text that are rendered before somebody asks for the rest. */
+/** Characters and lines of a text that are rendered before a click. */
 const FIRST = 64 * 1024;
 const FIRST_LINES = 2_000;
-/** Elements of the first part. */
+/** Number of elements rendered before a click. */
 const FIRST_ELEMENTS = 1_500;
-/** Pages of blocks that are laid out together. */
+/** Number of pages of blocks that are laid out together. */
 const LAY_OUT_PAGES = 4;
-/** Between two of these that are laid out after their text has ended. */
+/** Delay between two such groups after the text has ended, in milliseconds. */
 const LAY_OUT_MS = 30;
 
 interface MarkdownProps {
   text: string;
-  /** The text still grows: what ends it may be unfinished. */
+  /** The text still grows, so its end may be incomplete. */
   open?: boolean;
-  /** How it grew, where that is known: with it the cost of reading what comes does not depend on what came. */
+  /** How the text grew, if known. Then the cost of parsing new text does not depend on the length of the old. */
   growth?: TextGrowth | undefined;
   /** Makes the ids of footnotes unique on the page. */
   idPrefix?: string;
 }
 
-/** GitHub Markdown, of which no HTML is ever HTML, no image loads and no link goes where it does not say. */
+/** GitHub Flavored Markdown. HTML stays text, images are not loaded, and links show their real address. */
 export const Markdown = memo(function Markdown({
   text,
   open = false,
   growth,
   idPrefix = "",
 }: MarkdownProps): ReactNode {
-  // A text that was watched while it grew is not cut when it ends.
+  // A text that was shown while it grew is not truncated when it ends.
   const [all, setAll] = useState(open);
   const [stream] = useState(() => createMarkdownStream(open ? undefined : FIRST_ELEMENTS));
   const end = all ? text.length : firstPart(text);
@@ -58,7 +58,7 @@ export const Markdown = memo(function Markdown({
     stream.readAll();
     setAll(true);
   };
-  // Where its end was left out for its elements, nobody knows where that begins.
+  // If the end was left out because of the number of elements, its position in the source is not known.
   const isMatch = useIsSearchMatch(() => (all ? "" : document.cut ? text : text.slice(end)));
   if (isMatch) showAll();
   const [, readOn] = useReducer((reads: number) => reads + 1, 0);
@@ -106,7 +106,7 @@ function MarkdownView({
   const root = useRef<HTMLDivElement>(null);
   const [growing, setGrowing] = useState(open);
   if (open && !growing) setGrowing(true);
-  // What stood there before it grew has its height, and keeps it: nothing above the reader moves.
+  // Pages that were laid out keep their height, so that nothing above the viewport moves.
   const pageCount = useRef(0);
   useLayoutEffect(() => {
     if (!growing) return;
@@ -116,7 +116,7 @@ function MarkdownView({
   useLayoutEffect(() => {
     pageCount.current = document.pages.length;
   }, [document]);
-  // What was not laid out while the text grew is laid out when it has ended: a page at a time, for all at once takes long.
+  // Pages that were not laid out while the text grew follow after its end, in groups, because all at once would block the page.
   useEffect(() => {
     if (open || !growing) return;
     const pages = [...(root.current?.querySelectorAll<HTMLElement>(":scope > .markdown-page") ?? [])];
@@ -129,7 +129,7 @@ function MarkdownView({
         const page = pages.pop();
         if (page === undefined) break;
         page.style.contentVisibility = "visible";
-        // Plain text comes in far longer blocks.
+        // Blocks of plain text are much longer.
         if (page.querySelector(":scope > .markdown-plain")) break;
       }
       timer = setTimeout(next, LAY_OUT_MS);
@@ -293,7 +293,7 @@ function toTree(
   return treeOf(nodes, piece.definitions, piece.before, idPrefix).filter((node) => !isFootnotes(node));
 }
 
-/** HTML elements of some nodes, with footnotes numbered after those `before` and all that is hidden marked. */
+/** HTML elements of some nodes. Footnotes are numbered after those `before`; hidden characters are marked. */
 function treeOf(
   nodes: readonly (RootContent | FootnoteDefinition)[],
   definitions: readonly Definition[],
@@ -302,7 +302,7 @@ function treeOf(
 ): ElementContent[] {
   let counted = false;
   const handlers: Handlers = {
-    // HTML is what its writer typed, never markup.
+    // HTML is shown as text.
     html: (_state: State, node: { value: string }) => ({ type: "text", value: node.value }),
     footnoteReference: (state: State, node) => {
       if (!counted) {
@@ -318,7 +318,7 @@ function treeOf(
   const options: Options = { handlers, clobberPrefix: idPrefix };
   const tree = toHast({ type: "root", children: [...definitions, ...nodes] }, options);
   const children = tree.type === "root" ? tree.children : [];
-  // Two nodes of the outermost level stand on lines of their own; the text between them shows nothing.
+  // Nodes of the outermost level are on separate lines. The text between them is blank.
   const content = children.filter(
     (node): node is ElementContent =>
       node.type === "element" || (node.type === "text" && /\S/.test(node.value)),
@@ -327,7 +327,7 @@ function treeOf(
   return content;
 }
 
-/** Splits text nodes at hidden characters, and makes the one fixed id that footnotes use unique. */
+/** Splits text nodes at hidden characters, and makes the fixed id of the footnotes' heading unique. */
 function mark(nodes: ElementContent[], idPrefix: string): void {
   const stack: { nodes: ElementContent[]; code: boolean }[] = [{ nodes, code: false }];
   for (let entry = stack.pop(); entry; entry = stack.pop()) {
@@ -336,7 +336,7 @@ function mark(nodes: ElementContent[], idPrefix: string): void {
       if (node?.type === "element") {
         if (node.properties.id === "footnote-label") node.properties.id = `${idPrefix}footnote-label`;
         if (node.properties.ariaDescribedBy) node.properties.ariaDescribedBy = [`${idPrefix}footnote-label`];
-        // A block of code marks its own text.
+        // `CodeBlock` marks its own text.
         if (node.tagName !== "pre")
           stack.push({ nodes: node.children, code: entry.code || node.tagName === "code" });
       } else if (node?.type === "text") {
@@ -361,8 +361,8 @@ function mark(nodes: ElementContent[], idPrefix: string): void {
 }
 
 /**
- * react-markdown makes the elements: of a tree that is there already, since the text was parsed when its blocks were cut.
- * What it would take for markup it shows as text, so nothing of a tree can become HTML by itself.
+ * Renders nodes with react-markdown. It gets the existing tree instead of source, because the text was parsed when it was split
+ * into blocks. Raw HTML nodes are shown as text, so no node can become HTML.
  */
 function toReact(children: ElementContent[]): ReactNode {
   return (
@@ -375,13 +375,13 @@ function toReact(children: ElementContent[]): ReactNode {
   );
 }
 
-/** It would make its parser for each block, to read nothing: a third of what a block cost. */
+/** Replaces react-markdown's parser, which it would create for each block to parse nothing: a third of a block's cost. */
 function withoutParser(this: { parser?: unknown }): void {
   this.parser = () => ({ type: "root", children: [] });
 }
 const NO_PARSER = [withoutParser];
 const replaceTree = (children: ElementContent[]) => (): Root => ({ type: "root", children });
-/** `SafeLink` and `RemoteImage` judge an address; they must see it as it was written. */
+/** Leaves addresses as written: `SafeLink` and `RemoteImage` check them. */
 const keepUrl = (url: string): string => url;
 
 function textOf(node: HastNode | undefined): string {
@@ -406,7 +406,7 @@ const language = (node: Element | undefined): string => {
   return found === undefined ? "" : String(found).slice("language-".length);
 };
 
-/** What each element of Markdown becomes. Headings step down: the page's own come first. */
+/** Components of Markdown elements. Headings are two levels lower, below the page's own. */
 export const markdownComponents: Components = {
   a: ({ node, href, children, className, ...rest }) => {
     const target = typeof href === "string" ? href : "";

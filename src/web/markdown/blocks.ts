@@ -21,20 +21,20 @@ import {
 import { inspect, offsetOf } from "./tree.ts";
 import { createMarkdownWindow, type TextGrowth } from "./window.ts";
 
-/** Blocks in a page: what is rendered again while the last one grows. */
+/** Blocks per page. Only the last page is rendered again while the text grows. */
 const PAGE = 8;
-/** Elements that a text becomes before the rest of it is plain. */
+/** Number of elements after which the rest of a text is shown as plain text. */
 const MAX_ELEMENTS = 12_000;
-/** A text that is long at once is read in steps of so many characters, as if it had grown: no single parse is longer. */
+/** Characters per parse: a long text is read in steps, as if it had grown. */
 const STEP = 4_096;
-/** Steps of a read that ends early, and where it does: after so many new elements, or characters that are new or parsed. */
+/** Step of a read that may end early, and its limits: new elements, and new or parsed characters. */
 const SHORT_STEP = 1_024;
 const SHORT_ELEMENTS = 500;
 const SHORT = 32 * 1024;
-/** The key of what was read in the light of older definitions. */
+/** The key of a block that was parsed with older definitions. */
 const STALE = "stale";
 
-/** One block with what is needed to read it again when a definition appears later. */
+/** A block, with what is needed to parse it again when a definition appears later. */
 interface Kept {
   block: MarkdownBlock;
   raw: string;
@@ -56,18 +56,18 @@ interface Checkpoint {
 
 interface MarkdownStream {
   /**
-   * Reads the text so far; cheap when it continues the text of the read before, for then only the tail is parsed.
-   * `complete`: nothing follows, so nothing is put off. `short`: much new text is not read at once (`behind`), for what is
-   * read is rendered, which takes far longer.
+   * Reads the text so far. If it continues the text of the last read, only its tail is parsed. `complete`: the text has ended,
+   * so nothing is deferred. `short`: reads only some of a long addition (`behind` says that more is left), because rendering
+   * takes much longer than parsing.
    */
   read(text: string, complete: boolean, short?: boolean, growth?: TextGrowth): MarkdownDocument;
-  /** From the next read on nothing is left out. */
+  /** From the next read on, nothing is left out. */
   readAll(): void;
 }
 
 /**
- * Reads a growing Markdown text block by block: what is finished is parsed once, and keeps its identity. What comes after
- * `first` elements is left out until all is asked for, and after `MOST_ELEMENTS` plain text: a page can bear only so many.
+ * Parses a growing Markdown text block by block. A finished block is parsed once and keeps its identity. Text after `first`
+ * elements is left out until all of it is requested; text after `MOST_ELEMENTS` is plain, which bounds the number of elements.
  */
 export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   const references = createReferences();
@@ -76,7 +76,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   const { learn, keyFor } = references;
   const source = createMarkdownWindow();
   let budget = first;
-  /** What of the window is read: places are counted from where it begins. */
+  /** The window's text that is being read. Offsets count from its beginning. */
   let text = "";
   let kept: Kept[] = [];
   let pages: (readonly MarkdownBlock[])[] = [];
@@ -88,7 +88,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   let lastTail = "";
   let signature = "";
   let refreshed = 0;
-  /** Length of the text from which on what refers to new definitions is read again. */
+  /** Length of the text at which blocks that refer to new definitions are parsed again. */
   let patient_until = 0;
   let result: MarkdownDocument = {
     pages: [],
@@ -99,15 +99,15 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     behind: false,
   };
   let finished = false;
-  /** How much was defined when the reading that is under way began. */
+  /** Version of the definitions when the current read began. */
   let known = 0;
-  /** How it stood before the end of a text was taken for its end: from there on it is read when more comes all the same. */
+  /** The state before a text was read as complete. If the text grows after all, reading continues from here. */
   let beforeEnd: Checkpoint | undefined;
-  /** Elements of what is finished. */
+  /** Number of elements of the finished blocks. */
   let spent = 0;
-  /** The first stretch of plain text beyond the budget said why. */
+  /** The first plain block beyond the limit has given the reason. */
   let saidPlain = false;
-  /** Characters that the parser had been given when this read began. */
+  /** Characters that were parsed before this read. */
   let parsedBefore = 0;
 
   const save = (): Checkpoint => ({
@@ -128,14 +128,14 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     references.restore(to.references);
   };
 
-  /** Takes back what was finished after so many blocks. */
+  /** Removes finished blocks after the first `count`. */
   const keep = (count: number): void => {
     kept.length = count;
     pagesValid = Math.min(pagesValid, Math.floor(count / PAGE));
     refreshed = Math.min(refreshed, count);
   };
 
-  /** Leaves behind what is finished, but for what is kept of it. */
+  /** Drops the source of finished blocks from the window. */
   const leaveFinished = (): void => {
     const done = fence ? fence.scanned : tailStart;
     source.leave(done);
@@ -163,8 +163,8 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   };
 
   /**
-   * Blocks that name something which is defined (or no longer, or otherwise) since they were read are read again. Where that
-   * is much, it waits until the text, of so many characters by now, has grown by an eighth of it: definitions come one by one.
+   * Parses blocks again whose references were defined, changed or removed since they were parsed. If these blocks are long, it
+   * waits until the text has grown by an eighth of their length, because definitions arrive one by one. `length`: of the text.
    */
   const refresh = (length: number): void => {
     const now = references.signature();
@@ -188,7 +188,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     if (again > PATIENT) patient_until = length + again / 8;
   };
 
-  /** Reads a block again, and with it the footnotes that it defines. */
+  /** Parses a block again, and the footnotes that it defines. */
   const reread = (entry: Kept, key: string): Kept => {
     const { nodes } = parse(entry.raw, entry.labels);
     const before = inspect(definingNodes(entry.block)).footnotes;
@@ -200,7 +200,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     return { ...entry, key, block: blockOf(nodes, entry.raw) };
   };
 
-  /** Items may define what items before them refer to. */
+  /** Parses items again: a later item may define what an earlier one refers to. */
   const rebuildItems = (state: CarriedList): void => {
     const labels = labelsIn(state.raw);
     if (labels.size === 0) return;
@@ -209,7 +209,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     state.known = references.size;
   };
 
-  /** The block of which they are the beginning was made before its own items and those were known to define anything. */
+  /** Builds a carried block again, after its items' definitions are known. */
   const rebuildOpen = (state: CarriedList): void => {
     const [first, ...others] = open;
     const tail = text.slice(tailStart);
@@ -241,7 +241,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     return false;
   };
 
-  /** Reads the tail. `true`: something was finished and more of the tail is left. */
+  /** Parses the tail. `true`: a block was finished, and more of the tail is left. */
   const readTail = (complete: boolean): boolean => {
     if (fence) return readFence(fence, complete);
     if (spent > budget) return readPlain();
@@ -263,7 +263,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     return readNodes(tail, false);
   };
 
-  /** Beyond the budget: nothing while the rest may still be asked for, then the text as it is. */
+  /** Beyond the limit: nothing until the rest is requested, then plain text. */
   const readPlain = (): boolean => {
     const list = carried && carriedSoFar(carried);
     if (budget < MAX_ELEMENTS) {
@@ -318,7 +318,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     let finishedCount = all ? nodes.length : 0;
     for (let index = nodes.length - 1; index > finishedCount; index--) {
       const start = starts[index] ?? 0;
-      // The parser lets a heading below definitions begin where they do.
+      // The parser starts a heading below definitions where the definitions start.
       const isApart = start > (starts[index - 1] ?? 0);
       if (
         isApart &&
@@ -336,7 +336,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
       const raw = text.slice(start, starts[index + 1] ?? tailEnd);
       if (index === nodes.length - 1 && openFence) break;
       if (index === 0 && carried) {
-        // While it grows, what its items refer to is looked up when they are finished: looking now costs its whole length.
+        // References of a growing list are resolved when its items are finished: doing it now would cost its whole length.
         const listed = finished ? carried.raw + text.slice(tailStart, start) + raw : raw;
         const ownLabels = finished ? labelsIn(listed) : NONE;
         fresh.push({ block: continueCarried(carried, node, raw), raw: listed, labels: ownLabels, key: "" });
@@ -387,16 +387,16 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     return false;
   };
 
-  /** A carried list or table with what its tail adds. */
+  /** A carried list or table together with its tail. */
   const continueCarried = (state: Carried, node: RootContent, raw: string): MarkdownBlock => {
     const block = blockWith(parser, state, node);
     if (block) return block;
-    // It cannot be: the tail begins with an item or a row. Read all of it again rather than lose any.
+    // Not expected, because the tail begins with an item or a row. Parse everything again rather than lose text.
     const whole = state.raw + raw;
     return blockOf(parse(whole, NONE).nodes, whole);
   };
 
-  /** Reads what stands before a stretch that is too costly to parse, then shows that stretch as plain text. */
+  /** Parses the text before a passage that is too expensive to parse, then shows that passage as plain text. */
   const readRisky = (tail: string, risk: Risk, complete: boolean): boolean => {
     const before = open;
     const start = tailStart + risk.start;
@@ -409,7 +409,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     const [code] = parse(opener, NONE).nodes;
     const opened = code?.type === "code" ? fenceOf(code.lang ?? "", opener) : undefined;
     if (opened) {
-      // Not from where the tail begins: blank lines before it are no nodes.
+      // Not at the start of the tail: blank lines before it are no nodes.
       fence = { ...opened, scanned: start + opened.scanned };
       return true;
     }
@@ -441,7 +441,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   const isCut = (): boolean => spent > budget && fence === undefined && tailStart < text.length;
 
   const build = (behind: boolean): MarkdownDocument => {
-    /** The page as it was, where all its blocks are as they were. */
+    /** The former page, if all its blocks are unchanged. */
     const asBefore = (page: readonly MarkdownBlock[], index: number): readonly MarkdownBlock[] => {
       const old = result.pages[index];
       return old?.length === page.length && page.every((block, place) => block === old[place]) ? old : page;
@@ -486,7 +486,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
       const furthest = text.length + SHORT;
       const isEnough = () =>
         short && (spent >= most || parser.parsed - parsedBefore >= SHORT || text.length >= furthest);
-      // A tail that is long is looked at again in each step: the longer it is, the fewer there are.
+      // A long tail is scanned again in each step, so the steps grow with it.
       const step = () => Math.min(SHORT, Math.max(short ? SHORT_STEP : STEP, (text.length - tailStart) / 8));
       let to = text.length + step();
       while (to < next.length && !isEnough()) {
@@ -504,9 +504,9 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
         finished = complete;
         while (readTail(complete));
       }
-      // Definitions that still grow count too, until the next read looks at them again.
+      // Incomplete definitions count too, until the next read parses them again.
       const finished_references = references.save();
-      // What a long list was read into before has told already.
+      // Carried items have added their definitions already.
       const told = Math.max(0, (carried?.pages.length ?? 0) - 1);
       for (const [index, entry] of open.entries())
         learn(inspect(definingNodes(entry.block, index === 0 ? told : 0)));
@@ -521,7 +521,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
       budget = MAX_ELEMENTS;
       if (!wasCut) return;
       finished = false;
-      // What follows is read in steps again, as if it came now.
+      // The rest is read in steps again, as if it arrived now.
       text = text.slice(0, tailStart);
       open = [];
       lastTail = "";
@@ -534,7 +534,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   }
 }
 
-/** Where a block may define something: in its nodes or its items, never in a table's rows. `from`: the first page of items. */
+/** The nodes in which a block may define something: its nodes or items, never the rows of a table. `from`: the first page of items. */
 function definingNodes(block: MarkdownBlock, from = 0): readonly Node[] {
   if (block.kind === "nodes") return block.piece.nodes;
   return block.kind === "list" ? block.pages.slice(from).flatMap(({ nodes }) => nodes) : [];
@@ -560,12 +560,12 @@ function codeBlock(state: OpenFence, partial: string, isOpen: boolean): Markdown
 }
 
 /**
- * An item that cannot stand directly below a paragraph. The parser does not let it begin a list below indented code either,
- * with however many blank lines between them: apart from the code it would be one.
+ * An item that cannot interrupt a paragraph. The parser does not let it begin a list below indented code either, whatever the
+ * number of blank lines between them. Parsed apart from the code, it would begin one.
  */
 const SHY_ITEM = /^ {0,3}(?:(?:[-+*]|\d{1,9}[.)])[ \t]*(?:\n|$)|(?!1[.)])\d{1,9}[.)])/;
 
-/** Whether nothing that follows `start` can change the block before it. */
+/** Whether text from `start` on cannot change the block before it. */
 function isBoundary(
   text: string,
   before: RootContent | undefined,

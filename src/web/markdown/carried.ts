@@ -4,27 +4,27 @@ import { type BlockParser, LONG } from "./parser.ts";
 import { lineStart } from "./source.ts";
 import { gapAfter, hasTasks, inspect, isLoose, offsetOf } from "./tree.ts";
 
-/** A long list that still grows, of which the first items are done. */
+/** A long list that still grows, with its finished items. */
 export interface CarriedList {
   readonly kind: "list";
-  /** Its source, as far as it was taken. */
+  /** The source of the finished items. */
   readonly raw: string;
   readonly ordered: boolean;
   /** The number of its first item. */
   readonly first: number;
   readonly loose: boolean;
   readonly tasks: boolean;
-  /** Read again when what they refer to is defined. */
+  /** Parsed again when their references are defined. */
   pages: readonly Piece<ListItem>[];
-  /** How much was defined when all of them were read. */
+  /** Version of the definitions when all of them were parsed. */
   known: number;
 }
 
-/** A long table that still grows, of which the first rows are done. */
+/** A long table that still grows, with its finished rows. */
 interface CarriedTable {
   readonly kind: "table";
   readonly raw: string;
-  /** The lines above its rows, with which the parser takes what follows for rows. */
+  /** The header lines, with which the parser recognizes what follows as rows. */
   readonly header: string;
   readonly align: Table["align"];
   readonly head: Piece<TableRow>;
@@ -33,7 +33,7 @@ interface CarriedTable {
 
 export type Carried = CarriedList | CarriedTable;
 
-/** Where the last node of a text stands: in `text`, whose tail begins at `tail`, it begins at `start`; its offsets count from `base`. */
+/** Position of the last node: it begins at `start` in `text`, whose tail begins at `tail`. The node's offsets count from `base`. */
 interface Place {
   text: string;
   tail: number;
@@ -42,8 +42,8 @@ interface Place {
 }
 
 /**
- * Takes the finished items or rows out of the last node of a text: `undefined` while they are few. `carried`: what was taken
- * out of the same one before. `rest`: where what is not finished begins. `elements`: how many were taken.
+ * Moves the finished items or rows out of the last node of a text. `undefined`: they are too few. `carried`: items that were
+ * moved out of the same node before. `rest`: start of the unfinished part. `elements`: number of elements that were moved.
  */
 export function carryOn(
   parser: BlockParser,
@@ -69,7 +69,7 @@ function carryList(
     (item, index) => item.spread === true || gapAfter(item, node.children[index + 1]) > 1,
   );
   const facts = inspect(items);
-  // Before their pages are made: they may define what they refer to.
+  // Before their pages are built: they may define what they refer to.
   references.learn(facts);
   const added = paginate(items);
   const rest = lineStart(text, base + offsetOf(node.children[done]));
@@ -131,7 +131,7 @@ function carryTable(
   };
 }
 
-/** The last item is finished by another one, and that one only counts once its line is whole. */
+/** An item is finished when another one follows, and that one counts only once its line is complete. */
 function finishedItems(node: List, text: string, base: number): number {
   for (let index = node.children.length - 1; index > 0; index--) {
     if (text.indexOf("\n", base + offsetOf(node.children[index])) >= 0) return index;
@@ -139,7 +139,7 @@ function finishedItems(node: List, text: string, base: number): number {
   return 0;
 }
 
-/** The block of what is carried alone. */
+/** The block of the carried items or rows, without a tail. */
 export function blockSoFar(carried: Carried): MarkdownBlock {
   switch (carried.kind) {
     case "list": {
@@ -155,7 +155,7 @@ export function blockSoFar(carried: Carried): MarkdownBlock {
   }
 }
 
-/** The block of what is carried and of what its tail adds, `node`; `undefined`: that is of another kind. */
+/** The block of the carried items or rows and of `node`, which the tail adds. `undefined`: `node` is of another kind. */
 export function blockWith(
   { paginate }: BlockParser,
   carried: Carried,

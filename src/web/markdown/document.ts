@@ -1,21 +1,21 @@
 import type { Definition, FootnoteDefinition, ListItem, Node, RootContent, Table, TableRow } from "mdast";
 
-/** Syntax trees that are rendered together, with what they need from elsewhere in the text. Immutable. */
+/** Syntax trees that are rendered together, with the definitions that they need. Immutable. */
 export interface Piece<Item extends Node = RootContent> {
   readonly nodes: readonly Item[];
-  /** Definitions of the references in it, wherever they stand. */
+  /** Definitions of its references, from anywhere in the text. */
   readonly definitions: readonly Definition[];
-  /** Footnotes that it calls, in order, and those called before it: what numbers them. */
+  /** Footnotes that it refers to, in order, and those referred to before it. Both determine the numbers. */
   readonly calls: readonly string[];
   readonly before: readonly string[];
 }
 
-/** A block of the outermost level. A block that did not change between two reads is the same object. */
+/** A block of the outermost level. An unchanged block stays the same object. */
 export type MarkdownBlock =
   | { readonly kind: "nodes"; readonly piece: Piece }
-  /** A fence of the outermost level, open while its end has not come. */
+  /** A fenced code block of the outermost level. `open`: its closing fence has not arrived. */
   | { readonly kind: "code"; readonly language: string; readonly code: string; readonly open: boolean }
-  /** A long list: its items come in pages, of which only the last changes. */
+  /** A long list. Its items are in pages, of which only the last one changes. */
   | {
       readonly kind: "list";
       readonly ordered: boolean;
@@ -30,17 +30,17 @@ export type MarkdownBlock =
       readonly align: Table["align"];
       readonly pages: readonly Piece<TableRow>[];
     }
-  /** Text that would cost too much to parse, or nests too deep: shown as it is (`reason`), or not parsed yet. */
+  /** Plain text: too expensive to parse or nested too deep (`reason`), or not parsed yet. */
   | { readonly kind: "plain"; readonly raw: string; readonly reason?: string };
 
-/** A text as it is shown. What the next read does not change is the same object in it. */
+/** A parsed text. Parts that the next read does not change stay the same objects. */
 export interface MarkdownDocument {
   readonly pages: readonly (readonly MarkdownBlock[])[];
-  /** Every footnote call in order, and the definitions that end the document. */
+  /** Every footnote reference in order, and the footnotes at the end of the document. */
   readonly calls: readonly string[];
   readonly footnotes: readonly FootnoteDefinition[];
   readonly definitions: readonly Definition[];
-  /** Its end is left out, or plain text, for there would be too many elements. */
+  /** Its end is left out, or plain text, because of the number of elements. */
   readonly cut: boolean;
   /** Its end is still to be read: the next read of the same text goes on. */
   readonly behind: boolean;

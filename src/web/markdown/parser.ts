@@ -7,27 +7,27 @@ import { FENCE, MAX_DEPTH } from "./source.ts";
 import { syntaxOf } from "./syntax.ts";
 import { type Facts, hasTasks, inspect, isLoose, offsetOf } from "./tree.ts";
 
-/** Items in a page of a list, rows in one of a table: what is rendered again while the last one grows. */
+/** Items of a list, or rows of a table, per page. Only the last page is rendered again while the text grows. */
 const PAGE = 8;
-/** Lists and tables of more items than this are read item by item. */
+/** Lists and tables with more items than this are parsed item by item. */
 export const LONG = 8;
 const MAX_NODES = 8_000;
 
-/** Makes blocks of Markdown, in the light of what the text has defined elsewhere. */
+/** Parses Markdown into blocks, with the definitions of the whole text. */
 export interface BlockParser {
-  /** What the text has defined. */
+  /** Definitions of the text. */
   readonly references: References;
-  /** Characters that it was given so far. */
+  /** Number of characters parsed so far. */
   readonly parsed: number;
   /**
-   * `labels`: what the source names. A node's offset less `shift` is its place in `source`; `shift` is -1 where the parser
-   * gave up.
+   * `labels`: references of the source. A node's offset minus `shift` is its offset in `source`; `shift` is -1 if the parser
+   * failed.
    */
   parse(source: string, labels: Iterable<string>): { nodes: RootContent[]; shift: number };
-  /** The block that nodes become; `raw` is their source. */
+  /** Builds a block of nodes. `raw`: their source. */
   blockOf(nodes: readonly RootContent[], raw: string): MarkdownBlock;
   piece<Item extends Node>(nodes: readonly Item[], facts?: Facts): Piece<Item>;
-  /** The items of a list, or a table's rows, in pages. */
+  /** The items of a list, or the rows of a table, in pages. */
   paginate<Item extends Node>(items: readonly Item[]): Piece<Item>[];
 }
 
@@ -38,7 +38,7 @@ export function createBlockParser(references: References): BlockParser {
     const prefix = references.prefixFor(labels);
     parsed += source.length;
     try {
-      // The parser drops one byte order mark at the start; this one is for it.
+      // The parser drops a byte order mark at the start. This one is added so that one of the text is kept.
       const tree = fromMarkdown(`\ufeff${prefix}${source}`, syntaxOf(source));
       const nodes = tree.children.filter((node) => offsetOf(node) >= prefix.length);
       return { nodes, shift: prefix.length };

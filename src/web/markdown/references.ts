@@ -1,26 +1,26 @@
 import type { Definition, FootnoteDefinition } from "mdast";
 import type { Facts } from "./tree.ts";
 
-/** What a text has defined so far: targets of its links, and footnotes, each by the parser's own name of it. */
+/** Definitions of a text so far: link targets and footnotes, by the parser's normalized names. */
 export interface References {
   readonly definitions: ReadonlyMap<string, Definition>;
   readonly footnotes: ReadonlyMap<string, FootnoteDefinition>;
-  /** How many there are of both. */
+  /** Number of definitions of both kinds. */
   readonly size: number;
-  /** Takes what some nodes define, but for names that are defined already: the first one counts. */
+  /** Adds the definitions of some nodes. The first definition of a name counts. */
   learn(facts: Facts): void;
-  /** A footnote that was read again takes the place of its older reading. */
+  /** Replaces a footnote that was parsed again. */
   replace(older: FootnoteDefinition, newer: FootnoteDefinition): void;
-  /** Definitions of what a source names, so that the parser takes it for a reference. Their targets come later. */
+  /** Source of definitions for the references of a text, so that the parser recognizes them. The targets are resolved later. */
   prefixFor(labels: Iterable<string>): string;
-  /** Another one when something that a source names is defined otherwise than before. */
+  /** Changes when the definition of a reference of a source changes. */
   keyFor(labels: Iterable<string>): string;
-  /** Another one when anything is. */
+  /** Changes with every definition. */
   signature(): string;
-  /** As it is now, for `restore`. */
+  /** The current state, for `restore`. */
   save(): SavedReferences;
   restore(saved: SavedReferences): void;
-  /** Forgets what was learnt since, but keeps footnotes as they were read last. */
+  /** Removes later definitions, but keeps footnotes as parsed last. */
   forgetSince(saved: SavedReferences): void;
   clear(): void;
 }
@@ -60,7 +60,7 @@ export function createReferences(): References {
         if (label.startsWith("^") && footnotes.has(label.slice(1))) notes += `[${label}]: x\n\n`;
         if (definitions.has(label)) links += `[${label}]: #\n\n`;
       }
-      // The last line keeps an indented first line from becoming part of a footnote.
+      // The last line prevents an indented first line from becoming part of a footnote.
       return notes || links ? `${notes}${links}[verbatim-boundary]: #\n\n` : "";
     },
     keyFor(labels) {
@@ -83,7 +83,7 @@ export function createReferences(): References {
     },
     forgetSince(saved) {
       definitions = new Map(saved.definitions);
-      // A footnote that is read again must be found in the place of its older reading.
+      // A footnote that is parsed again replaces its former version.
       footnotes = new Map([...footnotes].filter(([id]) => saved.footnotes.has(id)));
     },
     clear() {

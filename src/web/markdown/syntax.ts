@@ -7,25 +7,25 @@ import { gfmTable } from "micromark-extension-gfm-table";
 import { gfmTaskListItem } from "micromark-extension-gfm-task-list-item";
 
 /**
- * Emphasis and strikethrough beside Chinese, Japanese and Korean punctuation, where CommonMark sees none: `**注意：**这是`.
+ * Emphasis and strikethrough beside Chinese, Japanese and Korean punctuation, where CommonMark recognizes none: `**注意：**这是`.
  * See https://github.com/tats-u/markdown-cjk-friendly.
  */
 const CJK = [cjkFriendlyExtension(), gfmStrikethroughCjkFriendly()];
 export const GITHUB = { extensions: [gfm(), ...CJK], mdastExtensions: [gfmFromMarkdown()] };
 const WITHOUT_BARE_LINKS = {
   extensions: [gfmFootnote(), gfmTable(), gfmTaskListItem(), ...CJK],
-  // Only bare links are looked for in the finished tree.
+  // Only bare links are searched in the finished tree.
   mdastExtensions: [gfmFromMarkdown().filter(({ transforms }) => transforms === undefined)],
 };
 
-/** What a bare link has, or what may become that: an entity, an escape. */
+/** Characters without which a text has no bare link; an entity or an escape may stand for one. */
 const BARE_LINK = /[@&\\]|:\/\/|www\./i;
-/** A link of the plainest kind, whose address is no bare one wherever it stands. */
+/** A simple inline link. Its address is not a bare link. */
 const LINK = /(?<!\])\[(?!\^)[^[\]()<>`|\\\n]*\]\([^()<>`|\\\s]*\)/g;
 
 /**
- * GitHub's Markdown with emphasis as readers of CJK expect it, as `fromMarkdown` takes it. Bare links are looked for at each
- * letter and again in each text: two fifths of parsing. Where there can be none they are not looked for.
+ * GitHub Flavored Markdown with CJK-friendly emphasis, as options of `fromMarkdown`. Searching bare links takes two fifths of
+ * the parse time, because the parser tries at each letter and again in each text. It is skipped where there can be none.
  */
 export const syntaxOf = (source: string) =>
   BARE_LINK.test(source.replaceAll(LINK, " ")) ? GITHUB : WITHOUT_BARE_LINKS;

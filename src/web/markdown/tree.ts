@@ -1,10 +1,10 @@
 import type { Definition, FootnoteDefinition, List, ListItem, Node, RootContent } from "mdast";
 import { findHidden } from "../../hidden-text/hidden-text.ts";
 
-/** What some nodes hold, at any depth. */
+/** Facts about some nodes and all their descendants. */
 export interface Facts {
   nodes: number;
-  /** Nodes that become elements. */
+  /** Number of nodes that become elements. */
   elements: number;
   depth: number;
   references: Set<string>;
@@ -13,7 +13,7 @@ export interface Facts {
   footnotes: FootnoteDefinition[];
 }
 
-/** Walks without recursion: the tree may be deeper than the stack. */
+/** Walks without recursion: the tree may be too deep for the stack. */
 export function inspect(nodes: readonly Node[]): Facts {
   const facts: Facts = {
     nodes: 0,
@@ -32,10 +32,10 @@ export function inspect(nodes: readonly Node[]): Facts {
     facts.nodes++;
     facts.depth = Math.max(facts.depth, depth);
     let noted = entry.noted;
-    // The unist type tells nothing beyond `type`; these are the node types of mdast that carry the fields read here.
+    // The unist type has only `type`. These are the mdast nodes that have the fields read here.
     const known = node as RootContent;
     if (known.type !== "text") facts.elements++;
-    // Each of these becomes an element, too.
+    // Each of these becomes an element as well.
     else facts.elements += findHidden(known.value, "prose").length - 1;
     if (known.type === "linkReference" || known.type === "imageReference")
       facts.references.add(known.identifier);
@@ -54,7 +54,7 @@ export function inspect(nodes: readonly Node[]): Facts {
   return facts;
 }
 
-/** Whether its items stand apart, as paragraphs do: decided as in `mdast-util-to-hast`. */
+/** Whether the list is loose, so that its items contain paragraphs: the rule of `mdast-util-to-hast`. */
 export function isLoose(list: List): boolean {
   return list.spread === true || list.children.some((item) => item.spread ?? item.children.length > 1);
 }
@@ -63,9 +63,9 @@ export function hasTasks(items: readonly ListItem[]): boolean {
   return items.some((item) => typeof item.checked === "boolean");
 }
 
-/** Where a node begins in its source, in UTF-16 code units; 0 where that is not known. */
+/** Start of a node in its source, in UTF-16 code units; 0: not known. */
 export const offsetOf = (node: Node | undefined): number => node?.position?.start.offset ?? 0;
 
-/** Lines from the end of a node to the beginning of the next: 2 with a blank one between; 0 where there is none. */
+/** Number of lines from the end of a node to the start of the next (2: one blank line between them); 0: there is no next. */
 export const gapAfter = (node: Node, next: Node | undefined): number =>
   next === undefined ? 0 : (next.position?.start.line ?? 0) - (node.position?.end.line ?? 0);

@@ -1,45 +1,45 @@
-/** What is known of how a text grew: that it continues an earlier state of it, and how. */
+/** How a text grew: identifies its earlier states. */
 export interface TextGrowth {
-  /** The same for all states of a text to which was only ever appended. */
+  /** The same for all states of a text that was only appended to. */
   readonly text_id: object;
   readonly length: number;
   /** Its last characters. */
   readonly end: string;
 }
 
-/** What of a growing text is still to be read. */
+/** The part of a growing text that is still to be parsed. */
 interface MarkdownWindow {
-  /** What has come and was not left behind. Its lines end in `\n`. */
+  /** The text that was added and not yet dropped. Its lines end in `\n`. */
   readonly text: string;
-  /** Takes the text so far. `false`: it does not continue the one before, and the window begins with it anew. */
+  /** Takes the text so far. `false`: it does not continue the former text, and the window starts again with it. */
   take(given: string, growth?: TextGrowth): boolean;
-  /** Leaves behind what stands before a place in `text`. */
+  /** Drops everything before an offset in `text`. */
   leave(before: number): void;
-  /** Brings back all of the text that was taken last. */
+  /** Restores the whole text that was taken last. */
   restart(): void;
 }
 
 /**
- * The window on a text that grows. Whatever is cut out of a string holds all of that string: what is cut out of the window
- * holds no more than the window, where pieces of the text itself would hold each of its states.
+ * A window on a growing text. A substring keeps its whole parent string in memory. Substrings of the window keep only the
+ * window, while substrings of the text would keep every state of the text.
  */
 export function createMarkdownWindow(): MarkdownWindow {
   let whole = "";
   let text_id: object | undefined;
-  /** It ends with a `\r`, which was taken for a line end. */
+  /** It ends with `\r`, which was treated as a line end. */
   let returned = false;
   let text = "";
   const restart = (): void => {
     text = withoutReturns(whole);
     returned = whole.endsWith("\r");
   };
-  /** What `given` adds to the text so far; `undefined`: it does not continue it. */
+  /** The text that `given` adds. `undefined`: it does not continue the text so far. */
   const addedBy = (given: string, growth: TextGrowth | undefined): string | undefined => {
     const count = given.length - whole.length;
     if (count >= 0 && growth?.length === given.length && count <= growth.end.length) {
       if (growth.text_id === text_id) return growth.end.slice(growth.end.length - count);
     }
-    // `slice` and `===` compare whole words of memory, `startsWith` each character.
+    // `slice` and `===` compare whole machine words, `startsWith` single characters.
     return given.slice(0, whole.length) === whole ? given.slice(whole.length) : undefined;
   };
   return {
@@ -47,7 +47,7 @@ export function createMarkdownWindow(): MarkdownWindow {
       return text;
     },
     take(given, growth) {
-      // A string that was put together is copied as a whole as soon as a part of it is looked at: with a growth it never is.
+      // Engines flatten a concatenated string when a part of it is read, which copies all of it. With a `growth` this never happens.
       const added = addedBy(given, growth);
       whole = given;
       text_id = growth?.text_id;

@@ -47,18 +47,18 @@ describe("the scale of a timeline", () => {
       900,
       0,
     );
-    expect(scale.stretches.map(({ from, to, isFolded }) => [from - START, to - START, isFolded])).toEqual([
+    expect(scale.segments.map(({ from, to, isFolded }) => [from - START, to - START, isFolded])).toEqual([
       [0, 60_000, false],
       [60_000, 3_600_000, true],
       [3_600_000, 3_700_000, false],
     ]);
-    const [before, gap, after] = scale.stretches.map(({ left, right }) => right - left);
+    const [before, gap, after] = scale.segments.map(({ left, right }) => right - left);
     expect(gap).toBeLessThan(100);
     expect((after ?? 0) / (before ?? 1)).toBeCloseTo(100 / 60);
   });
 
   it("ends what goes on at the present", () => {
     const scale = new TimeScale([bar(0)], 100, START + 5_000);
-    expect(scale.stretches).toMatchObject([{ from: START, to: START + 5_000, left: 0, right: 100 }]);
+    expect(scale.segments).toMatchObject([{ from: START, to: START + 5_000, left: 0, right: 100 }]);
   });
 });

@@ -134,7 +134,7 @@ const isInView = (view: LanesView, lane: number): boolean =>
 
 function drawGaps(context: CanvasRenderingContext2D, view: LanesView, { gap }: Colors): void {
   context.fillStyle = gap;
-  for (const { left, right, isFolded } of view.scale.stretches)
+  for (const { left, right, isFolded } of view.scale.segments)
     if (isFolded && right > view.scrollLeft && left < view.scrollLeft + view.width)
       context.fillRect(left - view.scrollLeft, 0, right - left, view.height);
 }
@@ -205,9 +205,7 @@ const TICK = 110;
 
 function drawAxis(context: CanvasRenderingContext2D, view: LanesView, { faint, ink }: Colors): void {
   const { scale, scrollLeft, width } = view;
-  const shown = scale.stretches.filter(
-    ({ left, right }) => right >= scrollLeft && left <= scrollLeft + width,
-  );
+  const shown = scale.segments.filter(({ left, right }) => right >= scrollLeft && left <= scrollLeft + width);
   let free = Number.NEGATIVE_INFINITY;
   for (const { from, to, left, right, isFolded } of shown) {
     if (isFolded) {

@@ -1,7 +1,7 @@
 import type { LaneBar } from "../../../../model/lanes/lane.ts";
 
 /** A time segment. `isFolded`: nothing happened in it, and all such segments are drawn with the same width. */
-export interface Stretch {
+export interface Segment {
   /** Milliseconds since 1970. */
   from: number;
   to: number;
@@ -20,7 +20,7 @@ const MOST_FOLDED = 0.4;
 
 /** Maps times to pixels and back. Gaps in which nothing happened are folded. */
 export class TimeScale {
-  readonly stretches: readonly Stretch[];
+  readonly segments: readonly Segment[];
   /** In pixels. */
   readonly width: number;
 
@@ -35,30 +35,30 @@ export class TimeScale {
     const folded_width = Math.min(FOLDED_WIDTH, (MOST_FOLDED * width) / Math.max(1, folded));
     const room = width - folded * folded_width;
     let left = 0;
-    this.stretches = pieces.map((piece) => {
+    this.segments = pieces.map((piece) => {
       const own = piece.isFolded
         ? folded_width
         : open === 0
           ? room / pieces.length
           : (room * (piece.to - piece.from)) / open;
-      const stretch = { ...piece, left, right: left + own };
+      const segment = { ...piece, left, right: left + own };
       left += own;
-      return stretch;
+      return segment;
     });
     this.width = left;
   }
 
   /** The pixel of a time; of one before the first or behind the last bar: the beginning or the end. */
   x(at: number): number {
-    const { stretches } = this;
+    const { segments } = this;
     let low = 0;
-    let high = stretches.length - 1;
+    let high = segments.length - 1;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((stretches[middle]?.to ?? 0) < at) low = middle + 1;
+      if ((segments[middle]?.to ?? 0) < at) low = middle + 1;
       else high = middle;
     }
-    const found = stretches[low];
+    const found = segments[low];
     if (found === undefined) return 0;
     const { from, to, left, right } = found;
     const share = to > from ? (Math.min(Math.max(at, from), to) - from) / (to - from) : 0;
@@ -67,7 +67,7 @@ export class TimeScale {
 
   /** The time of a pixel. */
   at(x: number): number {
-    const found = this.stretches.find(({ right }) => right >= x) ?? this.stretches.at(-1);
+    const found = this.segments.find(({ right }) => right >= x) ?? this.segments.at(-1);
     if (found === undefined) return 0;
     const { from, to, left, right } = found;
     const share = right > left ? (Math.min(Math.max(x, left), right) - left) / (right - left) : 0;
@@ -92,8 +92,8 @@ function joined(bars: readonly LaneBar[], now: number): (readonly [number, numbe
 function withGaps(
   spans: readonly (readonly [number, number])[],
   least: number,
-): Pick<Stretch, "from" | "to" | "isFolded">[] {
-  const pieces: Pick<Stretch, "from" | "to" | "isFolded">[] = [];
+): Pick<Segment, "from" | "to" | "isFolded">[] {
+  const pieces: Pick<Segment, "from" | "to" | "isFolded">[] = [];
   for (const [from, to] of spans) {
     const last = pieces.at(-1);
     if (last === undefined) pieces.push({ from, to, isFolded: false });
