@@ -24,14 +24,14 @@ interface Props {
   stop: Stop;
   input: RefObject<HTMLTextAreaElement | null>;
   session: OpenSession;
-  /** A prompt goes where the transcript ends. */
+  /** Called when a prompt is sent, to scroll to the end of the transcript. */
   onSend(): void;
 }
 
-/** How far back a prompt is looked for whose reply was lost, in parts. */
+/** Number of last parts searched for a prompt whose reply was lost. */
 const LOOK_BACK = 1_000;
 
-/** Whether the session shows a prompt of this id. */
+/** Whether the session has a prompt with this id. */
 function shows({ transcript }: OpenSessionState, message_id: string): boolean {
   const count = transcript?.parts.length ?? 0;
   for (let index = count - 1; index >= Math.max(0, count - LOOK_BACK); index -= 1) {
@@ -41,7 +41,7 @@ function shows({ transcript }: OpenSessionState, message_id: string): boolean {
   return false;
 }
 
-/** Where one writes to the agent of a session that this daemon runs. */
+/** The input for prompts of a session that this daemon runs. */
 export function Composer(props: Props): ReactNode {
   const { control } = props;
   if (control.state === "closed")
@@ -73,7 +73,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
   const isEmpty = text.trim() === "" && images.length === 0;
   const cannotSend = isEmpty || isLeaving || isReading;
 
-  // Its reply was lost, but here it is.
+  // The reply was lost, but the prompt arrived.
   const isShown = useStore(session.state, (state) => tried && shows(state, message_id));
   const isHere = isShown || (tried && control.queued.some((queued) => queued.message_id === message_id));
   useEffect(() => {
@@ -83,7 +83,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
   const send = (when: "queue" | "steer"): void => {
     if (isLeaving || (isEmpty && !isReading)) return;
     draft.send(when);
-    // What is queued stands here, beside the field, until the turn ends.
+    // Queued prompts are shown beside the input until the turn ends.
     if (when === "steer" || !working) onSend();
     input.current?.focus();
   };
@@ -222,7 +222,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
   );
 }
 
-/** Drawn again only when it is another: what it stands beside changes with each word of the agent and each letter of the draft. */
+/** Memoized: its parent renders with each delta of the agent and each letter of the draft. */
 const Queued = memo(function Queued({
   message_id,
   text,
@@ -235,9 +235,9 @@ const Queued = memo(function Queued({
   message_id: string;
   text: string;
   word: "queued" | "held";
-  /** Where it may begin now. */
+  /** Set if the prompt may begin now. */
   begin: (() => Promise<ApiResult<unknown>>) | undefined;
-  /** It goes back there. */
+  /** The draft that a withdrawn prompt returns to. */
   draft: Draft;
   input: Props["input"];
   onSend: Props["onSend"];
@@ -247,7 +247,7 @@ const Queued = memo(function Queued({
   const withdraw = async (): Promise<void> => {
     setBusy(true);
     setProblem(undefined);
-    // This button goes away with the prompt.
+    // This button is removed together with the prompt.
     input.current?.focus();
     const failure = await draft.withdraw(message_id, () => setProblem(t.composer.notWithdrawn));
     setBusy(false);

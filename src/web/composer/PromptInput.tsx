@@ -18,32 +18,32 @@ interface Props {
   placeholder?: string;
   text: string;
   images: readonly string[];
-  /** Whether the model takes images; where it does not, that is said. */
+  /** Whether the model accepts images. If not, a message says so. */
   takesImages: boolean;
   readOnly: boolean;
-  /** Whether images are being read just now. */
+  /** Whether images are being read. */
   isReading: boolean;
-  /** Why images were not taken. */
+  /** Why images were not added. */
   refused: readonly string[];
   input: RefObject<HTMLTextAreaElement | null>;
-  /** Stands under the words, to be read with them. */
+  /** Description below the input. */
   describedBy?: string;
   invalid?: boolean;
   onText(text: string): void;
-  /** Without one of them. */
+  /** Called with the images without the removed one. */
   onImages(images: readonly string[]): void;
-  /** More of them, which may be there when nobody looks at this any more. */
+  /** Adds images. They may be read after the component is unmounted. */
   onAdd(coming: Promise<ReadImages>): void;
-  /** Enter; `alt`: with Alt. */
+  /** Enter was pressed; `alt`: with Alt. */
   onSend(alt: boolean): void;
   onEscape(): void;
-  /** Buttons behind the one that adds images. */
+  /** Buttons after the one that adds images. */
   children?: ReactNode;
 }
 
 const takesNone = (): ReadImages => ({ images: [], refused: [t.images.noneButFile] });
 
-/** Words and pictures of a prompt. Enter sends, with Shift it begins a line; on a touch screen it always does. */
+/** The text and images of a prompt. Enter sends, Shift+Enter begins a new line. On a touch screen, Enter begins a new line. */
 export function PromptInput({
   label,
   placeholder,
@@ -77,7 +77,7 @@ export function PromptInput({
     const observer = new ResizeObserver(() => {
       if (field.offsetWidth === width) return;
       width = field.offsetWidth;
-      // Not now: an observer that changes what it observes is an error.
+      // Deferred: a resize observer must not change the observed size.
       cancelAnimationFrame(next);
       next = requestAnimationFrame(() => fit(field));
     });
@@ -108,7 +108,7 @@ export function PromptInput({
   };
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: what is dropped here can be chosen with a button as well
+    // biome-ignore lint/a11y/noStaticElementInteractions: a button adds files, too
     <div
       className={`prompt-input${over ? " is-over" : ""}${invalid ? " is-invalid" : ""}`}
       onDragOver={(event) => {
@@ -127,7 +127,7 @@ export function PromptInput({
       {images.length > 0 && (
         <ul className="thumbnails" aria-label={t.images.list}>
           {images.map((image, index) => (
-            // Two equal pictures are two.
+            // Equal images may occur twice.
             <li key={`${index} ${image.length}`}>
               <Thumbnail image={image} name={t.images.name(index + 1)} />
               {!readOnly && (
@@ -137,7 +137,7 @@ export function PromptInput({
                   aria-label={t.images.remove(index + 1)}
                   onClick={() => {
                     onImages(images.filter((_, at) => at !== index));
-                    // This button goes away with the image.
+                    // This button is removed together with the image.
                     input.current?.focus();
                   }}
                 >
@@ -162,7 +162,7 @@ export function PromptInput({
         onKeyDown={press}
         onPaste={(event) => {
           const files = [...event.clipboardData.files];
-          // An office program puts a picture of the words beside them. Without markup the words are a copied file's name.
+          // Office programs copy an image of the text, too. Text without markup is the name of a copied file.
           const isWords = ["text/html", "text/plain"].every(
             (type) => event.clipboardData.getData(type).trim() !== "",
           );
@@ -185,7 +185,7 @@ export function PromptInput({
           hidden
           onChange={(event) => {
             add([...(event.target.files ?? [])]);
-            // The same file can be chosen again.
+            // Allows choosing the same file again.
             event.target.value = "";
           }}
         />
@@ -204,10 +204,10 @@ export function PromptInput({
   );
 }
 
-/** Makes the field as high as what it holds, where the browser does not (composer.css). */
+/** Fits the height of the input to its text, if the browser does not (composer.css). */
 function fit(field: HTMLTextAreaElement): void {
   if (getComputedStyle(field).getPropertyValue("field-sizing") === "content") return;
-  // Nothing around it becomes lower while it is measured: the transcript would not stand at its end any more.
+  // The surrounding height stays fixed while measuring. Otherwise the transcript would not stay scrolled to its end.
   field.style.marginBottom = `${field.offsetHeight}px`;
   field.style.height = "0";
   field.style.height = `${field.scrollHeight}px`;

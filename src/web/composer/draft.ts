@@ -10,35 +10,35 @@ import { joined, type ReadImages } from "./images.ts";
 import { emptyDraft, type KeptDraft, loadDraft, saveDraft } from "./kept-draft.ts";
 
 interface DraftState extends KeptDraft {
-  /** How often images are being read for it just now: it is not sent without them. */
+  /** Number of running image reads. The draft is not sent before they end. */
   readonly reading: number;
-  /** Why some were not taken, of those that were read last, or beside them. */
+  /** Why some of the images read last were not added. */
   readonly refused: readonly string[];
-  /** It is to be sent as soon as they are read, and cannot be changed until then. */
+  /** It is sent as soon as the images are read, and cannot be changed until then. */
   readonly asked?: "queue" | "steer";
-  /** On its way: it cannot be changed until the daemon answered, or the reader takes it back. */
+  /** It is being sent, and cannot be changed until the daemon replies or the user withdraws it. */
   readonly sending?: "queue" | "steer";
-  /** Why it is still here, and what to do. */
+  /** Why it was not sent, and what to do. */
   readonly problem?: string;
 }
 
-/** The prompt that is being written for one session. It outlives the screen, so that what is on its way arrives. */
+/** The draft of a prompt for one session. It outlives the screen, so that a prompt that is being sent arrives. */
 export interface Draft {
   readonly state: StoreApi<DraftState>;
   setText(text: string): void;
   setImages(images: readonly string[]): void;
-  /** Adds images once they are read, wherever the reader is by then. */
+  /** Adds images once they are read, even if the screen has changed. */
   addImages(coming: Promise<ReadImages>): void;
-  /** Sends it once its images are read, and again whenever the connection is back, until the daemon took or refused it. */
+  /** Sends it once its images are read. Retries whenever the connection is back, until the daemon accepts or refuses it. */
   send(when: "queue" | "steer"): void;
-  /** Stops sending, or waiting to: it may be changed, and is then another prompt. */
+  /** Cancels sending. The draft may then be changed, which makes it another prompt. */
   takeBack(): void;
   /**
-   * Takes back a prompt that waits in the queue, and asks again until the daemon did or refused to; gives why it could not.
-   * It goes before what is written here; what is on its way leaves first. `unheard`: called while the daemon does not answer.
+   * Withdraws a queued prompt, and retries until the daemon did or refused to. Resolves with the reason if it could not. The
+   * prompt is put before the current text, after a prompt that is being sent. `unheard`: called while the daemon does not reply.
    */
   withdraw(message_id: string, unheard: () => void): Promise<ApiFailure | undefined>;
-  /** The daemon shows a prompt of this id: if that is this one, it has arrived. */
+  /** Called with the id of a prompt in the session. If it is this one, it has arrived. */
   seen(message_id: string): void;
 }
 
@@ -56,7 +56,7 @@ function createDraft(session_id: string, client: Client): Draft {
     state.setState({ ...kept, ...change }, true);
   };
   const clear = (): void => state.setState({ ...emptyDraft(), reading: 0, refused: [] }, true);
-  /** What is changed is another prompt: this one may have been sent, here or in a tab that has it too. */
+  /** Gives a changed draft a new id: the former prompt may have been sent, here or in another tab. */
   const change = (changed: Partial<DraftState>): void =>
     settle({ ...changed, message_id: newId(), tried: false });
 
@@ -65,7 +65,7 @@ function createDraft(session_id: string, client: Client): Draft {
     if (sending === undefined || this_attempt !== attempt) return;
     const prompt = { message_id, text, ...(images.length === 0 ? {} : { images: [...images] }) };
     const reply = await api.sendPrompt(session_id, prompt, sending);
-    // Taken back, or seen in the session meanwhile.
+    // Withdrawn, or found in the session, meanwhile.
     if (this_attempt !== attempt || state.getState().message_id !== message_id) return;
     if (reply.ok) clear();
     else if (reply.failure.code === "offline") {
@@ -111,10 +111,10 @@ function createDraft(session_id: string, client: Client): Draft {
     async withdraw(message_id, unheard) {
       const prompt = await api.waitingPrompt(session_id, message_id);
       if (!prompt.ok) return prompt.failure;
-      // Whoever withdraws it at the same moment is another one: the words go to one of both.
+      // Another client may withdraw it at the same time. Only one of them gets the text.
       const withdrawal_id = newId();
       let reply = await api.withdrawPrompt(session_id, message_id, withdrawal_id);
-      // It may be withdrawn all the same: then here are its only words.
+      // It may have been withdrawn nevertheless. Then this is the only copy of its text.
       while (!reply.ok && reply.failure.code === "offline") {
         unheard();
         await backOnline(live);
@@ -128,13 +128,13 @@ function createDraft(session_id: string, client: Client): Draft {
     setImages: (images) => change({ images, lost_images: 0 }),
     async addImages(coming) {
       if (isLeaving(state.getState())) return;
-      // Another prompt from now on: neither sent nor found in the session before they are read, it is still here then.
+      // A new id, so that it is not taken for the former prompt while its images are read.
       const { reading: others, refused: standing } = state.getState();
       change({ reading: others + 1, refused: others === 0 ? [] : standing });
       const read = await coming;
       const { reading, asked } = state.getState();
       const { images, refused } = joined(state.getState(), read);
-      // It was meant to go with all of them.
+      // It was to be sent with all images.
       const when = refused.length === 0 ? asked : undefined;
       change({
         reading: reading - 1,
@@ -158,12 +158,12 @@ function createDraft(session_id: string, client: Client): Draft {
   };
 }
 
-/** Neither the words nor the images are the reader's to change. */
+/** Whether the text and images cannot be changed now. */
 const isLeaving = ({ asked, sending }: DraftState): boolean => (asked ?? sending) !== undefined;
 
 const problemText = (failure: ApiFailure): string => t.composer.notSent(failureText(failure));
 
-/** Resolves when the daemon is heard again, or after a while: the socket may be up where a request failed. */
+/** Resolves when the connection is back, or after a delay: a request may fail although the socket is open. */
 function backOnline({ connection }: Client["live"]): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -180,7 +180,7 @@ function backOnline({ connection }: Client["live"]): Promise<void> {
 
 const drafts = new WeakMap<Client, Map<string, Draft>>();
 
-/** The draft of a session, made at the first call; the same while the page lives. */
+/** The draft of a session. Created by the first call, and the same as long as the page is open. */
 export function draftOf(client: Client, session_id: string): Draft {
   const known = drafts.get(client) ?? new Map<string, Draft>();
   drafts.set(client, known);

@@ -1,22 +1,22 @@
 import { MAX_IMAGES } from "../../protocol.ts";
 import { t } from "../text/text.ts";
 
-/** Of one image, as the daemon takes it. */
+/** Maximum size of an image, as in the daemon. */
 const MAX_BYTES = 5 * 1024 * 1024;
 
 const TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
-/** For the `accept` of a file's input. */
+/** The `accept` attribute of the file input. */
 export const ACCEPTED = [...TYPES].join(",");
 
 const tooMany = (): string => t.images.tooMany(MAX_IMAGES);
 
-/** What came of reading images: data URLs, and one sentence for each that cannot be sent. */
+/** The result of reading images: data URLs, and a message for each image that cannot be sent. */
 export interface ReadImages {
   readonly images: readonly string[];
   readonly refused: readonly string[];
 }
 
-/** Reads pictures. `room`: how many more there may be. */
+/** Reads images. `room`: how many more are allowed. */
 export async function readImages(files: readonly File[], room: number): Promise<ReadImages> {
   const refused: string[] = [];
   const taken = files.filter((file) => {
@@ -38,7 +38,7 @@ export async function readImages(files: readonly File[], room: number): Promise<
   return { images, refused };
 }
 
-/** Puts what was read behind what is there by then: others may have been read meanwhile, into the same room. */
+/** Appends images that were read. Others may have been added meanwhile, so the limit is checked again. */
 export function joined({ images, refused }: ReadImages, read: ReadImages): ReadImages {
   const room = Math.max(0, MAX_IMAGES - images.length);
   const cut = read.images.length > room ? [tooMany()] : [];
@@ -57,7 +57,7 @@ function dataUrl(file: File): Promise<string> {
   });
 }
 
-/** The bytes of a data URL: the page's policy shows blobs, and no data URLs. */
+/** The bytes of a data URL. The page's policy allows images from blobs, not from data URLs. */
 export function blobOf(image: string): Blob {
   const [, type = "", base64 = ""] = /^data:([^;,]*);base64,(.*)$/s.exec(image) ?? [];
   return new Blob([Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))], { type });

@@ -1,32 +1,32 @@
 import { newId } from "../app/new-id.ts";
 
-/** What was chosen for a session that does not exist yet, apart from the prompt. */
+/** The choices for a new session, apart from the prompt. */
 export interface Choice {
   agent?: string;
   model?: string;
   cwd?: string;
 }
 
-/** What was typed and not sent yet. Kept in this browser, so that a reload or a crash loses nothing. */
+/** A draft as stored in this browser, so that a reload or a crash loses nothing. */
 export interface KeptDraft {
-  /** Of these very words, images and choice: sent twice, they are one prompt. */
+  /** Identifies exactly this text, these images and this choice. Sent twice, they are one prompt. */
   message_id: string;
   text: string;
   /** Data URLs. */
   images: readonly string[];
-  /** Kept with the words: what one tab wrote is never started as another one chose. */
+  /** Stored with the text, so that a prompt of one tab is never started with the choice of another. */
   choice?: Choice;
-  /** It was sent at least once: it may have arrived, or may still, when the daemon could not write it to disk at once. */
+  /** It was sent at least once. It may have arrived, or may still arrive. */
   tried: boolean;
-  /** Images that had no room in the browser's storage and are gone since the last reload. */
+  /** Number of images that did not fit into the browser's storage and were lost in a reload. */
   lost_images: number;
 }
 
-/** A browser keeps about 5 MB for a site: images beyond this many characters are not stored. */
+/** Maximum characters of stored images: browsers keep about 5 MB per site. */
 const STORED_IMAGES = 1_500_000;
 const keyOf = (place: string): string => `verbatim.draft.${place}`;
 
-/** Under an id of its own: the next prompt is none that was sent. */
+/** An empty draft with a new id. */
 export const emptyDraft = (): KeptDraft => ({
   message_id: newId(),
   text: "",
@@ -35,15 +35,15 @@ export const emptyDraft = (): KeptDraft => ({
   lost_images: 0,
 });
 
-/** Images stand beside the words: they are written when they change, not with every letter. */
+/** Images are stored separately, because they need not be written with every letter. */
 const imagesKeyOf = (place: string): string => `${keyOf(place)}.images`;
 
 interface StoredDraft extends Omit<KeptDraft, "images"> {
-  /** Which images were written beside it: where another tab put its own there, they are not written yet. */
+  /** Identifies the stored images that belong to it. If another tab has replaced them, they must be written again. */
   images_id?: string;
 }
 
-/** The draft of a place (a session's id, or `new`): this tab's own, else what any tab wrote last. */
+/** The draft of a place (a session's id, or `new`): this tab's own, otherwise the one that any tab wrote last. */
 export function loadDraft(place: string): KeptDraft {
   const tab = read("sessionStorage", keyOf(place));
   const storage = tab === undefined ? "localStorage" : "sessionStorage";
@@ -51,7 +51,7 @@ export function loadDraft(place: string): KeptDraft {
   if (words === undefined) return emptyDraft();
   const { message_id, text, choice, tried, lost_images, images_id } = words;
   if (typeof message_id !== "string" || typeof text !== "string") return emptyDraft();
-  // Images that no word of theirs names are another tab's, which had not been heard of when these words were written.
+  // Images that the draft does not refer to were written by another tab.
   const images = images_id === undefined ? [] : read(storage, imagesKeyOf(place));
   const kept = Array.isArray(images) ? images.filter((image) => typeof image === "string") : [];
   if (typeof images_id === "string") imagesIds.set(kept, images_id);
@@ -79,15 +79,15 @@ type Storages = "sessionStorage" | "localStorage";
 function read(storage: Storages, key: string): Partial<StoredDraft> | undefined {
   try {
     const value: unknown = JSON.parse(window[storage].getItem(key) ?? "null");
-    // Written by `saveDraft` alone; what else may stand there is checked field by field.
+    // Written by `saveDraft`. Other content is checked field by field.
     return typeof value === "object" && value !== null ? value : undefined;
   } catch {
-    // Storage is blocked or holds something else.
+    // Storage is blocked or contains something else.
     return undefined;
   }
 }
 
-/** Made for each list of images when it is first written. */
+/** Identifies each list of images. Created when the list is first written. */
 const imagesIds = new WeakMap<readonly string[], string>();
 
 function imagesIdOf(images: readonly string[]): string | undefined {
@@ -97,13 +97,12 @@ function imagesIdOf(images: readonly string[]): string | undefined {
   return id;
 }
 
-/** The draft that this tab last read or wrote at each place. */
+/** The draft that this tab read or wrote last, by place. */
 const own = new Map<string, string>();
 
 /**
- * Keeps it for this tab's reload and, where it has words or images, for whoever opens the place next. What is empty takes
- * nothing away but what this tab left there: browsers let a tab hear a little later what another one wrote, and a choice
- * alone, written over it, would be the end of a prompt.
+ * Stores a draft for a reload of this tab and, if it has text or images, for other tabs. An empty draft removes only what this
+ * tab stored: tabs see each other's writes with a delay, so it could otherwise overwrite another tab's prompt.
  */
 export function saveDraft(place: string, draft: KeptDraft): void {
   write("sessionStorage", place, draft);
@@ -126,7 +125,7 @@ function write(storage: Storages, place: string, { images, ...words }: KeptDraft
         try {
           kept.setItem(imagesKeyOf(place), JSON.stringify(images));
         } catch {
-          // No room for the images: the words go before them.
+          // No room for the images: the text has priority.
         }
       }
     }
@@ -134,10 +133,10 @@ function write(storage: Storages, place: string, { images, ...words }: KeptDraft
     else
       kept.setItem(
         keyOf(place),
-        // How many there are: those that are not found when it is read again are lost.
+        // Store their number, so that a reload can report how many were lost.
         JSON.stringify({ ...words, images_id, lost_images: Math.max(words.lost_images, images.length) }),
       );
   } catch {
-    // Storage is full or blocked: the draft holds until the page is closed.
+    // Storage is full or blocked: the draft is lost when the page is closed.
   }
 }

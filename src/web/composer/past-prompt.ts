@@ -5,17 +5,17 @@ import { t } from "../text/text.ts";
 import { promptText } from "../transcript/describe-part.ts";
 import { readImages } from "./images.ts";
 
-/** A prompt of the past as a draft takes it. */
+/** An earlier prompt, in the form of a draft. */
 export interface PastPrompt {
   readonly text: string;
   /** Data URLs. */
   readonly images: readonly string[];
-  /** How much was attached, and how much of that no draft can hold. */
+  /** Number of attachments, and of those that a draft cannot hold. */
   readonly attached: number;
   readonly lost: number;
 }
 
-/** The whole of a prompt: the page itself has no more than the beginning of a long one, and of its pictures the names. */
+/** Loads a whole prompt. The page itself has only the beginning of a long one and the names of its images. */
 export async function pastPrompt(
   api: Pick<Api, "whole" | "attachment">,
   session_id: string,
@@ -33,7 +33,7 @@ export async function pastPrompt(
     (piece) => piece.type === "image_url" || piece.type === "image_file" || piece.type === "file",
   );
   const files = await Promise.all(
-    // The daemon counts all of them.
+    // The daemon counts all images.
     media.map((piece, n) =>
       takesImages && (piece.type !== "file" || piece.mime.startsWith("image/"))
         ? pictureOf(api, session_id, part_id, n)
@@ -50,7 +50,7 @@ export async function pastPrompt(
   };
 }
 
-/** An attachment's bytes under the type that the daemon gives them; `undefined`: they cannot be had. */
+/** An attachment's bytes, with the type that the daemon reports. `undefined`: they cannot be loaded. */
 async function pictureOf(
   api: Pick<Api, "attachment">,
   session_id: string,
@@ -63,7 +63,7 @@ async function pictureOf(
   try {
     return new File([await reply.value.arrayBuffer()], "", { type });
   } catch {
-    // It is told with those that do not come along.
+    // It is counted among those that were left out.
     return undefined;
   }
 }

@@ -2,8 +2,8 @@ import { type RefObject, useEffect, useState } from "react";
 import { watchReleases } from "../virtual-list/pointer-release.ts";
 
 /**
- * Whether the keyboard is in an element, as of when no pointer was down: what looks another way for it does so only once the
- * click is done, or the click would go to what came under the pointer.
+ * Whether the focus is in an element. Does not change while a pointer is down: if the layout depended on it, the click would hit
+ * whatever moved under the pointer.
  */
 export function useFocusWithin(element: RefObject<HTMLElement | null>): boolean {
   const [isWithin, setWithin] = useState(false);
@@ -13,7 +13,7 @@ export function useFocusWithin(element: RefObject<HTMLElement | null>): boolean 
     const look = (): void => {
       if (!isDown) setWithin(element.current?.contains(document.activeElement) ?? false);
     };
-    // A touch moves the focus when it is over, and clicks at once.
+    // A touch moves the focus when it ends, and clicks immediately.
     const lookSoon = (): void => {
       clearTimeout(timer);
       timer = setTimeout(look);
@@ -21,7 +21,7 @@ export function useFocusWithin(element: RefObject<HTMLElement | null>): boolean 
     const press = (): void => {
       isDown = true;
     };
-    // Over a scroll bar the release may never be told.
+    // Releasing a pointer over a scroll bar may fire no event.
     const forget = (): void => {
       isDown = false;
     };

@@ -4,22 +4,22 @@ import { useClient } from "../app/store.ts";
 import { failureText } from "../text/failure-text.ts";
 import { t } from "../text/text.ts";
 
-/** How long the first Esc waits for the second, in milliseconds. */
+/** Time within which a second Esc counts, in milliseconds. */
 const ARMED_MS = 4_000;
 
-/** Stopping an agent: by its button at once, by Esc twice. */
+/** Stops an agent: the button does at once, Esc if pressed twice. */
 export interface Stop {
-  /** The first Esc was pressed. */
+  /** Esc was pressed once. */
   readonly armed: boolean;
-  /** The daemon was asked, the agent works still. */
+  /** The daemon was asked to stop the agent, which still works. */
   readonly stopping: boolean;
   readonly problem: string | undefined;
   stop(): void;
-  /** Esc. Returns whether it meant anything. */
+  /** Handles Esc. Returns whether it had an effect. */
   escape(): boolean;
 }
 
-/** `turn_id`: the turn that is on screen, which alone is stopped. */
+/** `turn_id`: the turn on screen. No other turn is stopped. */
 export function useStop(session_id: string, working: boolean, turn_id: string | undefined): Stop {
   const api = apiOf(useClient());
   const [armed, setArmed] = useState(false);
@@ -31,7 +31,7 @@ export function useStop(session_id: string, working: boolean, turn_id: string | 
     const timer = setTimeout(() => setArmed(false), ARMED_MS);
     return () => clearTimeout(timer);
   }, [armed]);
-  // Each turn is stopped on its own.
+  // Another turn needs another request.
   const turn = working ? turn_id : "";
   useEffect(() => {
     setArmed(false);

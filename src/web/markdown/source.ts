@@ -6,25 +6,25 @@ import { cutBefore } from "../ui/cut-short.ts";
 export const PATIENT = 8_192;
 /** Levels of containers and elements that are rendered. */
 export const MAX_DEPTH = 100;
-/** Delimiters in one stretch of inline text; the parser's cost grows with their square. */
+/** Maximum number of delimiters in one passage of inline text: the parser's cost grows with their square. */
 const MAX_DELIMITERS = 1_000;
-/** The sum of these squares in what no blank line parts: four times the most that one of them may have. */
+/** Maximum sum of these squares in a text without blank lines: four times the maximum of one passage. */
 const MAX_EFFORT = 4 * MAX_DELIMITERS ** 2;
-/** Square of as many marks of emphasis as take the parser about as long as an element. */
+/** Square of the number of emphasis marks that cost the parser about as much as an element. */
 const ELEMENT_EFFORT = 4_000;
 /** Characters in a word. */
 const MAX_RUN = 2_000;
 /**
- * Lines in one stretch that have no mark of a quote or a list: in one of these the parser looks at all of them again for each.
- * And such marks behind others on their lines: each that is opened anew costs as much as stands before it.
+ * Maximum number of lazy lines (without the mark of their quote or list) in one passage: the parser scans all of them again
+ * for each. The same limit applies to nested marks on one line: opening each costs as much as the line before it.
  */
 const MAX_LINES = 2_000;
 const MAX_NESTED = 1_000;
-/** Characters and lines of plain text in one block: more would be laid out at once. */
+/** Maximum characters and lines of plain text in one block, which is laid out at once. */
 const PLAIN = 16_384;
 const PLAIN_LINES = 256;
 
-/** The line that opens a fence: its marks. */
+/** The marks of a line that opens a fence. */
 export const FENCE = /^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})/;
 const CONTAINERS = /^(?:[ \t]*(?:>|[-*+](?=[ \t\n]|$)|\d{1,9}[.)](?=[ \t\n]|$)))+/;
 const DELIMITERS = /[*_~`[\]<&!\\]/g;
@@ -32,12 +32,12 @@ const EMPHASIS = /[*_~]/g;
 const NEW_UNIT = /^\s*(?:[-*+]\s|\d{1,9}[.)]\s|#{1,6}\s|\|)/;
 export const NONE: ReadonlySet<string> = new Set();
 
-/** A fence whose end has not come. */
+/** A fence that is not closed yet. */
 export interface OpenFence {
   language: string;
   closer: RegExp;
   indent: number;
-  /** Where the first line that is not read yet begins. */
+  /** Start of the first line that was not scanned yet. */
   scanned: number;
   code: string;
 }
@@ -57,11 +57,11 @@ export function fenceOf(language: string, raw: string): OpenFence | undefined {
   return { language, closer, indent, scanned: lineEnd + 1, code: "" };
 }
 
-/** A line of a fence, as the parser gives it: NUL is no character of Markdown. */
+/** A line of a fence, as the parser returns it: NUL is replaced. */
 export const codeLine = (line: string, indent: number): string =>
   outdent(line, indent).replaceAll("\0", "\ufffd");
 
-/** Takes up to `columns` (at most 3) of leading white space away; a tab that is cut leaves the rest of its four columns. */
+/** Removes up to `columns` (at most 3) columns of leading white space. A partly removed tab leaves the rest of its four columns as spaces. */
 export function outdent(line: string, columns: number): string {
   let taken = 0;
   let at = 0;
@@ -84,7 +84,7 @@ export function labelsIn(raw: string): ReadonlySet<string> {
   return labels;
 }
 
-/** Where a block of plain text that begins at `start` ends: behind a line, if it has one. */
+/** End of a block of plain text that begins at `start`: after a line, if possible. */
 export function plainEnd(text: string, start: number): number {
   const limit = Math.min(text.length, start + PLAIN);
   let end = start;
@@ -97,16 +97,16 @@ export function plainEnd(text: string, start: number): number {
   return end;
 }
 
-/** A stretch of the tail that must not reach the parser. Offsets are relative to the tail. */
+/** A passage of the tail that must not reach the parser. Offsets are relative to the tail. */
 export interface Risk {
   start: number;
   end: number;
-  /** End of the line that may open a fence at `start`; equal to `start` where there is none. */
+  /** End of the line that may open a fence at `start`; equal to `start` if there is none. */
   fence: number;
   reason: string;
 }
 
-/** Finds the first stretch on which the parser's time grows with the square of the length, or its stack overflows. */
+/** Finds the first passage for which the parser's time grows with the square of the length, or its stack overflows. */
 export function findRisk(tail: string): Risk | undefined {
   let chunk = 0;
   let fence = 0;
@@ -158,7 +158,7 @@ export function findRisk(tail: string): Risk | undefined {
   return undefined;
 }
 
-/** The address of a link or a definition, which may stand in the next line, also of a quote. */
+/** The address of a link or a definition. It may be on the next line, also in a quote. */
 const LONG_ADDRESS = /\][(:][\s>]*<[^<>\n]{2000,}>/;
 
 function riskOf(line: string, delimiters: number, length: number, lines: string): string | undefined {
@@ -166,7 +166,7 @@ function riskOf(line: string, delimiters: number, length: number, lines: string)
   if (length > 2 * PATIENT) return t.markdown.longParagraph;
   if (line.length > MAX_RUN && line.split(/[ \t]/).some((word) => word.length >= MAX_RUN))
     return t.markdown.longWord;
-  // It may hold blanks, and each link that refers to it is another look at all of it.
+  // It may contain blanks, and each link that refers to it scans all of it.
   if (line.length > MAX_RUN && LONG_ADDRESS.test(lines)) return t.markdown.longAddress;
   return /^\s{200}/.test(line) ? t.markdown.deep : undefined;
 }
@@ -177,9 +177,9 @@ function riskOfLines(markers: number, lines: number, nested: number): string | u
   return nested > MAX_NESTED ? t.markdown.nested : undefined;
 }
 
-/** What the marks of emphasis in some text cost the parser, in elements. */
+/** The parser's cost of the emphasis marks in a text, in elements. */
 export function effortOf(source: string): number {
-  // Of nearly every text this is all that is looked at.
+  // For nearly every text, nothing else is checked.
   if ((source.match(EMPHASIS)?.length ?? 0) ** 2 < ELEMENT_EFFORT) return 0;
   let effort = 0;
   let marks = 0;
@@ -193,5 +193,5 @@ export function effortOf(source: string): number {
   return Math.floor((effort + marks ** 2) / ELEMENT_EFFORT);
 }
 
-/** Where the line of a place in the text begins. */
+/** Start of the line at an offset. */
 export const lineStart = (text: string, offset: number): number => text.lastIndexOf("\n", offset - 1) + 1;

@@ -8,7 +8,7 @@ import { Disclosure } from "./Disclosure.tsx";
 import type { TranscriptHost } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 
-/** What the agent told the program around it: one quiet line for those behind one another, a line for each comment. */
+/** Directives of the agent to its host program: one line for adjacent directives, and a line for each comment. */
 export function DirectiveRow({
   directives,
   source,
@@ -16,9 +16,9 @@ export function DirectiveRow({
   host,
 }: {
   directives: readonly Directive[];
-  /** How they are written, for who points at the line. */
+  /** Their source, for the tooltip. */
   source: string;
-  /** Of the row among those of its text. */
+  /** Index of the row among those of its text. */
   id: string;
   host: TranscriptHost;
 }): ReactNode {

@@ -9,7 +9,7 @@ import type { TranscriptHost } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 import { WholeText } from "./WholeText.tsx";
 
-/** A message from before parts existed: its thinking above its content, for where either stood nobody knows any more. */
+/** A message without parts, from old servers: its thinking above its content, because their order is not known. */
 export function LegacyMessage({
   part,
   host,

@@ -23,7 +23,7 @@ export function LiveTail({
   host: TranscriptHost;
   /** From the top of the transcript, in pixels. */
   top: number;
-  /** Whether the turn above has ended. */
+  /** Whether the last recorded turn has ended. */
   isApart: boolean;
   measure: TurnWindow["measure"];
 }): ReactNode {

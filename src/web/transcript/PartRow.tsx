@@ -19,21 +19,21 @@ import { oneLine } from "./tool-cards/card.ts";
 
 interface PartRowProps {
   part: TranscriptPart | undefined;
-  /** The result of a call, where it is here. */
+  /** The result of a call, if it is loaded. */
   result: TranscriptPartOf<"tool_result"> | undefined;
   index: number;
   top: number | undefined;
   host: TranscriptHost;
   isTarget: boolean;
   measure: TurnWindow["measure"] | undefined;
-  /** What is folded into the row, and whether the address names one of it. */
+  /** The markers folded into the row, and whether the address names one of them. */
   quiet?: readonly TranscriptPart[];
   isQuietTarget?: boolean;
 }
 
 const NOTHING: readonly TranscriptPart[] = [];
 
-/** One part in its place: the gutter says when, what and in which step; the part itself stands beside it. */
+/** One part: its time, kind and step in the gutter, its content beside it. */
 export const PartRow = memo(function PartRow({
   part,
   result,
@@ -79,8 +79,8 @@ export const PartRow = memo(function PartRow({
 });
 
 /**
- * A part that is here. What one can do with it stands in the gutter, in the place of its kind: never over what it says.
- * `index` is absent inside a group, which is the row that a screen places and measures.
+ * A loaded part. Its actions are shown in the gutter, in place of its kind, so that they never cover its content. `index` is
+ * absent inside a group, because the group is the row that is positioned and measured.
  */
 export const LoadedRow = memo(function LoadedRow({
   part,
@@ -182,7 +182,7 @@ export const LoadedRow = memo(function LoadedRow({
   );
 });
 
-/** What a row is called where it is not seen, and what its actions are said to be for. */
+/** Accessible name of a row, also used in the names of its actions. */
 function namesOf(
   part: TranscriptPart,
   result: TranscriptPartOf<"tool_result"> | undefined,
@@ -196,18 +196,18 @@ function namesOf(
     const { subject, state } = nameOfCall(part, result, cwd);
     return { name: state === undefined ? subject : `${subject}, ${state}`, subject };
   } catch {
-    // Why it cannot be read stands in its place.
+    // The reason is shown in its place.
     return plain;
   }
 }
 
-/** For machines and tooltips; empty where the source's clock makes no sense. */
+/** ISO 8601, for attributes and tooltips; empty if the recorded time is out of range. */
 export function isoTime(at: number): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? "" : date.toISOString();
 }
 
-/** That what stands here is not what stood here when its turn ended. */
+/** Says that the part was changed after its turn ended. */
 function Revised({ at, host }: { at: number | undefined; host: TranscriptHost }): ReactNode {
   if (at === undefined) return null;
   return (
@@ -225,7 +225,7 @@ function Revised({ at, host }: { at: number | undefined; host: TranscriptHost })
   );
 }
 
-/** What its writer withdrew stays, folded to its first words; open, its line says why. */
+/** A retracted part stays, folded to its first words. Opened, it shows the reason. */
 function Retractable({
   part,
   host,

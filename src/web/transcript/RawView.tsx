@@ -11,7 +11,7 @@ import { ContextButton } from "./ContextButton.tsx";
 import type { RawRecord, TranscriptHost } from "./host.ts";
 import { JsonBlock } from "./JsonBlock.tsx";
 
-/** The record that a part was made from, as it stands in the agent's file, and where. */
+/** The raw record of a part, with its position in the agent's file. */
 export function RawView({ part, host }: { part: TranscriptPart; host: TranscriptHost }): ReactNode {
   const [record, setRecord] = useState<RawRecord>();
   const [failure, setFailure] = useState<string>();

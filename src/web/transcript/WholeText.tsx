@@ -4,7 +4,7 @@ import { visible } from "../ui/hidden-text.tsx";
 import { byteSize } from "../ui/size.ts";
 import { type CutText, useWhole } from "../ui/use-whole.ts";
 
-/** A part's text, with a way to the whole where it was cut on its way here. */
+/** The text of a part, with a button that loads the whole text if it is truncated. */
 export function WholeText({
   children,
   ...given

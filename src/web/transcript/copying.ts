@@ -1,4 +1,4 @@
-/** What puts together what is copied: its script comes after the transcript, before somebody copies. */
+/** Builds the text to copy. Its script is loaded after the transcript. */
 export const loadCopiedText = () => import("./copied-text.ts");
 
 type CopiedText = Awaited<ReturnType<typeof loadCopiedText>>;

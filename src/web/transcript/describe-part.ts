@@ -7,25 +7,25 @@ import { terminalText } from "../code/ansi.ts";
 import { t } from "../text/text.ts";
 import { oneLine } from "./tool-cards/card.ts";
 
-/** What a part's kind is called, in its gutter. */
+/** The name of a part's kind, for its gutter. */
 export function kindName(part: TranscriptPart): string {
   const label = labelOf(part);
   const names: Readonly<Record<string, string>> = t.part.kinds;
   return Object.hasOwn(names, label) ? (names[label] ?? label) : label;
 }
 
-/** An answer's label in the reader's language, where it is one of the usual ones. */
+/** The label of an option, translated if it is a usual one. */
 export function optionLabel(label: string): string {
   const names: Readonly<Record<string, string>> = t.request.labels;
   return Object.hasOwn(names, label) ? (names[label] ?? label) : label;
 }
 
-/** What a turn is called that no prompt names. */
+/** The title of a turn without a prompt. */
 export function untitled({ index }: Turn): string {
   return index === 0 ? t.turn.beforeFirst : t.turn.untitled;
 }
 
-/** A part's own text, nothing of the page's. */
+/** The text of a part, without labels of the page. */
 export function textOf(part: TranscriptPart): string {
   return textsOf(part)
     .flatMap((piece) => (piece.search_only ? [] : [written(piece)]))
@@ -47,17 +47,17 @@ function written({ text, form }: PartText): string {
   }
 }
 
-/** The typed words of a prompt, without what was attached to it. */
+/** The text of a prompt, without attachments. */
 export function promptText(parts: readonly Part[]): string {
   return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
 }
 
-/** Whether the tool has to be said beside the title. */
+/** Whether the tool must be shown beside the title. */
 export function namesTool({ tool_name, title }: Request): boolean {
   return tool_name !== undefined && !title.includes(tool_name);
 }
 
-/** What is asked, for who does not see it: of several that wait, one hears which one the keyboard is in. */
+/** Accessible name of a request, which tells several requests apart. */
 export function nameOfRequest(request: Request): string {
   const { kind, tool_name = "", title } = request;
   const tool = namesTool(request) ? `${visibleText(tool_name, "name")} ` : "";

@@ -3,7 +3,7 @@ import { t } from "../text/text.ts";
 import type { CutText } from "../ui/use-whole.ts";
 import type { TranscriptHost } from "./host.ts";
 
-/** A text of a part by the path that `truncated` gives it: `thinking`, `state.error`, `parts.0` for a prompt's first piece. */
+/** The text of a part at a path of `truncated`: `thinking`, `state.error`, `parts.0` (the first piece of a prompt). */
 export function fieldText(part: TranscriptPart, field: string, { loadWhole }: TranscriptHost): CutText {
   const truncated = part.truncated?.[field];
   return {
@@ -24,7 +24,7 @@ export function fieldText(part: TranscriptPart, field: string, { loadWhole }: Tr
 function textAt(part: TranscriptPart, field: string): string | undefined {
   let value: unknown = part;
   for (const name of field.split(".")) value = memberOf(value, name);
-  // A piece of a prompt is named as a whole.
+  // The path of a piece of a prompt names the whole piece.
   if (typeof value !== "string") value = memberOf(value, "text");
   return typeof value === "string" ? value : undefined;
 }
@@ -35,7 +35,7 @@ function memberOf(value: unknown, name: string): unknown {
     : undefined;
 }
 
-/** A part, loaded first where it was cut. Rejects where it cannot be. */
+/** A part, loaded first if it is truncated. Rejects if it cannot be loaded. */
 export async function wholeOf<Part extends TranscriptPart>(
   part: Part,
   { loadWhole }: TranscriptHost,

@@ -6,9 +6,8 @@ type Marker = TranscriptPartOf<"marker">;
 type PartAt = (index: number) => TranscriptPart | undefined;
 
 /**
- * Hooks and retries come in long runs and say the same: markers of one of these kinds that stand one behind the other read
- * as one line, the row of the first of them, which opens to all. What has no row of its own does not part them; anything
- * else that is shown does.
+ * Adjacent hooks and adjacent retries are grouped: they form one row, that of the first marker, which opens to show all. Parts
+ * without a row do not separate them; any other part does.
  */
 function isGrouped(part: TranscriptPart | undefined, settings: RowSettings): part is Marker {
   return (
@@ -19,7 +18,7 @@ function isGrouped(part: TranscriptPart | undefined, settings: RowSettings): par
   );
 }
 
-/** Whether the part at `index` belongs to the row of a marker before it. `first`: where its turn begins. */
+/** Whether the part at `index` belongs to the row of a marker before it. `first`: first part of its turn. */
 export function continuesGroup(partAt: PartAt, index: number, first: number, settings: RowSettings): boolean {
   const part = partAt(index);
   if (!isGrouped(part, settings)) return false;
@@ -31,7 +30,7 @@ export function continuesGroup(partAt: PartAt, index: number, first: number, set
   return false;
 }
 
-/** The markers whose row begins at `index`, in their order; `undefined`: it is a row like any other. `end`: of the turn. */
+/** The markers of the row that begins at `index`, in order; `undefined`: it is not a group. `end`: of the turn. */
 export function groupFrom(
   partAt: PartAt,
   index: number,

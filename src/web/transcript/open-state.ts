@@ -2,8 +2,8 @@ import { useState } from "react";
 import type { TranscriptHost } from "./host.ts";
 
 /**
- * Whether a part is open: as the reader left it, else as `byDefault` says now. The screen remembers every choice. A reason
- * to open that comes after the choice (a link to the part is followed) goes before it.
+ * Whether a part is open: as the user left it, otherwise `byDefault`. The screen remembers every choice. A later reason to open
+ * (a link to the part is followed) overrides the choice.
  */
 export function useOpenState(
   host: TranscriptHost,

@@ -4,15 +4,15 @@ import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { reasonOf } from "../ui/ErrorBoundary.tsx";
 import type { AnswerDraft, SettledRequest, TranscriptHost } from "./host.ts";
 
-/** One request's answer in the making. */
+/** The state of answering one request. */
 export interface Answering {
-  /** How it stands: by what the session says, before that by the reply to one's own answer. */
+  /** The outcome: from the session or, before that, from the reply to the own answer. */
   readonly settled: SettledRequest | undefined;
   readonly draft: AnswerDraft;
   setDraft(draft: AnswerDraft): void;
   readonly busy: boolean;
   readonly problem: string | undefined;
-  /** Absent: it cannot be answered here. */
+  /** Sends the answer. Absent: it cannot be answered here. */
   readonly send?: (answer: Answer, digest?: string) => void;
 }
 
@@ -25,7 +25,7 @@ export function useAnswer(part: TranscriptPartOf<"request">, host: TranscriptHos
   const [replied, setReplied] = useState<SettledRequest>();
   const { answerRequest } = host;
 
-  // Disabled or gone with the form, what has the keyboard loses it: it has it again, else the row that says what was answered.
+  // The focus is lost when its element is disabled or removed. Restore it, or focus the row with the answer.
   const from = useRef<{ element: HTMLElement; row: HTMLElement | null }>(undefined);
   useEffect(() => {
     if (busy || (replied === undefined && problem === undefined)) return;

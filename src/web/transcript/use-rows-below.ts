@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useState } from "react";
 
-/** How many rows of text in a box that scrolls are below what is in sight of it, as wide as it is. */
+/** Number of text rows below the visible area of a scrolling box, at its current width. */
 export function useRowsBelow(box: RefObject<HTMLElement | null>): number {
   const [rows, setRows] = useState(0);
   useEffect(() => {

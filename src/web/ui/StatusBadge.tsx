@@ -3,7 +3,7 @@ import { t } from "../text/text.ts";
 
 export type BadgeStatus = "running" | "ok" | "failed";
 
-/** The only three badges there are. What more there is to say (stopped, not allowed) stands beside it, in words. */
+/** One of three badges. Details (stopped, not allowed) are shown beside it, in words. */
 export function StatusBadge({
   status,
   title,
@@ -18,7 +18,7 @@ export function StatusBadge({
   );
 }
 
-/** How a session, turn or run stands. What waits, or was stopped, has a word in place of a badge. */
+/** The state of a session, turn or run. A waiting or stopped one has a word in place of a badge. */
 export function StateBadge({
   status,
   isWaiting,
@@ -26,11 +26,11 @@ export function StateBadge({
   reason,
 }: {
   status: "running" | "completed" | "failed" | "interrupted";
-  /** It waits for a person, whatever its turn's state: nothing runs until they act. */
+  /** It waits for a person. Takes precedence over the status of its turn. */
   isWaiting?: boolean;
   /** Its record has no end: whether it failed is not known. */
   hasNoEnd?: boolean | undefined;
-  /** How that is known, in words. */
+  /** The evidence for the state, in words. */
   reason?: string | undefined;
 }): ReactNode {
   if (isWaiting)

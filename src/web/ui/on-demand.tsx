@@ -1,7 +1,7 @@
 import { type ComponentType, createElement, type ReactNode, useEffect, useSyncExternalStore } from "react";
 import { t } from "../text/text.ts";
 
-/** A component whose script is loaded when it is first rendered, or before by `load`. */
+/** A component whose script is loaded when it is first rendered, or earlier by `load`. */
 export interface OnDemand<Props extends object> {
   (props: Props): ReactNode;
   /** Loads the script. Resolves in any case: if it could not be fetched, the component says so once it is rendered. */
@@ -14,18 +14,18 @@ interface Loaded<Props extends object> {
 }
 
 interface OnDemandOptions {
-  /** Stands there until the script has come. */
+  /** Shown until the script is loaded. */
   readonly fallback?: ReactNode;
-  /** A fetch that failed is thrown to the error boundary above, instead of being shown in place. */
+  /** Throws a failed fetch to the error boundary above, instead of showing it in place. */
   readonly throws?: boolean;
 }
 
-/** Loads of all such components in the scripts that are on the page. */
+/** The loaders of all such components in the loaded scripts. */
 const loads = new Set<() => Promise<void>>();
 
 /**
- * Once its script is there the component renders at once, with no fallback in between, which `React.lazy` cannot promise. A fetch
- * that failed is shown, with a way to reload the page, and made again by the next `load` and the next component that is mounted.
+ * Once its script is loaded, the component renders synchronously, without a fallback, which `React.lazy` does not guarantee. A
+ * failed fetch is shown with a button that reloads the page, and is retried by the next `load` and the next mounted component.
  */
 export function onDemand<Props extends object>(
   fetchComponent: () => Promise<ComponentType<Props>>,
@@ -78,9 +78,9 @@ function ScriptFailure(): ReactNode {
   );
 }
 
-/** Loads one script after the other, also those that a loaded one brings in turn. */
+/** Loads one script after the other, including those that loaded scripts register. */
 export async function loadAllOnDemand(): Promise<void> {
-  // What is added while the set is walked is visited, too.
+  // Iterating a set also visits elements that are added meanwhile.
   for (const load of loads) await load();
 }
 
@@ -95,5 +95,5 @@ export function loadAllWhenIdle(): () => void {
   return () => cancelIdleCallback(idle);
 }
 
-/** How long a busy page may put off loading, in milliseconds. */
+/** Maximum delay of loading on a busy page, in milliseconds. */
 const IDLE_MS = 1_500;

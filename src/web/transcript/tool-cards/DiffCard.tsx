@@ -1,4 +1,4 @@
-// From "diff" itself come all its ways of comparing.
+// The package's main entry would include all its algorithms.
 import { structuredPatch } from "diff/lib/patch/create.js";
 import type { ReactNode } from "react";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
@@ -19,7 +19,7 @@ import {
   text,
 } from "./card.ts";
 
-/** Whatever changes files: as the tool reported it, else as its arguments ask for it. */
+/** File changes, as the tool reported them, otherwise as its arguments request them. */
 export const diffCard: ToolCard = {
   payloads: ["diff"],
   matches: named(
@@ -57,7 +57,7 @@ export const diffCard: ToolCard = {
         </>
       ),
       title: path + more,
-      // What failed without a report changed nothing, whatever it asked for.
+      // A failed call without a report changed nothing.
       figures:
         additions + deletions > 0 && (!view.failed || view.extra?.type === "diff") ? (
           <DiffCounts additions={additions} deletions={deletions} />
@@ -126,10 +126,10 @@ function fromArguments({ input, call }: CallView): FileDiff[] {
   return content === undefined ? [] : [{ ...compare(path, "", content), change: "create" }];
 }
 
-/** Changed lines of one edit that are told apart. Their time grows with their square: each of several edits has its share of it. */
+/** Maximum number of changed lines that are compared in one edit. The time grows with their square, so several edits share the limit. */
 const LINES = 4_000;
 
-/** The difference of two texts of which nobody knows where in the file they stand. */
+/** The difference of two texts whose position in the file is not known. */
 function compare(path: string, before: string, after: string, most = LINES): FileDiff {
   const patch =
     before !== "" && before.length + after.length < 400_000
@@ -158,7 +158,7 @@ function compare(path: string, before: string, after: string, most = LINES): Fil
   };
 }
 
-/** Everything goes, everything comes. */
+/** Removes all old lines and adds all new ones. */
 function whole(before: string, after: string): FileDiff["hunks"][number] {
   const split = (value: string, sign: string): string[] =>
     value === ""

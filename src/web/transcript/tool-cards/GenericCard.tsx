@@ -2,7 +2,7 @@ import { visible } from "../../ui/hidden-text.tsx";
 import { losesSome } from "../JsonBlock.tsx";
 import { type CallView, oneLine, type ToolCard } from "./card.ts";
 
-/** Any tool that no other card knows: its name, its arguments in one line, and below all that went in and came out. */
+/** The card of any other tool: its name and its arguments on one line; opened, its input and output. */
 export const genericCard: ToolCard = {
   payloads: [],
   matches: () => true,
@@ -12,7 +12,7 @@ export const genericCard: ToolCard = {
   },
 };
 
-/** The arguments as `key value` pairs, the short and telling ones first in the order in which they were written. */
+/** The arguments as `key value` pairs: short and descriptive ones first, otherwise in their order. */
 export function describe({ call, input }: CallView): string {
   const entries = Object.entries(input);
   if (entries.length === 0) return call.arguments_json === "{}" ? "" : oneLine(call.arguments_json);

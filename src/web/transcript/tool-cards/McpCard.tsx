@@ -5,7 +5,7 @@ import { visible } from "../../ui/hidden-text.tsx";
 import type { CallView, CardBodyProps, ToolCard } from "./card.ts";
 import { describe } from "./GenericCard.tsx";
 
-/** A tool of an MCP server: which, of whom, with what. */
+/** A tool of an MCP server: server, tool and arguments. */
 export const mcpCard: ToolCard = {
   payloads: ["mcp"],
   matches: (name) => /^mcp__.+__./.test(name),

@@ -4,7 +4,7 @@ import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { type CallView, type CardBodyProps, named, oneLine, type ToolCard, text } from "./card.ts";
 
-/** A plan that the agent offered, and whether it was accepted. */
+/** A plan that the agent proposed, and whether it was accepted. */
 export const planCard: ToolCard = {
   payloads: ["plan"],
   matches: named("exitplanmode", "exit_plan_mode"),

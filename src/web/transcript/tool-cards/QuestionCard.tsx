@@ -19,14 +19,14 @@ interface Question {
   answer?: string;
 }
 
-/** Something that the agent asked the person, and the answer. */
+/** A question of the agent to the user, with the answer. */
 export const questionCard: ToolCard = {
   payloads: ["question"],
   matches: named("ask", "askuserquestion", "request_user_input", "ask_user", "ask_followup_question"),
   summary: (view) => {
     const questions = questionsOf(view);
     const first = questions[0];
-    // A tool of that name that asks nobody.
+    // A tool with that name but without a question.
     if (first === undefined) return genericCard.summary(view);
     const answered = questions.filter((question) => question.answer !== undefined);
     const subject = first.question;

@@ -2,7 +2,7 @@ import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { type CallView, count, lineCount, list, named, shortPath, type ToolCard, text } from "./card.ts";
 
-/** A file that was read, and which lines of it. */
+/** A file that was read, with the range of lines. */
 export const readCard: ToolCard = {
   payloads: ["read"],
   matches: named("read", "read_file", "view", "cat", "notebookread", "read_many_files"),
@@ -29,7 +29,7 @@ function pathOf({ extra, input }: CallView): string {
   return text(input, "file_path", "path", "filePath", "absolute_path", "notebook_path") ?? paths.join(", ");
 }
 
-/** `1–80`, where less than the whole file was read. */
+/** `1–80`, if only some lines were read. */
 function linesOf({ extra, input }: CallView): string | undefined {
   if (extra?.type === "read" && extra.start_line !== undefined && extra.line_count !== undefined) {
     const partial =
@@ -47,7 +47,7 @@ function linesOf({ extra, input }: CallView): string | undefined {
 const range = (start: number, end: number): string | undefined =>
   isLine(start) && isLine(end) ? `${start}–${end}` : undefined;
 
-/** Whoever writes them: lines of a file are whole numbers, of which some agents count the first as 0. */
+/** A line number from an agent: a whole number. Some agents count from 0. */
 const isLine = (line: number | undefined): line is number => Number.isSafeInteger(line) && Number(line) >= 0;
 
 function size({ extra, output, failed, result }: CallView): string | undefined {

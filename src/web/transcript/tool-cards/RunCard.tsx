@@ -14,7 +14,7 @@ import { activityOf } from "../activity.ts";
 import type { TranscriptHost } from "../host.ts";
 import { type CallView, type CardBodyProps, labelOf, named, oneLine, type ToolCard, text } from "./card.ts";
 
-/** A sub-agent's run: who, on what, how far; it opens the run, whose text never comes in here. */
+/** The run of a sub-agent: its name, task and progress, with a link that opens the run. Never contains the run's text. */
 export const runCard: ToolCard = {
   payloads: ["sub_agent"],
   matches: named(
@@ -69,11 +69,11 @@ function identity(view: CallView): { name?: string; task: string } {
 
 function runId(view: CallView): string | undefined {
   const id = view.call.run?.session_id ?? extraOf(view)?.session_id;
-  // What is pushed may name anything, and only a session has a page.
+  // A pushed session may contain any id, but only sessions have a page.
   return isUuid(id) ? id : undefined;
 }
 
-/** Calls and tokens so far, each once: the run's own where it is known, else what its result says. */
+/** Calls and tokens so far, from the run if it is known, otherwise from its result. */
 function figures(view: CallView, run: SessionSummary | undefined): string[] {
   const extra = extraOf(view);
   const calls = run?.tool_calls ?? extra?.tool_calls;
@@ -91,12 +91,12 @@ function tokensSoFar(view: CallView, run: SessionSummary | undefined): number | 
 const noRun = (): undefined => undefined;
 
 function useRunOf(view: CallView, host: TranscriptHost): SessionSummary | undefined {
-  // Whether a screen knows runs never changes while it is mounted, so the order of hooks holds.
+  // Whether a screen has runs never changes while it is mounted, so the order of hooks is stable.
   const useRun = host.useRun ?? noRun;
   return useRun(runId(view) ?? "");
 }
 
-/** What a run waits for, or else a run below it. */
+/** What a run, or otherwise a run below it, waits for. */
 function useWaitOf(run: SessionSummary | undefined, host: TranscriptHost) {
   const useWaitBelow = host.useWaitBelow ?? noRun;
   const below = useWaitBelow(run?.id ?? "");

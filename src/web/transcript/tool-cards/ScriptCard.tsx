@@ -5,7 +5,7 @@ import { visible } from "../../ui/hidden-text.tsx";
 import { type CallView, type CardBodyProps, named, oneLine, type ToolCard, text } from "./card.ts";
 import { atCommand, exitFigure } from "./ShellCard.tsx";
 
-/** A script that the agent wrote to be run, as Codex's `exec` tool takes one. */
+/** A script that the agent ran, as in Codex's `exec` tool. */
 export const scriptCard: ToolCard = {
   payloads: [],
   matches: named("exec", "python", "code_interpreter", "execute_code", "run_code", "js", "javascript"),
@@ -28,20 +28,20 @@ function scriptOf({ input, call }: CallView): string {
   return text(input, "input", "code", "script", "source") ?? call.arguments_json;
 }
 
-/** Characters at a script's beginning in which its calls are looked for. */
+/** Number of characters at the start of a script in which its calls are searched. */
 const LOOKED_AT = 20_000;
-/** More of them do not fit on a line. */
+/** Maximum number of calls shown on the line. */
 const MAX_CALLS = 20;
 const LITERAL = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/sy;
 
 /**
- * What a script of Codex's code mode does, by the tools that it calls: nearly all of them are one line around one command.
- * A guess from how it is written, for the closed line alone; `undefined`: it calls none.
+ * Summarizes a script of Codex's code mode by the tools that it calls: nearly all scripts wrap one command in one line. A
+ * heuristic, used only for the closed line. `undefined`: it calls no tool.
  */
 function toolsIn(script: string): string | undefined {
   const calls = [...script.matchAll(/\btools\.(\w+)\(/g)].slice(0, MAX_CALLS);
   if (calls.length === 0) return undefined;
-  // A patch mostly stands above its call, under a name.
+  // A patch is usually a constant above its call.
   const patched = script.matchAll(/\*\*\* (?:Update|Add|Delete) File: ([^\n\\"'`]+)/g);
   const files = new Set([...patched].map(([, file]) => file));
   return calls
@@ -65,7 +65,7 @@ function toolsIn(script: string): string | undefined {
     .join(" · ");
 }
 
-/** The text that an object literal gives a member, where it gives one. */
+/** The string value of a member in an object literal, if any. */
 function literalOf(written: string, name: string): string | undefined {
   const member = new RegExp(`\\b${name}["']?\\s*:\\s*`).exec(written);
   if (member === null) return undefined;

@@ -3,7 +3,7 @@ import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { type CardBodyProps, labelOf, named, oneLine, shortPath, type ToolCard, text } from "./card.ts";
 
-/** A search in files, by content or by name: what for, where, how many. */
+/** A search in files by content or name: query, folder and number of matches. */
 export const searchCard: ToolCard = {
   payloads: ["search"],
   matches: named(
@@ -43,7 +43,7 @@ export const searchCard: ToolCard = {
 };
 
 function SearchBody({ view: { extra, output } }: CardBodyProps): ReactNode {
-  // Files that the output names already are not said twice.
+  // Files that the output names are not listed again.
   if (extra?.type !== "search" || extra.files.length === 0 || output.includes(extra.files[0] ?? ""))
     return null;
   return (

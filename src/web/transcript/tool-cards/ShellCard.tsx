@@ -13,7 +13,7 @@ import {
   text,
 } from "./card.ts";
 
-/** A command in a shell: what ran, where, how it ended. */
+/** A shell command: the command, its folder and its exit. */
 export const shellCard: ToolCard = {
   payloads: ["shell"],
   matches: named(
@@ -47,14 +47,14 @@ export const shellCard: ToolCard = {
   shows: (view) => ({ input: commandOf(view) !== "" && !goesOn(view) }),
 };
 
-/** Codex looks at a command that it began before. */
+/** Codex polls a command that it started before. */
 const goesOn = ({ call }: CallView): boolean => call.tool_name === "write_stdin";
 
-/** What Codex calls such a command. */
+/** Argument with which Codex identifies such a command. */
 const numberOf = ({ input }: CallView): number | string =>
   count(input, "session_id") ?? text(input, "session_id") ?? "";
 
-/** What Codex does with such a command. */
+/** Describes Codex's operation on such a command. */
 export function atCommand(command: string, typed: string | undefined): string {
   return typed === undefined ? t.cards.waitsFor(command) : t.cards.types(JSON.stringify(typed), command);
 }
@@ -80,7 +80,7 @@ function commandOf({ input, extra }: CallView): string {
   return extra?.type === "shell" ? (extra.command ?? "") : "";
 }
 
-/** A list of anything else is no command: it is shown as it was sent. */
+/** A list with other values is not a command, and is shown as sent. */
 function wordsOf(given: unknown): string[] | undefined {
   if (!Array.isArray(given)) return undefined;
   const isWords = given.every((word) => typeof word === "string" || typeof word === "number");
@@ -96,7 +96,7 @@ function fromArguments(words: readonly string[]): string {
     .join(" ");
 }
 
-/** How a command ended, where that was not well. */
+/** How a command failed, if it did. */
 export function exitFigure(view: CallView): string | undefined {
   const exit = exitCode(view);
   return exit !== undefined && exit !== 0 ? t.cards.exit(exit) : undefined;

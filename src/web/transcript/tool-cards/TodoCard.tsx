@@ -14,7 +14,7 @@ import {
   text,
 } from "./card.ts";
 
-/** The agent's list of things to do, as it stands after the call. */
+/** The agent's to-do list after the call. */
 export const todoCard: ToolCard = {
   payloads: ["todos"],
   matches: named(

@@ -5,7 +5,7 @@ import { SafeLink } from "../../ui/SafeLink.tsx";
 import { byteSize } from "../../ui/size.ts";
 import { type CardBodyProps, isRecord, named, oneLine, type ToolCard, text } from "./card.ts";
 
-/** The web: a search with what it found, or a page that was fetched. Nothing of either is loaded here. */
+/** A web search with its results, or a fetched page. Loads nothing itself. */
 export const webCard: ToolCard = {
   payloads: ["web_search", "web_fetch"],
   matches: named(

@@ -4,26 +4,26 @@ import type { TranscriptPartOf } from "../../../model/transcript/transcript.ts";
 import { cutShort } from "../../ui/cut-short.ts";
 import type { TranscriptHost } from "../host.ts";
 
-/** What a card is made from: a call, its result as far as there is one, and what both say, read once. */
+/** Input of a card: a call, its result if there is one, and their parsed contents. */
 export interface CallView {
   readonly call: TranscriptPartOf<"tool_call">;
   readonly result?: TranscriptPartOf<"tool_result">;
-  /** The arguments as an object; empty where they are none (`call.arguments_json` is then the only truth). */
+  /** The arguments as an object. Empty if they are not an object; then only `call.arguments_json` has them. */
   readonly input: Readonly<Record<string, unknown>>;
   /** The typed payload of the result. */
   readonly extra?: UiExtra;
-  /** All text that came back so far: the result's, else the live progress. */
+  /** The output so far: the result's text, otherwise the live progress. */
   readonly output: string;
   readonly failed: boolean;
-  /** The folder that the agent works in. */
+  /** The agent's working directory. */
   readonly cwd?: string;
 }
 
-/** The closed line: `label` is the tool, `subject` what matters about it, `figures` stand at the end of the line. */
+/** The closed line: `label` names the tool, `subject` is its main argument, `figures` are at the end of the line. */
 interface Summary {
   label: string;
   subject: ReactNode;
-  /** The same as plain text, for those who cannot see the line. */
+  /** The line as plain text, for screen readers. */
   title: string;
   figures?: ReactNode;
 }
@@ -35,26 +35,26 @@ export interface CardBodyProps {
 
 /** One kind of card. To add one: a file with a card, and a line in `index.ts`. */
 export interface ToolCard {
-  /** Payloads that it shows: these come first, whatever the tool is called. */
+  /** Typed payloads that the card handles. They take precedence over the tool's name. */
   readonly payloads: readonly UiExtra["type"][];
-  /** Whether it shows a tool of this name, in lower case. */
+  /** Whether the card handles a tool with this name, in lower case. */
   matches(name: string): boolean;
   summary(view: CallView): Summary;
-  /** What it says beyond the whole input and output, which every open card ends with. */
+  /** The body, above the whole input and output with which every open card ends. */
   readonly Body?: ComponentType<CardBodyProps>;
-  /** Its body shows all of this already. Depends on the call: a diff that could not be made shows nothing. */
+  /** What the body shows completely, so that it is not repeated. Depends on the call: a diff that cannot be computed shows nothing. */
   shows?(view: CallView): { input?: boolean; output?: boolean };
-  /** Stands beside the closed line, outside it: a link. */
+  /** A link beside the closed line. */
   readonly Action?: ComponentType<CardBodyProps>;
 }
 
-/** Matches any of some names, in whatever case an agent writes them. */
+/** Matches names, ignoring case. */
 export function named(...names: string[]): (name: string) => boolean {
   const known = new Set(names);
   return (name) => known.has(name);
 }
 
-/** A tool's own name as a card's label: one plain word of small letters as a word. */
+/** A tool's name as a label: a single lower-case word is capitalized. */
 export function labelOf(tool_name: string): string {
   return /^[a-z]+$/.test(tool_name) ? tool_name.charAt(0).toUpperCase() + tool_name.slice(1) : tool_name;
 }
@@ -105,7 +105,7 @@ export function count(input: Readonly<Record<string, unknown>>, ...keys: string[
   return undefined;
 }
 
-/** A field that is a list; an empty one where it is none. */
+/** A field that is a list; empty if it is none. */
 export function list(input: Readonly<Record<string, unknown>>, key: string): readonly unknown[] {
   const value = Object.hasOwn(input, key) ? input[key] : undefined;
   return Array.isArray(value) ? value : [];
@@ -119,7 +119,7 @@ export function oneLine(value: string, limit = 300): string {
   return line.length > limit ? `${cutShort(line, limit - 1)}…` : line;
 }
 
-/** `src/a.ts` of `/home/me/project/src/a.ts` where the agent worked in `/home/me/project`; else the last parts. */
+/** A path relative to the working directory (`src/a.ts`), otherwise its last segments. */
 export function shortPath(path: string, cwd: string | undefined): string {
   if (cwd !== undefined && cwd !== "/" && path.startsWith(`${cwd}/`) && path.length > cwd.length + 1)
     return path.slice(cwd.length + 1);
@@ -127,7 +127,7 @@ export function shortPath(path: string, cwd: string | undefined): string {
   return path.length > 64 && parts.length > 4 ? `…/${parts.slice(-3).join("/")}` : path;
 }
 
-/** A newline at the end begins no line, and the empty text has none. */
+/** Number of lines. A trailing newline begins no line; an empty text has none. */
 export function lineCount(value: string): number {
   if (value === "") return 0;
   let lines = value.endsWith("\n") ? 0 : 1;

@@ -13,7 +13,7 @@ import { shellCard } from "./ShellCard.tsx";
 import { todoCard } from "./TodoCard.tsx";
 import { webCard } from "./WebCard.tsx";
 
-/** Every card there is. A new one is a line here; order matters only where two match the same name. */
+/** All cards. To add one, add a line here. The order matters only if two match the same name. */
 const CARDS: readonly ToolCard[] = [
   shellCard,
   diffCard,
@@ -32,7 +32,7 @@ const CARDS: readonly ToolCard[] = [
 /** The card of a call: by its typed payload, then by the tool's name, then the generic one. */
 export function cardFor(view: CallView): ToolCard {
   const name = view.call.tool_name.toLowerCase();
-  // Of a script that ran commands it may be known how they ended, and not what they were: the script says that.
+  // The result of a script may tell how its commands ended but not what they were. The script does.
   const isScript =
     view.extra?.type === "shell" && view.extra.command === undefined && scriptCard.matches(name);
   const payload = isScript ? undefined : view.extra?.type;

@@ -11,7 +11,7 @@ import { visible } from "../../../ui/hidden-text.tsx";
 import { TurnReplyView } from "./ReplyView.tsx";
 import "./changes.css";
 
-/** Files that are opened at first; more of them are a list to choose from. */
+/** Number of files up to which all are open at first. */
 const OPEN_FILES = 5;
 
 interface Props {
@@ -24,7 +24,7 @@ interface Props {
   onClose(): void;
 }
 
-/** What a turn, or all turns of a session, changed: net diffs by file, commits, and commands that may have changed files. */
+/** Changes of a turn or a session: net diffs by file, commits, and commands that may have changed files. */
 export function ChangesView({ session_id, cwd, turn, onTurn, onClose }: Props): ReactNode {
   const api = apiOf(useClient());
   const load = useCallback(

@@ -14,13 +14,13 @@ import { ReplyView } from "./ReplyView.tsx";
 
 interface Props {
   row: SessionSummary;
-  /** The other session; absent: none is chosen yet. */
+  /** The other session. Absent: none is selected. */
   other: string | undefined;
   onOther(session_id: string): void;
   onClose(): void;
 }
 
-/** Two sessions side by side, from the first part on in which they differ. */
+/** Two sessions side by side, from their first difference on. */
 export function CompareView({ row, other, onOther, onClose }: Props): ReactNode {
   const { rows } = useClient();
   const candidates = useMemo(() => candidatesOf(rows.getState().byId.values(), row), [rows, row]);

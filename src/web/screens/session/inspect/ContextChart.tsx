@@ -4,7 +4,7 @@ import { tokensIn } from "../../../../model/tokens.ts";
 import { exactNumber } from "../../../text/format.ts";
 import { t } from "../../../text/text.ts";
 
-/** Bars in the chart: of more steps, several share a bar, which is as high as the highest of them. */
+/** Maximum number of bars. With more steps, several share a bar as high as the highest of them. */
 const MOST_BARS = 240;
 const HEIGHT = 100;
 
@@ -15,7 +15,7 @@ interface Bar {
 }
 
 /**
- * How many tokens each model call was given, in order. A bar leads to its step; a line marks a compaction.
+ * Tokens in the context of each model call, in order. A bar links to its step; a line marks a compaction.
  * The table of steps has the same figures for the keyboard and for screen readers.
  */
 export function ContextChart({

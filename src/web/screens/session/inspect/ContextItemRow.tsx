@@ -11,15 +11,15 @@ import { visible } from "../../../ui/hidden-text.tsx";
 interface Props {
   session_id: string;
   item: ContextItem;
-  /** The call that has it, from 1, and its index there: its text is loaded from it. */
+  /** The model call that contains the item, counted from 1, and the item's index there. Its text is loaded from this call. */
   place: { call: number; item: number };
-  /** Of the part that it was made from. */
+  /** Link to the part that it was made from. */
   href: string | undefined;
-  /** The link leads out of the dialog. */
+  /** Called when the link is followed, which leaves the dialog. */
   onLeave(): void;
 }
 
-/** One item of a request: who said it, what it is, its beginning; opened, its text. */
+/** One item of a request: role, kind and first line. Opened, it shows its text. */
 export function ContextItemRow({ session_id, item, place, href, onLeave }: Props): ReactNode {
   const api = apiOf(useClient());
   const [isOpen, setOpen] = useState(false);

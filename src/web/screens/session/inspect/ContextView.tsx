@@ -19,7 +19,7 @@ interface Props {
   onClose(): void;
 }
 
-/** What one model call was given: its request item by item, what is new in it, what has left, and what was cached. */
+/** The input of a model call: its items, which of them are new, which were removed, and which were cached. */
 export function ContextView({ session_id, which, onCall, onClose }: Props): ReactNode {
   const api = apiOf(useClient());
   const [find, setFind] = useState("");
@@ -42,7 +42,7 @@ export function ContextView({ session_id, which, onCall, onClose }: Props): Reac
   );
 }
 
-/** Which call it is, where the request is from, and what the provider counted. */
+/** The number of the call, the origin of the request, and the provider's token counts. */
 function CallHead({ context, onCall }: { context: ContextReply; onCall(call: number): void }): ReactNode {
   const { call, calls, step, turn, recorded, missing, digest_matches, usage } = context;
   return (
@@ -108,7 +108,7 @@ function FindForm({
   );
 }
 
-/** Messages in a row that the call before was given, too, or that are new. */
+/** A group of adjacent messages that are all new or all known from the call before. */
 interface Group {
   is_new: boolean;
   items: { item: ContextItem; at: number }[];
@@ -215,7 +215,7 @@ function Items({
 const sizeOf = (items: readonly { item: ContextItem }[]): string =>
   shortNumber(items.reduce((sum, { item }) => sum + item.size, 0));
 
-/** Its content is made when it is opened: thousands of rows may be in it. */
+/** Renders its content when it is opened, because it may have thousands of rows. */
 function Fold({
   summary,
   isOpen = false,

@@ -7,10 +7,10 @@ import { t } from "../../../text/text.ts";
 import { price } from "../../../transcript/price.ts";
 import { visible } from "../../../ui/hidden-text.tsx";
 
-/** Costs that differ by less are the same, in US dollars: sums are not exact. */
+/** Costs with a smaller difference count as equal, in US dollars: sums are not exact. */
 const SAME = 0.00005;
 
-/** Models without a price that are named; of more only the number is told. */
+/** Maximum number of unpriced models that are named. */
 const NAMED_MODELS = 3;
 
 interface Props {
@@ -19,11 +19,11 @@ interface Props {
   row: SessionSummary | undefined;
 }
 
-/** What a turn or a session cost: as recorded or at list prices, how much of it has no price, and the agent's own count. */
+/** The cost of a turn or a session, as recorded or at list prices, its unpriced share, and the agent's own total. */
 export function CostFacts({ figures: { cost, prices_checked, runs }, row }: Props): ReactNode {
   const { difference } = cost;
   const runs_cost = runs?.cost.total;
-  // The agent's own count includes its runs.
+  // The agent's own total includes its runs.
   const whole =
     cost.total === undefined && runs_cost === undefined ? undefined : (cost.total ?? 0) + (runs_cost ?? 0);
   const own_count = row?.agent_cost?.usd;

@@ -28,7 +28,7 @@ interface Props {
   onClose(): void;
 }
 
-/** What a turn, or all turns of a session, took: time, tokens, cost, by step, tool, model and run. */
+/** Time, tokens and cost of a turn or a session, by step, tool, model and run. */
 export function FiguresView({ row, turn, onTurn, onClose }: Props): ReactNode {
   const api = apiOf(useClient());
   const load = useCallback((signal: AbortSignal) => api.figures(row.id, turn, signal), [api, row.id, turn]);
@@ -164,7 +164,7 @@ function TokensSection({
   );
 }
 
-/** Sub-agents count in sessions of their own: their figures stand beside those of the session. */
+/** Figures of sub-agents. Their sessions are not part of the session's own figures. */
 function RunsTable({
   session_id,
   priced,

@@ -21,7 +21,7 @@ interface Props {
   onClose(): void;
 }
 
-/** What a session changed, what its model calls were given, what they took, how it differs from another, and what people noted: a tab for each. */
+/** The inspector: tabs for changes, model input, figures, comparison, verification and notes of a session. */
 export function InspectDialog({ row, inspected, onChange, onClose }: Props): ReactNode {
   const panel = useId();
   const { view } = inspected;

@@ -9,10 +9,10 @@ import { exactNumber, shortDuration } from "../../../text/format.ts";
 import { t } from "../../../text/text.ts";
 import { useNow } from "../../../ui/use-now.ts";
 
-/** Between two looks at the file of a running session, in milliseconds. */
+/** Interval between two checks of a running session's file, in milliseconds. */
 const AGAIN_MS = 1_000;
 
-/** How far a running session is behind its file: bytes and milliseconds, the newest record, and frames that this page lacks. */
+/** The lag of a running session behind its file: bytes, milliseconds, the newest record, and frames missing on this page. */
 export function LagFacts({ row }: { row: SessionSummary }): ReactNode {
   const client = useClient();
   const isRunning = row.status === "running";

@@ -12,7 +12,7 @@ import { type SessionNotes, useSessionNotes } from "../notes/session-notes.ts";
 
 const SESSION = newNoteKey(undefined);
 
-/** All notes of a session: those on itself, then those on its parts in the order of the parts' times. */
+/** All notes of a session: first those on the session, then those on parts, by the parts' times. */
 export function NotesView({ row, onClose }: { row: SessionSummary; onClose(): void }): ReactNode {
   const notes = useSessionNotes(row.id);
   if (notes === undefined) return <p className="dialog-note">{t.notes.notStored}</p>;
@@ -72,9 +72,9 @@ function Notes({
   );
 }
 
-/** "call shell: npm test": what the part was when the note was written. */
+/** "call shell: npm test": describes the part at the time of the note. */
 function aboutPart({ kind, tool, excerpt }: NonNullable<Note["part"]>): string {
-  // A newer daemon may know more kinds.
+  // A newer daemon may send other kinds.
   const kinds: Readonly<Partial<Record<string, string>>> = t.search.kinds satisfies Record<
     SearchKind,
     string

@@ -5,18 +5,18 @@ import { TurnChoice } from "./TurnChoice.tsx";
 import { useReply } from "./use-reply.ts";
 
 interface Props<T> {
-  /** Asked again whenever it is another function. */
+  /** Loads the reply. Called again whenever the function changes. */
   load(this: void, signal: AbortSignal): Promise<ApiResult<T>>;
-  /** What is said while it loads. */
+  /** Shown while the reply loads. */
   loading?: string;
   /** The last reply stays while the next one loads. */
   keepsLast?: boolean;
-  /** Above the reply, loaded or not. */
+  /** Shown above the reply in every state. */
   head?(this: void, value: T | undefined): ReactNode;
   children(this: void, value: T): ReactNode;
 }
 
-/** What a request gives; while it loads, and where it fails, a line that says so. */
+/** Shows the reply of a request, or that it is loading or has failed. */
 export function ReplyView<T>({
   load,
   loading = t.changes.loading,
@@ -38,7 +38,7 @@ export function ReplyView<T>({
   );
 }
 
-/** What a request about a turn, or about all of them, gives, below the choice of the turn. */
+/** Shows the reply of a request about one turn or all turns, below the selection of the turn. */
 export function TurnReplyView<T extends { turns: number }>({
   turn,
   onTurn,

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { t } from "../../../text/text.ts";
 
-/** Which turn, from 1, or (`undefined`) all of them. */
+/** Selects a turn, counted from 1, or all turns (`undefined`). */
 export function TurnChoice({
   turn,
   turns,

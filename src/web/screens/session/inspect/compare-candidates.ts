@@ -1,11 +1,11 @@
 import type { SessionSummary } from "../../../../model/session.ts";
 
-/** Sessions that are offered. */
+/** Maximum number of candidates. */
 const MOST = 100;
 
 /**
- * The sessions that one may want to compare a session with, the likeliest first: what it was forked from or goes on in, its other
- * forks, runs of the same session, sessions that began with the same prompt, sessions of the same folder.
+ * Candidates for a comparison with a session, the most likely first: the session that it was forked from or is continued in, its
+ * other forks, runs of the same session, sessions with the same first prompt, sessions of the same folder.
  */
 export function candidatesOf(rows: Iterable<SessionSummary>, row: SessionSummary): SessionSummary[] {
   const ranked: { other: SessionSummary; rank: number }[] = [];

@@ -2,13 +2,13 @@
 export const INSPECT_VIEWS = ["changes", "context", "figures", "compare", "verify", "notes"] as const;
 export type InspectView = (typeof INSPECT_VIEWS)[number];
 
-/** What the inspector shows. */
+/** The state of the inspector. */
 export interface Inspected {
   view: InspectView;
   /** From 1; `undefined`: all turns. */
   turn?: number | undefined;
   /** The model call: by its number, from 1, or by a part of its step. Absent: the first. */
   which?: { call: number } | { part: string };
-  /** The session that it is compared with. */
+  /** The session to compare with. */
   other?: string;
 }

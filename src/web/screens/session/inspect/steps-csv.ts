@@ -18,7 +18,7 @@ const COLUMNS = [
   "failed",
 ] as const;
 
-/** Steps as CSV (RFC 4180) with a head; times in ISO 8601, an empty field where the record says nothing. */
+/** Steps as CSV (RFC 4180) with a header line. Times are in ISO 8601; unknown values are empty. */
 export function stepsAsCsv(steps: readonly StepFigures[]): string {
   const rows = steps.map(({ turn, step, model, started_at, ended_at, usage, list_cost, calls, failed }) => {
     const values: Record<(typeof COLUMNS)[number], string | number | undefined> = {

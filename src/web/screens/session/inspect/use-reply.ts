@@ -3,13 +3,13 @@ import type { ApiResult } from "../../../api/requests.ts";
 import { failureText } from "../../../text/failure-text.ts";
 
 export interface LoadedReply<T> {
-  /** The last one, while another one loads. */
+  /** The last reply, also while another one loads. */
   value?: T;
   isLoading: boolean;
   problem?: string;
 }
 
-/** What a request gives, asked again whenever `load` is another function. */
+/** The reply of a request, which is repeated whenever `load` changes. */
 export function useReply<T>(load: (signal: AbortSignal) => Promise<ApiResult<T>>): LoadedReply<T> {
   const [loaded, setLoaded] = useState<{ by: typeof load; value?: T; problem?: string }>();
   useEffect(() => {

@@ -8,15 +8,15 @@ import type { Api } from "../../../api/api.ts";
 import type { ApiResult } from "../../../api/requests.ts";
 import type { OpenSession } from "../../../app/open-session.ts";
 
-/** How often a page that is behind is compared again. */
+/** Number of retries if the page is behind the daemon. */
 const ATTEMPTS = 3;
 
-/** The daemon's comparison, and what this page holds beside it. */
+/** The daemon's comparison, and that of this page. */
 export interface PageVerification {
   reply: VerifyReply;
-  /** Absent: this browser computes no digests here, or the page has no part. */
+  /** Absent: the browser cannot compute digests here, or the page has no part. */
   page?: {
-    /** Parts that this page has loaded, of all. */
+    /** Number of parts that this page has loaded. */
     loaded: number;
     all: number;
     digest: string;
@@ -25,7 +25,7 @@ export interface PageVerification {
   };
 }
 
-/** Compares what the daemon shows, and what this page shows, with the record, read anew. */
+/** Compares the daemon's parts and this page's parts with the record, which is read again. */
 export async function verifyWithPage(
   api: Pick<Api, "verify">,
   session: OpenSession,
@@ -45,7 +45,7 @@ export async function verifyWithPage(
     if (transcript === undefined || held === undefined || page === undefined)
       return { ok: true, value: { reply: reply.value } };
     const differs = page.difference !== undefined;
-    // What came while it was compared may be the difference.
+    // Parts that arrived during the comparison may be the difference.
     if (differs && page.behind !== 0 && attempt < ATTEMPTS && !signal.aborted) continue;
     const difference = page.difference && describe(page.difference, transcript);
     return {
@@ -64,9 +64,9 @@ export async function verifyWithPage(
   }
 }
 
-/** The digests of the parts that are loaded, the latest if they are too many. */
+/** The digests of the loaded parts; of the last ones if there are too many. */
 async function digestsOf({ parts }: Transcript): Promise<PageParts["parts"] | undefined> {
-  // Browsers leave it out where the page did not come over HTTPS or from this machine.
+  // Browsers provide it only for pages from HTTPS or localhost.
   if (!("subtle" in crypto)) return undefined;
   const loaded: [index: number, part: TranscriptPart][] = [];
   for (let index = parts.length - 1; index >= 0 && loaded.length < MAX_VERIFIED_PARTS; index -= 1) {
@@ -75,7 +75,7 @@ async function digestsOf({ parts }: Transcript): Promise<PageParts["parts"] | un
   }
   const ranges: { from: number; digests: string[] }[] = [];
   for (const [index, part] of loaded.reverse()) {
-    // What was followed while it grew is longer here than what is sent of it afterwards.
+    // A part that was followed live may be longer here than its truncated form from the daemon.
     const last = ranges.at(-1);
     const digest = await partDigest(truncatePart(part));
     if (last !== undefined && last.from + last.digests.length === index) last.digests.push(digest);

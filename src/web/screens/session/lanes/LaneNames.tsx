@@ -11,10 +11,10 @@ import { t } from "../../../text/text.ts";
 import { activityOf } from "../../../transcript/activity.ts";
 import { visible } from "../../../ui/hidden-text.tsx";
 
-/** A running lane that has recorded nothing for so long says so, in milliseconds. */
+/** Time without a record after which a running lane is shown as silent, in milliseconds. */
 const SILENT_MS = 10_000;
 
-/** The names of the lanes, with what each does now, or how it ended. */
+/** The names of the lanes, with the current activity or the end of each. */
 export const LaneNames = memo(function LaneNames({
   session_id: top,
   lanes,
@@ -22,7 +22,7 @@ export const LaneNames = memo(function LaneNames({
   selected,
   now,
 }: {
-  /** The session whose timeline it is. */
+  /** The session of the timeline. */
   session_id: string;
   lanes: readonly Lane[];
   /** The rows of the lanes' sessions. */
@@ -68,7 +68,7 @@ export const LaneNames = memo(function LaneNames({
 
 const indent = (depth: number): number => 8 + 12 * Math.min(depth, 6);
 
-/** A phase of a workflow, and how many of its agents have ended. */
+/** A phase of a workflow, with the number of its agents that have ended. */
 function PhaseName({
   session_id,
   phase: { title, session_ids },
@@ -98,7 +98,7 @@ function PhaseName({
   );
 }
 
-/** The tool that runs and how long nothing was recorded, or how it ended. */
+/** The running tool and the time since the last record, or how the lane ended. */
 function stateOf(row: SessionSummary, now: number): string {
   if (isWaiting(row)) return t.waiting.name;
   switch (row.status) {

@@ -31,7 +31,7 @@ import { TimeScale } from "./time-scale.ts";
 import { useLanes } from "./use-lanes.ts";
 import "./lanes.css";
 
-/** Widest timeline, in pixels: browsers place nothing beyond some ten millions. */
+/** Maximum width of the timeline, in pixels: browsers limit element sizes to some ten million. */
 const WIDEST = 8_000_000;
 const ZOOM_STEP = 1.5;
 
@@ -44,7 +44,7 @@ interface Props {
   onClose(): void;
 }
 
-/** A session and its runs on one clock, above the transcript. */
+/** The timeline of a session and its runs, above the transcript. */
 export function LanesPanel(props: Props): ReactNode {
   const { value: reply, problem } = useLanes(props.session_id);
   const hasBars = reply?.lanes.some(({ bars }) => bars.length > 0) === true;
@@ -146,7 +146,7 @@ function Lanes({
     return () => observer.disconnect();
   }, []);
 
-  /** The time that stays where it is while the zoom changes, and where that is in the view. */
+  /** The time that keeps its position while the zoom changes, and that position in the view. */
   const anchor = useRef<{ at: number; x: number }>(undefined);
   const zoomBy = useCallback(
     (factor: number, x: number) => {
@@ -165,7 +165,7 @@ function Lanes({
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
-    // React listens passively, and the page would zoom as well.
+    // React's listeners are passive, so they could not prevent that the page zooms.
     const onWheel = (event: WheelEvent): void => {
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
@@ -229,7 +229,7 @@ function Lanes({
         className="lanes-scroll"
         role="application"
         aria-label={t.lanes.keys}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: an application takes keys of its own
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: an application handles keys itself
         tabIndex={0}
         onKeyDown={onKey}
         onScroll={draw}
@@ -266,7 +266,7 @@ function Lanes({
   );
 }
 
-/** Whether it ended, and nothing says how. */
+/** Whether it has no recorded end, and nothing works on it. */
 const isLost = (row: SessionSummary | undefined): boolean => row?.status === "failed" && hasNoEnd(row);
 
 const nameOf = (row: Parameters<typeof sessionTitle>[0] | undefined): string =>
@@ -284,7 +284,7 @@ interface Moves {
   scrollLeft: number;
 }
 
-/** What a key does; `false`: nothing here. */
+/** Handles a key. `false`: the key has no effect here. */
 function moveByKey(key: string, moves: Moves): boolean {
   const { selected = { lane: 0, bar: -1 }, lanes, placed, select, open, zoomBy, setZoom, size } = moves;
   const { scrollLeft } = moves;
@@ -293,7 +293,7 @@ function moveByKey(key: string, moves: Moves): boolean {
     for (let lane = selected.lane + by; lane >= 0 && lane < lanes.length; lane += by) {
       const edges = placed[lane]?.left ?? new Float64Array();
       if (edges.length === 0) continue;
-      // The bar that begins next to where one is.
+      // The bar that begins nearest to the current position.
       const bar = edges.findIndex((left) => left >= x + scrollLeft);
       select({ lane, bar: bar < 0 ? edges.length - 1 : bar });
       return;
@@ -330,7 +330,7 @@ function moveByKey(key: string, moves: Moves): boolean {
   }
 }
 
-/** What the chosen bar is, and the way to its part. */
+/** Describes the selected bar, with a link to its part. */
 function BarWords({
   bar: { kind, from, to, turn, step, label, failed, part_id },
   session_id,

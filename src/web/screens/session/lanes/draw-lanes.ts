@@ -8,27 +8,27 @@ export const AXIS = 20;
 const BAR = 12;
 /** Narrowest bar, in pixels. */
 const LEAST = 1;
-/** Narrowest bar that can be pressed, in pixels. */
+/** Minimum width of the clickable area of a bar, in pixels. */
 const REACH = 4;
 
-/** A lane, its bars in pixels for one scale. */
+/** A lane with its bars in pixels, for one scale. */
 export interface PlacedLane {
   session_id: string;
   bars: readonly LaneBar[];
   /** Left and right edges, by bar. */
   left: Float64Array;
   right: Float64Array;
-  /** It ended, and nothing says how. */
+  /** It has no recorded end, and nothing works on it. */
   isLost: boolean;
 }
 
-/** Which bar of which lane. */
+/** The position of a bar: its lane and its index there. */
 export interface BarPlace {
   lane: number;
   bar: number;
 }
 
-/** The edges of a lane's bars. `now`: the end of what goes on. */
+/** The edges of a lane's bars. `now`: the end of running bars. */
 export function placeLane(
   { session_id, bars, isLost }: Pick<PlacedLane, "session_id" | "bars" | "isLost">,
   scale: TimeScale,
@@ -46,20 +46,20 @@ export function placeLane(
 export interface LanesView {
   lanes: readonly PlacedLane[];
   scale: TimeScale;
-  /** What is in view, in pixels. */
+  /** The visible area, in pixels. */
   width: number;
   height: number;
   scrollLeft: number;
   scrollTop: number;
   selected: BarPlace | undefined;
-  /** Where the transcript is, in milliseconds since 1970. */
+  /** The time at the top of the transcript, in milliseconds since 1970. */
   readAt: number | undefined;
   formatGap(milliseconds: number): string;
-  /** `precision`: between two marks, in milliseconds. */
+  /** `precision`: distance of two marks, in milliseconds. */
   formatTime(at: number, precision: number): string;
 }
 
-/** Fills a canvas with what is in view: axis, folded gaps, bars, and the lines between a call and the run that it started. */
+/** Draws the visible area on a canvas: axis, folded gaps, bars, and the lines between calls and the runs that they started. */
 export function drawLanes(canvas: HTMLCanvasElement, view: LanesView): void {
   const context = canvas.getContext("2d");
   if (context === null) return;
@@ -94,7 +94,7 @@ interface Colors {
 
 let known: { ink: string; colors: Colors } | undefined;
 
-/** The colours of the theme, resolved: a canvas may not know `light-dark()`. Read again when the theme's ink is another. */
+/** The resolved colours of the theme, because a canvas may not support `light-dark()`. Read again when the theme changes. */
 function colorsOf(canvas: HTMLCanvasElement): Colors {
   const style = getComputedStyle(canvas);
   const { color: ink } = style;
@@ -139,7 +139,7 @@ function drawGaps(context: CanvasRenderingContext2D, view: LanesView, { gap }: C
       context.fillRect(left - view.scrollLeft, 0, right - left, view.height);
 }
 
-/** A line from a call down to the run that it started, and one back where the run's result came. */
+/** Draws a line from a call to the run that it started, and one back at the time of the run's result. */
 function drawLinks(context: CanvasRenderingContext2D, view: LanesView, { line }: Colors): void {
   const places = new Map<string, number>();
   // The lanes of a workflow's phases have the id of the session above them.
@@ -177,7 +177,7 @@ function drawLane(
     const left = (lane.left[bar] ?? 0) - view.scrollLeft;
     const right = (lane.right[bar] ?? 0) - view.scrollLeft;
     if (right < 0 || left > view.width) continue;
-    // Of thousands of bars within a pixel one is seen.
+    // Of several bars within one pixel, only one is drawn.
     if (each.kind === kind && right <= drawn_to + 0.25 && each.failed !== true) continue;
     context.fillStyle = each.failed === true ? colors.failed : colors.kinds[each.kind];
     const isMoment = each.to === each.from;
@@ -200,7 +200,7 @@ function drawLane(
   context.lineWidth = 1;
 }
 
-/** Pixels between two marks of the axis, at least. */
+/** Minimum distance of two marks of the axis, in pixels. */
 const TICK = 110;
 
 function drawAxis(context: CanvasRenderingContext2D, view: LanesView, { faint, ink }: Colors): void {
@@ -237,7 +237,7 @@ function drawReader(context: CanvasRenderingContext2D, view: LanesView, { ink }:
   context.fillRect(x, AXIS - 4, 1, view.height - AXIS + 4);
 }
 
-/** The bar at a place in the view, in pixels: the one that begins last of those that are there. */
+/** The bar at a position in the view, in pixels. If several overlap there, the one that begins last. */
 export function barAt(view: LanesView, x: number, y: number): BarPlace | undefined {
   const lane = Math.floor((y - AXIS + view.scrollTop) / LANE);
   const placed = y < AXIS ? undefined : view.lanes[lane];

@@ -5,16 +5,16 @@ export interface Segment {
   /** Milliseconds since 1970. */
   from: number;
   to: number;
-  /** In pixels, from the beginning. */
+  /** Pixels from the start of the scale. */
   left: number;
   right: number;
   isFolded: boolean;
 }
 
-/** A gap without any bar is folded where it is longer than that, in milliseconds, and than this share of the time with bars. */
+/** A gap without bars is folded if it is longer than this, in milliseconds, and than this share of the time with bars. */
 const LEAST_GAP = 20_000;
 const LEAST_SHARE = 1 / 40;
-/** Width of a folded gap, in pixels, and how much of the whole width all of them may take. */
+/** Width of a folded gap, in pixels, and the maximum share of the whole width for all of them. */
 const FOLDED_WIDTH = 72;
 const MOST_FOLDED = 0.4;
 
@@ -24,7 +24,7 @@ export class TimeScale {
   /** In pixels. */
   readonly width: number;
 
-  /** `width`: in pixels, of all time at once. `now`: the end of what goes on. */
+  /** `width`: of the whole scale, in pixels. `now`: the end of running bars. */
   constructor(bars: readonly LaneBar[], width: number, now: number) {
     const spans = joined(bars, now);
     const busy = spans.reduce((sum, [from, to]) => sum + to - from, 0);
@@ -48,7 +48,7 @@ export class TimeScale {
     this.width = left;
   }
 
-  /** The pixel of a time; of one before the first or behind the last bar: the beginning or the end. */
+  /** The pixel of a time, clamped to the start and the end of the scale. */
   x(at: number): number {
     const { segments } = this;
     let low = 0;
@@ -75,7 +75,7 @@ export class TimeScale {
   }
 }
 
-/** The times in which at least one bar is, in order and without overlaps. */
+/** The intervals with at least one bar, in order and without overlaps. */
 function joined(bars: readonly LaneBar[], now: number): (readonly [number, number])[] {
   const sorted = bars
     .map(({ from, to = now }) => [from, Math.max(from, to)] as const)

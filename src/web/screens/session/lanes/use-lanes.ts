@@ -5,14 +5,14 @@ import { apiOf } from "../../../api/api.ts";
 import { rowsOf, type SessionRows, useClient } from "../../../app/store.ts";
 import { type LiveReply, useLiveReply } from "../../../app/use-live-reply.ts";
 
-/** Between two requests while the session grows, in milliseconds. */
+/** Minimum delay between two requests while the session grows, in milliseconds. */
 const AGAIN_MS = 1_000;
 
-/** The lanes of a session, asked for again while it or one of its runs grows. */
+/** The lanes of a session. Requested again when the session or one of its runs grows. */
 export function useLanes(session_id: string): LiveReply<LanesReply> {
   const client = useClient();
   const api = apiOf(client);
-  // Rises with every part of the session and its runs.
+  // Increases with every part of the session and its runs.
   const parts = useStore(rowsOf(client, session_id), (rows) => partsBelow(rows, session_id));
   const load = useCallback((signal: AbortSignal) => api.lanes(session_id, signal), [api, session_id]);
   return useLiveReply(load, parts, AGAIN_MS);
@@ -22,7 +22,7 @@ export function useLanes(session_id: string): LiveReply<LanesReply> {
 export function partsBelow({ byId, runs }: Pick<SessionRows, "byId" | "runs">, session_id: string): number {
   const seen = new Set([session_id]);
   let sum = 0;
-  // Grows while it is walked.
+  // The list grows during the iteration.
   for (const id of seen) {
     sum += (byId.get(id)?.parts ?? 0) + 1;
     for (const run of runs.get(id) ?? []) seen.add(run);
