@@ -14,7 +14,7 @@ import { WholeArguments } from "./WholeArguments.tsx";
 
 type Result = TranscriptPartOf<"tool_result">;
 
-/** An open call: what its card says, then everything that went in and came out. */
+/** The body of an open call: its card, then all input and output. */
 export function CallBody({
   view,
   card: { Body, shows },
@@ -32,7 +32,7 @@ export function CallBody({
   );
 }
 
-/** An open result whose call is nowhere. */
+/** The body of an open result without a call. */
 export function ResultBody({ result, host }: { result: Result; host: TranscriptHost }): ReactNode {
   return (
     <div className="tool-body">
@@ -47,7 +47,7 @@ export function ResultBody({ result, host }: { result: Result; host: TranscriptH
   );
 }
 
-/** All input and output, but for what the card's body shows already; media that came back. */
+/** The input and output that the card's body does not show, and the media of the result. */
 function Whole({
   view,
   host,
@@ -110,7 +110,7 @@ function Whole({
   );
 }
 
-/** A result's text, as far as it is here. */
+/** The text of a result, as far as it is loaded. */
 function outputOf(result: Result, host: TranscriptHost): OutputProps {
   const { output_end } = result;
   return {

@@ -8,7 +8,7 @@ import { visible } from "../ui/hidden-text.tsx";
 import { byteSize } from "../ui/size.ts";
 import type { TranscriptHost } from "./host.ts";
 
-/** A call's output: what the agent saw of it and, where the whole is kept in a file, all of it once the reader opens that. */
+/** The output of a call as the agent saw it and, if the agent keeps the whole output in a file, all of it on demand. */
 export function KeptOutput({
   result,
   seen,

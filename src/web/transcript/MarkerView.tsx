@@ -12,7 +12,7 @@ import type { TranscriptHost } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 import { WholeText } from "./WholeText.tsx";
 
-/** Something that happened between the parts: one line, what it holds inside. An error is seen at once. */
+/** A marker: one line that opens to its details. Errors are open at first. */
 export function MarkerView({
   part,
   host,
@@ -62,13 +62,13 @@ export function MarkerView({
   );
 }
 
-/** The session that shows what the marker speaks of. */
+/** Link to the session that the marker refers to. */
 function sessionOf(data: unknown): string | undefined {
   if (typeof data !== "object" || data === null || !("session_id" in data)) return undefined;
   return isUuid(data.session_id) ? data.session_id : undefined;
 }
 
-/** What one can do about an error, where who reported it says so. */
+/** The remedy for an error, if it was reported with one. */
 function remedyOf(data: unknown): string | undefined {
   if (typeof data !== "object" || data === null || !("remedy" in data)) return undefined;
   return typeof data.remedy === "string" && data.remedy !== "" ? data.remedy : undefined;

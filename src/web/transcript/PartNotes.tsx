@@ -9,7 +9,7 @@ import { visible } from "../ui/hidden-text.tsx";
 import { type NotesHost, newNoteKey } from "./host.ts";
 import "./notes.css";
 
-/** The notes on a part and on its result, and the one that is being written on it. */
+/** The notes on a part and its result, and the editor of a new one. */
 export function PartNotes({
   notes,
   part_id,
@@ -19,7 +19,7 @@ export function PartNotes({
   notes: NotesHost;
   part_id: string;
   result_id: string | undefined;
-  /** What the part is called. */
+  /** Name of the part. */
   subject: string;
 }): ReactNode {
   const ids = useMemo(() => [part_id, ...(result_id === undefined ? [] : [result_id])], [part_id, result_id]);
@@ -47,7 +47,7 @@ export function PartNotes({
   );
 }
 
-/** Begins a note on a part. */
+/** Button that opens the editor of a new note on a part. */
 export function NoteButton({
   notes,
   part_id,
@@ -69,7 +69,7 @@ export function NoteButton({
   );
 }
 
-/** A note with its time, and what can be done with it. */
+/** A note with its time and actions. */
 export function NoteItem({ note, notes }: { note: Note; notes: NotesHost }): ReactNode {
   const draft = notes.useDraft(note.id);
   const [isDeleting, setDeleting] = useState(false);
@@ -80,7 +80,7 @@ export function NoteItem({ note, notes }: { note: Note; notes: NotesHost }): Rea
     const row = box.current?.closest<HTMLElement>("article, header, [role=tabpanel]");
     try {
       await notes.remove(note);
-      // The button that had the keyboard is gone.
+      // The focused button was removed.
       row?.focus({ preventScroll: true });
     } catch (error) {
       setProblem(reasonOf(error));
@@ -136,7 +136,7 @@ export function NoteItem({ note, notes }: { note: Note; notes: NotesHost }): Rea
   );
 }
 
-/** The field in which a note is written. Ctrl or ⌘ with Enter saves; Esc closes it while nothing would be lost. */
+/** The editor of a note. Ctrl/⌘+Enter saves; Esc closes it if no text would be lost. */
 export function NoteEditor({
   label,
   text,
@@ -148,18 +148,18 @@ export function NoteEditor({
 }: {
   label: string;
   text: string;
-  /** As it is stored. */
+  /** The stored text. */
   saved: string;
   takesFocus(): boolean;
   onText(text: string): void;
-  /** Rejects with a sentence for the reader. */
+  /** Rejects with a message for the user. */
   onSave(): Promise<void>;
   onClose?: () => void;
 }): ReactNode {
   const field = useRef<HTMLTextAreaElement>(null);
   const [isSaving, setSaving] = useState(false);
   const [problem, setProblem] = useState<string>();
-  // Once, when it appears: a row that scrolls back into view takes nothing away from where one is.
+  // Only when it appears first: a row that scrolls back into view must not take the focus.
   useEffect(() => {
     if (takesFocus()) field.current?.focus();
   }, []);
@@ -190,7 +190,7 @@ export function NoteEditor({
       event.preventDefault();
       void save();
     } else if (event.key === "Escape" && onClose !== undefined) {
-      // In a dialog, which Esc would close.
+      // The editor may be in a dialog, which Esc would close.
       event.preventDefault();
       if (text === saved || isEmpty) leave();
     }

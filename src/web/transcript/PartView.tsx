@@ -25,7 +25,7 @@ interface PartViewProps {
   isTarget: boolean;
 }
 
-/** The words of an answer, and on lines of their own what it told the program around the agent: that once it is whole. */
+/** The text of an answer. Directives to the agent's host program get rows of their own once the text is complete. */
 function Answer({
   text,
   part,
@@ -49,7 +49,7 @@ function Answer({
   );
 }
 
-/** The view of each kind of part. Live and past are the same: a growing part merely says `open`. */
+/** The view of each kind of part, for live and past sessions. A growing part is `open`. */
 export function PartView({ part, result, host, isTarget }: PartViewProps): ReactNode {
   switch (part.type) {
     case "thinking":

@@ -9,7 +9,7 @@ import { Expiry } from "./Expiry.tsx";
 import type { Answering } from "./use-answer.ts";
 import { useMeantClicks } from "./use-meant-click.ts";
 
-/** A question of the agent's: options to choose from, words of one's own, or both. */
+/** A question of the agent, with options, a text field, or both. */
 export function QuestionForm({
   part,
   answering,
@@ -32,7 +32,7 @@ export function QuestionForm({
   };
   const answer = (): void => {
     if (isEmpty || busy) return;
-    // In the order in which they were offered, whatever the order of the clicks.
+    // In the order of the options, not of the clicks.
     const option_ids = request.options.map(({ id }) => id).filter((id) => draft.option_ids.includes(id));
     send?.({ option_ids, ...(text === "" ? {} : { text }) });
   };

@@ -7,13 +7,13 @@ import { RawView } from "./on-demand-views.ts";
 import { PartView } from "./PartView.tsx";
 
 export interface Quiet {
-  /** Stands in the row's gutter. */
+  /** The button in the row's gutter. */
   mark: ReactNode;
-  /** What is folded, while it is open: above what the row says. */
+  /** The folded parts while they are open, above the row's content. */
   opened: ReactNode;
 }
 
-/** What is folded into a row: a mark in its gutter (`◦`) that opens it in place, each with its record. */
+/** The parts folded into a row: a mark in its gutter (`◦`) opens them in place, each with its record. */
 export function useQuietParts(
   parts: readonly TranscriptPart[],
   host: TranscriptHost,

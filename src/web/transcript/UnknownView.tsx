@@ -8,7 +8,7 @@ import type { TranscriptHost } from "./host.ts";
 import { JsonBlock } from "./JsonBlock.tsx";
 import { useOpenState } from "./open-state.ts";
 
-/** A record that nobody here understands, or could not be read: in its place, whole, one click away. */
+/** An unknown or unreadable record, in its place. A click shows it completely. */
 export function UnknownView({
   part,
   host,

@@ -1,7 +1,7 @@
 import type { SessionSummary } from "../../model/session.ts";
 import { t } from "../text/text.ts";
 
-/** What a running session does now: `thinking`, `writing`, or the tool that it waits for and what that is about. */
+/** The current activity of a running session: `thinking`, `writing`, or the running tool with its subject. */
 export function activityOf(session: SessionSummary): string | undefined {
   if (session.status !== "running") return undefined;
   const { activity } = session;

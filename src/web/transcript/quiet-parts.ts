@@ -5,7 +5,7 @@ import type { TranscriptHost } from "./host.ts";
 
 type PartAt = (index: number) => TranscriptPart | undefined;
 
-/** A hook's record stands so close to its call's, in parts. */
+/** Maximum distance of a hook's record from that of its call, in parts. */
 const HOOK_REACH = 50;
 const NONE: readonly TranscriptPart[] = [];
 /** Caches the parts folded into each row, so that an equal list stays the same object. */
@@ -43,7 +43,7 @@ export function quietPartsOf(
   return found;
 }
 
-/** The call that a hook belongs to, where that stands shortly before it. */
+/** The call that a hook belongs to, if it is shortly before it. */
 function callOf(partAt: PartAt, index: number, first: number): string | undefined {
   const part = partAt(index);
   const data: unknown = part?.type === "marker" ? part.data : undefined;
@@ -55,7 +55,7 @@ function callOf(partAt: PartAt, index: number, first: number): string | undefine
   return undefined;
 }
 
-/** How many thoughts without text and quiet hooks a turn has, as far as its parts are here. */
+/** Number of thoughts without text and of quiet hooks among the loaded parts of a turn. */
 export function quietCounts(turn: Turn, partAt: PartAt): { thoughts: number; hooks: number } {
   const known = counts.get(turn);
   if (known !== undefined) return known;

@@ -1,10 +1,10 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { t } from "../text/text.ts";
 
-/** How far a copy is. */
+/** The state of a copy. */
 type Progress = "copying" | "copied" | "notCopied" | "notLoaded";
 
-/** Copies text that is produced only when asked for. Says that it does and, for two seconds, what became of it. */
+/** Copies text that is created on demand. Shows the progress and, for two seconds, the result. */
 export function CopyButton({
   text,
   label = t.common.copy,
@@ -12,7 +12,7 @@ export function CopyButton({
 }: {
   text: () => string | Promise<string>;
   label?: ReactNode;
-  /** Says what it copies where the label and the place do not; begins with the label. */
+  /** Accessible name, if the label is not enough. Begins with the label. */
   name?: string;
 }): ReactNode {
   const [said, setSaid] = useState<Progress>();
@@ -49,7 +49,7 @@ export function CopyButton({
   );
 }
 
-/** Safari lets a page write only within the click itself: there the clipboard is promised what is still being loaded. */
+/** Safari allows writing only during the click, so the clipboard gets a promise of text that is still being loaded. */
 async function write(text: Promise<string>): Promise<void> {
   if (globalThis.ClipboardItem === undefined) return navigator.clipboard.writeText(await text);
   const blob = text.then((loaded) => new Blob([loaded], { type: "text/plain" }));

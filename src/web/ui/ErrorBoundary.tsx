@@ -2,13 +2,13 @@ import { Component, type ReactNode } from "react";
 
 interface Props {
   children: ReactNode;
-  /** What the children show: once it is another, they are tried again. */
+  /** Identifies the children's content. When it changes, they are rendered again. */
   of: unknown;
-  /** Shown instead of children that cannot be. */
+  /** Shown instead of children that throw. */
   fallback(error: unknown): ReactNode;
 }
 
-/** What cannot be shown must not take the rest of the page with it: React would remove all of it. */
+/** Limits a rendering error to its children. Without it, React would remove the whole page. */
 export class ErrorBoundary extends Component<Props, { failed?: { error: unknown } | undefined }> {
   override state: { failed?: { error: unknown } | undefined } = {};
 
@@ -26,5 +26,5 @@ export class ErrorBoundary extends Component<Props, { failed?: { error: unknown 
   }
 }
 
-/** What an error says, for a person. */
+/** The message of an error for the user. */
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -15,9 +15,8 @@ import { ScrollBox } from "./ScrollBox.tsx";
 import { exactNumber } from "./size.ts";
 
 /**
- * A text exactly as it is, for somebody who is about to allow it: in the order of its bytes whatever the direction of its
- * letters, all that cannot be seen or looks like something else marked, line ends, tabs and spaces at line ends visible.
- * It scrolls where it is long, and is never cut.
+ * A text exactly as it is, for a user who is about to allow it: in the order of its bytes whatever the writing direction, with
+ * marks for invisible and confusable characters, line ends, tabs and trailing spaces. A long text scrolls and is never truncated.
  */
 export function ExactText({
   text,
@@ -26,7 +25,7 @@ export function ExactText({
 }: {
   text: string;
   label: string;
-  /** What scrolls. */
+  /** Ref to the scrolling element. */
   box?: Ref<HTMLDivElement>;
 }): ReactNode {
   const lines = text.split("\n");
@@ -41,20 +40,20 @@ export function ExactText({
   );
 }
 
-/** Lines and characters that are marked together. */
+/** Lines and characters per block that is marked at once. */
 const CHUNK_LINES = 100;
 const CHUNK = 4_000;
-/** Equal signs in a row that stand one by one. */
+/** Number of repeated signs that are shown one by one. */
 const FEW = 16;
 
-/** How many characters a row has; 100 before that is known. */
+/** Characters per row; 100 before that is measured. */
 function useColumns(pre: RefObject<HTMLPreElement | null>): number {
   const [columns, setColumns] = useState(100);
   useLayoutEffect(() => {
     const element = pre.current;
     if (element === null || !("ResizeObserver" in window)) return;
     const measure = (): void => {
-      // The style sheet gives it a gap of one character, which separates nothing.
+      // The style sheet gives the list a gap of one character, used only for measuring.
       const { columnGap, paddingInlineStart, paddingInlineEnd } = getComputedStyle(element);
       const width =
         element.clientWidth - Number.parseFloat(paddingInlineStart) - Number.parseFloat(paddingInlineEnd);
@@ -93,7 +92,7 @@ function Chunks({ lines, columns }: { lines: readonly string[]; columns: number 
   ));
 }
 
-/** About so many rows of the box: a line's end has a sign of its own. */
+/** Estimated number of rows in the box. The sign at the end of a line counts as a character. */
 const rowsOf = (chunk: string, columns: number): number =>
   chunk
     .replace(/\n$/, "")
@@ -101,8 +100,8 @@ const rowsOf = (chunk: string, columns: number): number =>
     .reduce((rows, line) => rows + Math.ceil((line.length + 1) / columns), 0);
 
 /**
- * What is marked once it comes near to what is in sight of the box: all at once would be more than a page can bear. Until
- * then its text is there, to be counted, copied and found, and is not seen.
+ * A block that is marked when it scrolls near the visible area, because marking all at once would create too many elements. Until
+ * then its text is present but invisible, so that it is measured, copied and found.
  */
 function Near({
   text,
@@ -160,7 +159,7 @@ function ExactLine({ line, isLast }: { line: string; isLast: boolean }): ReactNo
   const parts: ReactNode[] = [];
   for (let start = 0; start === 0 || start < line.length; ) {
     let stop = start + CHUNK;
-    // No character is cut in two.
+    // Never split a surrogate pair.
     if (/[\ud800-\udbff]/.test(line[stop - 1] ?? "")) stop++;
     const text = line.slice(start, stop);
     const part = <ExactPart key={start} text={text} end={Math.max(0, end - start)} />;
@@ -183,9 +182,9 @@ function ExactLine({ line, isLast }: { line: string; isLast: boolean }): ReactNo
   );
 }
 
-/** A line, or some of a long one. `end`: where only blanks follow in it. */
+/** A line, or a piece of a long one. `end`: start of its trailing blanks. */
 const ExactPart = memo(function ExactPart({ text, end }: { text: string; end: number }): ReactNode {
-  // Every second one is tabs.
+  // Every second piece consists of tabs.
   const words = text.slice(0, end).split(/(\t+)/);
   const blanks = text.slice(end).match(/ +|\t+/g) ?? [];
   return (
@@ -204,7 +203,7 @@ const ExactPart = memo(function ExactPart({ text, end }: { text: string; end: nu
   );
 });
 
-/** Equal blanks in a row. */
+/** A run of equal blanks. */
 function Signs({ text }: { text: string }): ReactNode {
   if (text.length <= FEW) return Array.from(text, (blank, index) => <Sign key={index} text={blank} />);
   const count = `${text.startsWith("\t") ? "→" : "·"} × ${exactNumber(text.length)}`;
@@ -215,7 +214,7 @@ function Signs({ text }: { text: string }): ReactNode {
   );
 }
 
-/** White space with a sign drawn over it by the style sheet: what is copied is the text alone. */
+/** White space under a sign that the style sheet draws, so that only the text is copied. */
 function Sign({ text }: { text: string }): ReactNode {
   const name = text === "\n" ? "newline" : text === "\t" ? "tab" : "space";
   return <span className={`exact-sign exact-${name}`}>{text}</span>;

@@ -2,10 +2,10 @@ import { type ReactNode, useState } from "react";
 import { t } from "../text/text.ts";
 import "./figures.css";
 
-/** Rows that are shown before somebody asks for all. */
+/** Number of rows shown before a click. */
 const FIRST_ROWS = 200;
 
-/** A table of figures: the first column names, the others count. Nothing where there are no rows. */
+/** A table of figures: the first column has names, the others numbers. Renders nothing without rows. */
 export function FigureTable({
   caption,
   heads,

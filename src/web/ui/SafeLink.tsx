@@ -8,12 +8,12 @@ import { maskSecrets } from "./url-secrets.ts";
 
 const InsideLink = createContext(false);
 
-/** Characters of an address that are told to who points at it. */
+/** Maximum characters of an address in the tooltip. */
 const TOLD = 2_000;
 const told = (address: string): string =>
   visibleText(address.length > TOLD ? `${cutShort(address, TOLD)}…` : address, "name");
 
-/** Addresses that are kept with what was found of them: thousands of links of a text may lead to one. */
+/** Size of the cache of checked addresses: thousands of links may have the same one. */
 const KEPT = 200;
 const kept = new Map<string, { judged: Verdict; title: string }>();
 
@@ -32,7 +32,7 @@ function ExternalAnchor({
   children,
 }: {
   href: string;
-  /** The address as it may be shown. */
+  /** The address with masked secrets. */
   shown?: string;
   children: ReactNode;
 }): ReactNode {
@@ -43,7 +43,7 @@ function ExternalAnchor({
   );
 }
 
-/** A link that shows where it goes only when asked, and opens nothing by itself. */
+/** A button that shows a link's address and asks before it opens. */
 function AskedLink({
   verdict,
   children,
@@ -77,7 +77,7 @@ function AskedLink({
   );
 }
 
-/** An address as it is shown: its secrets are for whoever opens it. */
+/** An address with masked secrets. */
 function shownAddress(verdict: Verdict & { kind: "link" | "confirm" }): string {
   const { href } = verdict;
   return verdict.kind === "confirm" && verdict.secrets !== undefined
@@ -86,9 +86,9 @@ function shownAddress(verdict: Verdict & { kind: "link" | "confirm" }): string {
 }
 
 /**
- * A link to an address that somebody else wrote. http, https and mailto open in a new tab, without a referrer; the real
- * host stands beside words that do not name it; a misleading address, and one that carries secrets or leads to a machine's own
- * services, asks first; anything else is text. Secrets are masked, also in words that repeat the address.
+ * A link to an untrusted address. http, https and mailto open in a new tab, without a referrer. The real host is shown beside a
+ * text that does not name it. Misleading addresses, and those with secrets or to a machine's own services, ask first. Anything
+ * else is text. Secrets are masked, also in a text that repeats the address.
  */
 export function SafeLink({
   href,
@@ -135,20 +135,20 @@ export function SafeLink({
   }
 }
 
-/** The words of a link with the secrets of its address masked; `undefined`: they hold none. */
+/** The text of a link with the secrets of its address masked; `undefined`: it contains none. */
 function wordsOf(text: string, verdict: Verdict): string | undefined {
   if (verdict.kind !== "confirm" || verdict.secrets === undefined) return undefined;
   const masked = maskSecrets(text, verdict.secrets);
   return masked === text ? undefined : masked;
 }
 
-/** A link within the text, as footnotes have: it scrolls, and leaves the page's own address alone. */
+/** A link within a text, as footnotes have. It scrolls and does not change the page's address. */
 export function FragmentLink({
   target: id,
   children,
   ...rest
 }: Omit<ComponentProps<"a">, "href" | "target"> & {
-  /** The id of the element that it leads to. */
+  /** The id of the target element. */
   target: string;
 }): ReactNode {
   return (
@@ -175,7 +175,7 @@ function decodeFragment(id: string): string {
   }
 }
 
-/** Stands where an image of another host would: it is never fetched, its address is one click away. */
+/** Placeholder of a remote image, which is never fetched. A click shows its address. */
 export function RemoteImage({ src, alt }: { src: string; alt: string }): ReactNode {
   const nested = useContext(InsideLink);
   const [asked, setAsked] = useState(false);

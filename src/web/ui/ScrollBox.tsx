@@ -1,6 +1,6 @@
 import type { ReactNode, Ref } from "react";
 
-/** Content that may be wider than the page: it scrolls sideways by itself, by keyboard too, and has a name. */
+/** Content that may be wider than the page. It scrolls horizontally, also by keyboard, and has an accessible name. */
 export function ScrollBox({
   className,
   label,
@@ -13,7 +13,7 @@ export function ScrollBox({
   children: ReactNode;
 }): ReactNode {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a field set is for forms, and a section would be one landmark too many.
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms, and a section would add a landmark.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard.
     <div className={className} ref={ref} role="group" tabIndex={0} aria-label={label}>
       {children}

@@ -1,5 +1,5 @@
 /**
- * Whether a key is an input method's, which spells a word with it. The Enter that ends a word Safari tells of after the
- * spelling: only its code, which other browsers give every such key, says whose it is.
+ * Whether a key event belongs to an input method that is composing text. Safari sends the Enter that ends a composition after its
+ * end, so that only the key code (229, which other browsers send for all such keys) identifies it.
  */
 export const composing = ({ isComposing, keyCode }: KeyboardEvent): boolean => isComposing || keyCode === 229;

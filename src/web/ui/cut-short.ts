@@ -1,16 +1,15 @@
-/** A character as people see it has hardly ever more UTF-16 code units. */
+/** Maximum length of a grapheme in UTF-16 code units, with rare exceptions. */
 const WIDEST = 64;
 let characters: Intl.Segmenter | undefined;
 
 /**
- * The last place at which a text may be cut, up to `limit`: between characters as people see them, since of one that is cut in
- * two is left what looks as if something hid there.
+ * The last grapheme boundary of a text up to `limit`. Half a grapheme would look like a hidden character.
  */
 export function cutBefore(text: string, limit: number): number {
   if (text.length <= limit) return text.length;
   const start = Math.max(0, limit - WIDEST);
   const around = text.slice(start, limit + WIDEST);
-  // Where nothing is joined and nothing has two units, any place is one.
+  // Without joiners and surrogates, every position is a boundary.
   if (!/[^\0-\u02ff]/.test(around)) return limit;
   characters ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   const found = characters.segment(around).containing(limit - start);
@@ -18,7 +17,7 @@ export function cutBefore(text: string, limit: number): number {
   return /[\ud800-\udbff]/.test(text[limit - 1] ?? "") ? limit - 1 : limit;
 }
 
-/** The beginning of a text, of at most `limit` code units, without a joiner at its end: what it would join is not there. */
+/** The beginning of a text, at most `limit` code units, without a joiner at its end. */
 export function cutShort(text: string, limit: number): string {
   if (text.length <= limit) return text;
   let end = cutBefore(text, limit);

@@ -4,10 +4,10 @@ import { t } from "../text/text.ts";
 
 type Piece = { text: string } | Omit<HiddenPiece, "hidden">;
 
-/** Marks of one text: each is an element, and a page can bear only so many. */
+/** Maximum number of marks in a text: each is an element. */
 const MAX_MARKS = 500;
 
-/** The same pieces, those behind very many hidden ones as one in which these are written out. */
+/** Limits the marks: the pieces after the last mark are joined, and hidden characters in them are spelled out. */
 export function fewMarks(pieces: readonly Piece[], most = MAX_MARKS): readonly Piece[] {
   let marks = 0;
   const at = pieces.findIndex((piece) => "label" in piece && ++marks > most);
@@ -15,7 +15,7 @@ export function fewMarks(pieces: readonly Piece[], most = MAX_MARKS): readonly P
   return [
     ...pieces.slice(0, at),
     {
-      // In brackets of ASCII: others come of another font than the letters, and each change of fonts takes its time.
+      // ASCII brackets: other brackets come from another font, and each font change costs layout time.
       label: pieces
         .slice(at)
         .map((piece) => ("text" in piece ? piece.text : `[${piece.label}]`))
@@ -25,10 +25,10 @@ export function fewMarks(pieces: readonly Piece[], most = MAX_MARKS): readonly P
   ];
 }
 
-/** Text as React shows it: strings stay strings, hidden characters become a visible mark that says which they are. */
+/** Text for React: strings stay strings, and hidden characters become visible marks that name them. */
 export const visible = (text: string, kind: TextKind): ReactNode => marked(fewMarks(findHidden(text, kind)));
 
-/** A text whose hidden stretches have such marks. */
+/** A text with marks for its hidden characters. */
 export function marked(pieces: readonly Piece[]): ReactNode {
   if (pieces.length === 1 && pieces[0] && "text" in pieces[0]) return pieces[0].text;
   return pieces.map((piece, index) =>

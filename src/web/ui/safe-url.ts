@@ -2,8 +2,8 @@ import { t } from "../text/text.ts";
 import { isLocalService, secretsIn, type UrlSecrets } from "./url-secrets.ts";
 
 /**
- * What may be done with an address that somebody else wrote. `link`: open it; `confirm`: show host and full address
- * first; `fragment`: a place in the same document; `text`: not a link at all.
+ * How an untrusted address is handled. `link`: opens; `confirm`: shows the host and the full address first; `fragment`: a
+ * position in the same document; `text`: is not a link.
  */
 export type Verdict =
   | { kind: "link"; href: string; host: string }
@@ -14,19 +14,19 @@ export type Verdict =
 const HIDDEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers drop control bytes from addresses, so they are refused.
   /[\u0000-\u0020\u007f-\u00a0\u00ad\u061c\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]/;
-/** Characters of an address, or of a link's words, that nobody reads to their end. */
+/** Length from which nobody reads an address, or a link's text, to its end. */
 const LONG = 2_000;
-/** There are no longer names of hosts; it stands beside each link. */
+/** Maximum length of a host name, which is shown beside its link. */
 const MAX_HOST_LENGTH = 253;
 const KNOWN_ENDING = /[a-z0-9-]\.(?:com|org|net|io|dev|app|ai|gov|edu)(?:[/:?#@.]|$)/i;
 
 /**
- * Judges an address from Markdown, terminal output or a tool's data. Never throws; anything that is not plainly an
- * absolute http, https or mailto address is text.
+ * Checks an address from Markdown, terminal output or a tool's data. Never throws. Anything other than an absolute http, https
+ * or mailto address is text.
  */
 export function judgeUrl(address: string): Verdict {
   if (address.startsWith("#")) return { kind: "fragment", id: address.slice(1) };
-  // Markdown writes the brackets of an IPv6 address as bytes.
+  // Markdown percent-encodes the brackets of an IPv6 address.
   let source = address.replace(/^(https?:\/\/)%5B([\da-f:.]+)%5D/i, "$1[$2]");
   let reason = "";
   if (/^\/\/[^/\\]/.test(source)) {
@@ -39,7 +39,7 @@ export function judgeUrl(address: string): Verdict {
     if (HIDDEN.test(source) || !URL.canParse(source)) return { kind: "text" };
     const recipient = source.slice(7).split("?")[0] ?? "";
     if (!recipient || recipient.length > MAX_HOST_LENGTH) return { kind: "text" };
-    // What begins a line of its own is another header in some programs.
+    // Some mail programs treat text after a line break as another header.
     return /\?|%0[ad]/i.test(source)
       ? { kind: "confirm", href: source, host: recipient, reason: t.url.fillsMessage }
       : { kind: "link", href: source, host: recipient };
@@ -53,7 +53,7 @@ export function judgeUrl(address: string): Verdict {
   }
   if (!url.hostname || url.hostname.length > MAX_HOST_LENGTH) return { kind: "text" };
   const secrets = secretsOf(source, url);
-  // `user:password@` is told as what it is, unless its name pretends to be a host.
+  // `user:password@` is harmless, unless the user name looks like a host.
   if (!reason) reason = localService(url);
   if (!reason && secrets?.kind === "credentials" && !url.username.includes(".")) reason = t.url.credentials;
   if (!reason) reason = suspicion(source, url);
@@ -63,7 +63,7 @@ export function judgeUrl(address: string): Verdict {
   return { kind: "confirm", href: url.href, host, reason, ...(secrets && { secrets }) };
 }
 
-/** Of the address as it was written and as it will be opened: a browser writes some characters otherwise. */
+/** Checks the address as written and as the browser will open it, because browsers normalize some characters. */
 function secretsOf(source: string, url: URL): UrlSecrets | undefined {
   const [written, opened] = [secretsIn(source), secretsIn(url.href)];
   if (written === undefined || opened === undefined) return written ?? opened;
@@ -100,27 +100,26 @@ function suspicion(source: string, url: URL): string {
   return "";
 }
 
-/** An address with its scheme, or a run of what the names of files, people and hosts are written with. */
+/** An address with its scheme, or a run of characters that occur in names of files, people and hosts. */
 const NAME =
   /https?:\/\/(\[[\da-f:.]+\](?::\d+)?|[^\s/?#\\()[\]<>«»"“”',;!]+)|[\p{L}\p{M}\p{N}_.@+%-]+(?::\d+)?/giu;
 const HOST_LIKE = /^.+\.\p{L}[^.]*$|^\d+(?:\.\d+){3}$/u;
-/** Endings of hosts that hardly anything else ends in: a file is called `main.rs`, a function `console.info`. */
+/** Top-level domains that are rarely endings of other names: files are called `main.rs`, functions `console.info`. */
 const CLAIMING =
   /\.(?:com|org|net|io|dev|app|ai|gov|edu|co|eu|de|uk|fr|nl|ch|se|dk|jp|cn|kr|ca|ru|(?:com?|org|net)\.[a-z]{2})$/;
 
 /**
- * What is no host as it is written: names of products. `asp.net` is a host, too, and so may be whatever the name of a package
- * is, `com.example.app`.
+ * Names of products and packages that look like hosts (`asp.net`, `com.example.app`) and are not treated as hosts.
  */
 const NO_HOST = /^(?:(?:ASP|ADO|VB|ML)\.NET|(?:System|Socket)\.IO|System\.Net)$/;
 
 /**
- * What the words of a link say of the host that it leads to: `same` where they name it and nothing else that looks like a
- * host, `other` where they claim to lead elsewhere, `long` where they are not read, else nothing.
+ * Compares the text of a link with its host. `same`: it names the host, and nothing else that looks like one; `other`: it names
+ * another host; `long`: it is too long to check; otherwise `undefined`.
  */
 export function hostInWords(text: string, host: string): "same" | "other" | "long" | undefined {
   if (text.length > LONG) return "long";
-  // As browsers read an address: without what cannot be seen, and every dot is one.
+  // As browsers parse an address: without invisible characters, and with all kinds of dots equal.
   const words = text
     .normalize("NFKC")
     .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
@@ -149,6 +148,6 @@ function claims(written: string, isAddress: boolean, real: string): boolean {
   const bare = (host: string): string => host.replace(/:\d+$/, "").replace(/^www\./, "");
   if (bare(name) === bare(real)) return false;
   if (isAddress) return HOST_LIKE.test(bare(name));
-  // Of an address of mail only what stands before the @ may pretend: whose it is stands behind it.
+  // In a mail address, only the part before the @ may mislead: the host is after it.
   return !NO_HOST.test(written) && CLAIMING.test(bare(name.replace(/@.*/, "")));
 }

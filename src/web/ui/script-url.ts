@@ -1,4 +1,4 @@
-/** The address of a worker's script in the form that the page's policy demands (Trusted Types). Only for files of the build. */
+/** The address of a worker's script as a TrustedScriptURL, which the page's policy requires. Only for files of the build. */
 export function scriptUrl(url: string): string {
   // TypeScript's library does not have Trusted Types. A TrustedScriptURL is accepted wherever a string is.
   const { trustedTypes } = globalThis as {

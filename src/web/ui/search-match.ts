@@ -1,12 +1,12 @@
 import { createContext, useContext } from "react";
 
 /**
- * Whether a text holds what somebody looks for in what is shown below; absent: nobody does. What shows only a part of its
- * own text shows more where the rest holds it, and does not take that back.
+ * Tells whether a text contains the current search; absent: there is no search. A component that shows only a part of its text
+ * shows more if the rest contains a match, and keeps showing it.
  */
 export const SearchText = createContext<((text: string) => boolean) | undefined>(undefined);
 
-/** Whether somebody looks for something that a text holds. The text is made only then. */
+/** Whether a text contains the current search. The text is created only if there is one. */
 export function useIsSearchMatch(text: () => string): boolean {
   const isIn = useContext(SearchText);
   return isIn?.(text()) === true;

@@ -1,13 +1,13 @@
 const whole = new Intl.NumberFormat("en");
 
-/** `1,234,567`, by English rules. */
+/** `1,234,567`: a number in English format. */
 export const exactNumber = (value: number): string => whole.format(value);
 
 /** `1 turn`, `2,000 turns` */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${exactNumber(count)} ${count === 1 ? one : many}`;
 
-/** `812`, `8.2k`, `1.2M`: a count as a person reads it. */
+/** `812`, `8.2k`, `1.2M`: a rounded count. */
 export function shortNumber(value: number): string {
   const [number, unit] = scaled(value);
   return unit === "K" ? `${number}k` : `${number}${unit}`;
@@ -21,7 +21,7 @@ function scaled(value: number): [number: string, unit: string] {
   return [number < 99.95 ? number.toFixed(1).replace(/\.0$/, "") : String(Math.round(number)), unit];
 }
 
-/** A length in bytes or, for text, in characters, which are as many bytes in nearly all output: `1.2 MB`. */
+/** `1.2 MB`: a length in bytes, or in characters, which are nearly always single bytes. */
 export function byteSize(units: number): string {
   const [number, unit] = scaled(units);
   return `${number} ${unit}B`;

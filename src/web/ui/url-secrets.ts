@@ -2,32 +2,32 @@ import { t } from "../text/text.ts";
 
 /** Finds secrets and risky hosts in a URL. A URL that has one asks before it opens, and the secret is masked. */
 
-/** Names of parameters whose value lets its bearer in. */
+/** Names of parameters whose values are credentials. */
 const SECRET_NAME =
   /^(?:(?:x[-_])?(?:amz|goog)[-_](?:signature|credential|security[-_]token)|.*(?:token|secret|passw(?:or)?d|api[-_]?key|access[-_]?key|private[-_]?key|signature|credentials?)|pwd|auth|authorization|bearer|jwt|sig|sess(?:ion)?[-_]?id|session|otp|sas|ticket)$/i;
-/** The same where a value must also look like a secret: these often name harmless things. */
+/** Names of parameters whose values are credentials only if they look like one, because the names often are harmless. */
 const MAYBE_SECRET_NAME = /^(?:key|code|state|hash|sid|id_hint|invite)$/i;
-/** Beginnings that issuers give their tokens, and the form of a JSON Web Token. */
+/** Prefixes of well-known tokens, and the form of a JSON Web Token. */
 const KNOWN_TOKEN =
   /^(?:gh[opsur]_[A-Za-z0-9]{16,}|github_pat_\w{20,}|glpat-[\w-]{16,}|sk[-_](?:[a-z]+[-_])*[A-Za-z0-9]{16,}[\w-]*|rk_live_\w{16,}|xox[abeoprs]-[\w-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[\w-]{30,}|ya29\.[\w-]{20,}|npm_[A-Za-z0-9]{30,}|hf_[A-Za-z0-9]{20,}|pypi-[\w-]{30,}|dop_v1_[a-f0-9]{32,}|eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?)$/;
 
-/** A value that nobody reads: so many characters of one word that mixes digits and letters. */
+/** Minimum length of a word of mixed digits and letters that counts as a secret. */
 const ENCODED = 32;
-/** In a path these are names of commits, digests and records. */
+/** In a path, these are ids of commits, digests and records. */
 const PLAIN_ID = /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export type Burden = "credentials" | "token" | "encoded";
 export interface UrlSecrets {
-  /** The gravest of what was found. */
+  /** The most serious finding. */
   kind: Burden;
-  /** As they stand in the address, longest first. */
+  /** As in the address, longest first. */
   secrets: readonly string[];
 }
 
 const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\/(?:([^/?#\\]*)@)?([^/?#\\]*)([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/is;
 
-/** What an absolute address carries that should not be shown; `undefined`: nothing that looks like it. */
+/** Finds secrets in an absolute address; `undefined`: there are none. */
 export function secretsIn(address: string): UrlSecrets | undefined {
   const [, user, host = "", path = "", query = "", fragment = ""] = ADDRESS.exec(address) ?? [];
   const found = new Map<string, Burden>();
@@ -40,7 +40,7 @@ export function secretsIn(address: string): UrlSecrets | undefined {
   for (const segment of path.split("/"))
     for (const piece of segment.split(/[;,:]/)) note(piece, burdenOf(piece, "path"));
   noteFields(query);
-  // Some providers hand tokens over behind the number sign, written as a query.
+  // Some providers pass tokens in the fragment, in the form of a query.
   if (/^[?/!]?[^?]*\?|=/.test(fragment)) noteFields(fragment.slice(fragment.indexOf("?") + 1));
   else for (const piece of fragment.split("/")) note(piece, burdenOf(piece, "path"));
 
@@ -56,7 +56,7 @@ export function secretsIn(address: string): UrlSecrets | undefined {
       if (value.length >= 6 && SECRET_NAME.test(plain)) note(value, "token");
       else if (value.length >= 16 && MAYBE_SECRET_NAME.test(plain) && isMixed(value)) note(value, "token");
       else note(value, looks);
-      // Data that is spread over names says as much.
+      // Data may be spread over the names of parameters.
       if (at >= 0) note(name, burdenOf(name, "value"));
     }
   }
@@ -67,7 +67,7 @@ export function secretsIn(address: string): UrlSecrets | undefined {
   return { kind, secrets: [...found.keys()].sort((one, other) => other.length - one.length) };
 }
 
-/** The address, or words that repeat it, with the secrets of it written over: `ghp_…(40 characters)`. */
+/** Masks secrets in the address, or in a text that repeats it: `ghp_…(40 characters)`. */
 export function maskSecrets(text: string, { secrets }: UrlSecrets): string {
   let masked = text;
   for (const secret of secrets) masked = masked.replaceAll(secret, maskOf(secret));
@@ -75,14 +75,14 @@ export function maskSecrets(text: string, { secrets }: UrlSecrets): string {
 }
 
 function maskOf(secret: string): string {
-  // What stands at a token's beginning tells whose it is, and lets nobody in.
+  // The prefix of a token identifies its issuer and is not secret.
   const issuer = /^(?:gh[opsur]_|github_pat_|glpat-|sk[-_]|xox[abeoprs]-|AKIA|ASIA|AIza|npm_|hf_)/.exec(
     secret,
   )?.[0];
   return `${issuer ?? ""}•••${t.url.secret(secret.length)}`;
 }
 
-/** What a piece of an address looks like. */
+/** Classifies a piece of an address. */
 function burdenOf(piece: string, place: "host" | "path" | "value"): Burden | undefined {
   if (piece.length < 16) return undefined;
   const text = decode(piece);
@@ -92,12 +92,12 @@ function burdenOf(piece: string, place: "host" | "path" | "value"): Burden | und
   return isEncoded(text, place) ? "encoded" : undefined;
 }
 
-/** Whether text is data in letters (base64, base32, hex), rather than words. */
+/** Whether a text is encoded data (base64, base32, hex) rather than words. */
 function isEncoded(text: string, place: "host" | "path" | "value"): boolean {
-  // Bytes that are no text.
+  // The decoded bytes are not text.
   if ((text.match(/%[0-9a-f]{2}/gi)?.length ?? 0) >= 12) return true;
   for (const run of text.match(/[A-Za-z0-9+/_=-]{32,}/g) ?? []) {
-    // Words are put together with hyphens and underscores; data has them here and there.
+    // Hyphens and underscores join words; in data they are random.
     const words = run.split(/[-_]/);
     const longest = words.reduce((most, word) => Math.max(most, word.length), 0);
     const isData = words.filter((word) => isMixed(word)).join("").length >= run.length / 2;
@@ -108,7 +108,7 @@ function isEncoded(text: string, place: "host" | "path" | "value"): boolean {
   return false;
 }
 
-/** Whether a word has digits among letters, or changes case within itself as no name does. */
+/** Whether a word has digits between letters, or changes case unlike a name. */
 function isMixed(word: string): boolean {
   if (/\d/.test(word) && /[A-Za-z]/.test(word)) return word.length >= 6;
   const changes = word.match(/[a-z](?=[A-Z])|[A-Z]{2}(?=[a-z])/g)?.length ?? 0;
@@ -123,7 +123,7 @@ function decode(text: string): string {
   }
 }
 
-/** Names and addresses under which clouds tell a machine its own credentials. */
+/** Names and addresses of cloud metadata services, which return a machine's own credentials. */
 const METADATA_HOSTS = new Set([
   "metadata",
   "metadata.google.internal",
@@ -145,8 +145,7 @@ const METADATA_HOSTS = new Set([
 ]);
 
 /**
- * Whether a host, as `URL.hostname` writes it (numbers in one form), is a cloud's metadata service or an address that is valid
- * on this network link only.
+ * Whether a host, normalized as in `URL.hostname`, is a cloud metadata service or a link-local address.
  */
 export function isLocalService(hostname: string): "metadata" | "link-local" | undefined {
   const host = hostname.toLowerCase().replace(/\.$/, "");
@@ -154,7 +153,7 @@ export function isLocalService(hostname: string): "metadata" | "link-local" | un
   const v4 = embeddedV4(host) ?? host;
   if (METADATA_HOSTS.has(v4) || v4 === "169.254.169.254" || v4 === "169.254.170.2") return "metadata";
   if (/^169\.254\.\d+\.\d+$/.test(v4) || /^\[fe[89ab][0-9a-f]:/.test(host)) return "link-local";
-  // Names that public services resolve to the address in them.
+  // Public DNS services resolve these names to the address that they contain.
   const named = /(?:^|[.-])(169[.-]254[.-]\d{1,3}[.-]\d{1,3})(?:[.-]|$)|(?:^|\.)(a9fe[0-9a-f]{4})\./.exec(
     host,
   );

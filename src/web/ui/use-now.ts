@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** The time, again every `every` milliseconds: for ages that are on screen. Without `every` it is that of the last change. */
+/** The current time, updated every `every` milliseconds, for ages on screen. Without `every`, it stays at its last value. */
 export function useNow(every: number | undefined): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -2,22 +2,22 @@ import { useContext, useEffect, useRef, useState } from "react";
 import { reasonOf } from "./ErrorBoundary.tsx";
 import { SearchText } from "./search-match.ts";
 
-/** A text as it came here, perhaps cut on its way. */
+/** A text as loaded, perhaps truncated. */
 export interface CutText {
   readonly text: string;
-  /** Its true length where it was cut. */
+  /** Its full length if it is truncated. */
   readonly truncated?: number;
-  /** Absent where nobody has the whole. */
+  /** Loads the whole text. Absent: it is not available. */
   readonly loadWhole?: () => Promise<string>;
 }
 
-/** A text as far as it is here by now. */
+/** The loaded part of a text. */
 interface Whole {
   readonly text: string;
-  /** Its true length while not all of it is here. */
+  /** Its full length while it is truncated. */
   readonly cut: number | undefined;
   readonly isLoaded: boolean;
-  /** Absent where nobody has more. */
+  /** Loads the rest. Absent: there is none, or it is not available. */
   readonly load: (() => void) | undefined;
   readonly isLoading: boolean;
   /** Why it could not be loaded. */
@@ -25,8 +25,8 @@ interface Whole {
 }
 
 /**
- * Loads the whole of a text that was cut, also where one looks for what is not in the part that is here. What was loaded
- * holds for this text alone, and is cut again when it has grown.
+ * Loads the whole of a truncated text on demand, and for a search that the loaded part does not match. The loaded text is
+ * dropped when the text grows.
  */
 export function useWhole({ text, truncated = 0, loadWhole }: CutText): Whole {
   const [answer, setAnswer] = useState<{ of: string; length: number; text: string }>();
@@ -49,7 +49,7 @@ export function useWhole({ text, truncated = 0, loadWhole }: CutText): Whole {
   const isMatch = useContext(SearchText);
   const loadedFor = useRef<typeof isMatch>(undefined);
   useEffect(() => {
-    // Once for each text that is looked for: what grows would be loaded again and again.
+    // Once per search text: a growing text would be loaded again and again.
     if (isMatch === undefined || isMatch === loadedFor.current) return;
     if (cut === undefined || isLoading || isMatch(text)) return;
     loadedFor.current = isMatch;
