@@ -4,7 +4,7 @@ import { joinLiveChanges, type LiveChange } from "../../model/live-text.ts";
 import { type ClientMessage, PIECE_MARK, type ServerMessage } from "../../protocol.ts";
 import { asked, type ChannelPosition, channelStart, receive, restart, subscription } from "./channel.ts";
 
-/** After so many milliseconds without a message the connection counts as dead, whatever the socket says. */
+/** Time without a message after which the connection counts as dead, in milliseconds. */
 const SILENCE_MS = 10_000;
 const BACKOFF_MS = { first: 500, most: 8_000 };
 /** Maximum delay of a flush without an animation frame: a hidden tab still folds. */
@@ -24,7 +24,7 @@ export interface Connection {
   readonly blocked?: boolean;
 }
 
-/** What one channel received since the last animation frame, joined. A snapshot comes before the frames after it. */
+/** Messages of one channel since the last animation frame: a snapshot, if any, and the frames after it. */
 export interface Batch {
   snapshot?: Extract<ServerMessage, { type: "snapshot" }>;
   frames: Frame[];
@@ -88,7 +88,7 @@ function parse(data: string): ServerMessage | undefined {
   }
 }
 
-/** The one socket. Positions and what they mean are in channel.ts; here are the connection, its clock, and the flush. */
+/** The socket: connection, timeouts and flushing. Positions are handled in channel.ts. */
 export function createLive({
   url,
   probe,

@@ -12,7 +12,7 @@ import { ScreenFailure } from "./ScreenFailure.tsx";
 import { type Client, ClientProvider, useConnection, useStatus } from "./store.ts";
 import { usePageTitle } from "./waiting.ts";
 
-/** Each screen is a script of its own: the first one that is opened does not wait for the others. */
+/** Each screen has its own script, so that the first one need not wait for the others. */
 const ON_DEMAND = { fallback: <main className="blank" aria-busy="true" />, throws: true };
 const SessionsScreen = onDemand(
   async () => (await import("../screens/sessions/SessionsScreen.tsx")).SessionsScreen,

@@ -5,7 +5,7 @@ import { t } from "../text/text.ts";
 import { useNow } from "../ui/use-now.ts";
 import { useClient, useConnection } from "./store.ts";
 
-/** Focuses what the screen shows when the button that has the focus goes away: its first box that scrolls, which is focusable. */
+/** Moves the focus to the screen's first scrolling element when the focused button is removed. */
 const passFocusOn = (button: HTMLElement | null) => (): void => {
   if (button === document.activeElement)
     (button?.closest(".pane") ?? document)
@@ -13,7 +13,7 @@ const passFocusOn = (button: HTMLElement | null) => (): void => {
       ?.focus();
 };
 
-/** Whether what is shown is what is: `live`, or since when it is not. */
+/** Shows `live`, or since when the connection is lost. */
 export function ConnectionState(): ReactNode {
   const connection = useConnection();
   if (connection.status === "live") return <span className="connection">{t.connection.live}</span>;

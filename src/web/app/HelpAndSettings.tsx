@@ -8,8 +8,8 @@ import { openPalette, pageKeys } from "./page-keys.ts";
 export const loadHelpDialogs = () => import("./HelpDialogs.tsx");
 
 /**
- * The buttons for help and settings, which every screen has. `more`: what a narrow screen has no room for; there, one button opens a
- * dialog with everything.
+ * The buttons for help and settings of every screen. `more`: actions for which a narrow screen has no room; there, one button opens
+ * a dialog with all of them.
  */
 export function HelpAndSettings({
   bindings,

@@ -12,7 +12,7 @@ import { useSetting } from "./store.ts";
 
 export type Shown = "keys" | "settings" | "more";
 
-/** The dialog behind one of the buttons of `HelpAndSettings`. */
+/** The dialogs that `HelpAndSettings` opens. */
 export function HelpDialogs({
   shown,
   bindings,
@@ -117,7 +117,7 @@ export function HelpDialogs({
           {/* biome-ignore lint/a11y: what is clicked are links and buttons, which know the keys */}
           <div
             onClick={({ target, currentTarget }) => {
-              // Whatever was chosen is done on the page behind.
+              // The chosen action happens on the page below the dialog.
               if (target instanceof Element && target.closest("a, button") !== null)
                 currentTarget.closest("dialog")?.close();
             }}

@@ -5,11 +5,11 @@ import type { Given } from "./opened-files.ts";
 import { navigate, sessionHref } from "./router.ts";
 import { useClient } from "./store.ts";
 
-/** It comes when it is wanted first. */
+/** Loaded when it is used first. */
 const loadOpened = () => import("./OpenedDialog.tsx");
 type Opened = Awaited<ReturnType<typeof loadOpened>>;
 
-/** `told`: there is a problem to show, or a session to choose. */
+/** `told`: shows a problem, or a choice of sessions. */
 type State =
   | { is: "idle" | "dragging" | "opening" }
   | { is: "told"; opened: Awaited<ReturnType<Opened["openFiles"]>>; Dialog: Opened["OpenedDialog"] };

@@ -13,7 +13,7 @@ export function PushChoice(): ReactNode {
 
   const change = async (wanted: boolean): Promise<void> => {
     setProblem(undefined);
-    // Shown at once: a switch that is disabled while it is used would lose the focus.
+    // Shown immediately: a switch that is disabled during the request would lose the focus.
     setOn(wanted);
     const found = wanted && of !== "off" ? await subscribePush(client, of) : await unsubscribePush(client);
     setProblem(found);

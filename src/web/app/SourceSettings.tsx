@@ -7,16 +7,16 @@ import { t } from "../text/text.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { useClient } from "./store.ts";
 
-/** Between two looks at what the daemon found, in milliseconds. */
+/** Polling interval, in milliseconds. */
 const REFRESH_MS = 5_000;
 
-/** The agents whose session files are read, what was found of each, and a switch for it. */
+/** The agents whose session files are read, what was found of each, and a switch for each. */
 export function SourceSettings(): ReactNode {
   const api = apiOf(useClient());
   const [agents, setAgents] = useState<readonly AgentSource[]>();
-  /** Rises with each change: a reply that was asked for before it is outdated. */
+  /** Increases with each change, which makes replies to earlier requests outdated. */
   const changes = useRef(0);
-  /** Why they could not be asked for, the last time; why a change was not kept. */
+  /** Why the last request failed, or why a change was not stored. */
   const [unloaded, setUnloaded] = useState<string>();
   const [unkept, setUnkept] = useState<string>();
   const problem = unkept ?? unloaded;
@@ -43,7 +43,7 @@ export function SourceSettings(): ReactNode {
   const change = async (agent: string, is_on: boolean): Promise<void> => {
     changes.current += 1;
     setUnkept(undefined);
-    // Shown at once: a switch that is turned off while it is used would lose the focus.
+    // Shown immediately: a switch that is disabled during the request would lose the focus.
     put({ agent, is_on });
     const reply = await api.changeSource(agent, is_on);
     changes.current += 1;

@@ -1,6 +1,6 @@
 import type { Client } from "./store.ts";
 
-/** Tells the daemon that a person is done with what a rule says of a session. `false`: it was not kept. */
+/** Dismisses an alert of a rule for a session in the daemon. `false`: it was not stored. */
 export async function alertDone(
   { ask }: Pick<Client, "ask">,
   rule_id: string,

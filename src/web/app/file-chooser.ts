@@ -1,5 +1,5 @@
 const listeners = new Set<(files: readonly File[]) => void>();
-/** The field of the dialog that was opened last: a browser may forget one that nothing refers to. */
+/** The input of the last file dialog: a browser may collect one that nothing refers to. */
 let chooser: HTMLInputElement | undefined;
 
 /** Asks for session files, or a folder, to open. Browsers allow it only right after a key or a click. */
@@ -16,7 +16,7 @@ export function chooseFiles(what: "file" | "folder"): void {
   input.click();
 }
 
-/** Calls the listener with what was chosen. The result ends it. */
+/** Calls the listener with the chosen files. Returns a function that unsubscribes. */
 export function onFilesChosen(listener: (files: readonly File[]) => void): () => void {
   listeners.add(listener);
   return () => {

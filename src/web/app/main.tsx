@@ -14,7 +14,7 @@ const client = createClient({
   origin: location.origin,
   ...(pathname.startsWith("/assets/") && { build: pathname }),
 });
-// The screen comes with its script, not after an empty page.
+// Render once the screen's script is loaded, so that no empty page is shown.
 void Promise.all([loadText(), loadScreen(parseRoute(new URL(location.href)))]).then(() =>
   createRoot(root).render(
     <StrictMode>

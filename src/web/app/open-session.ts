@@ -30,7 +30,7 @@ export interface OpenSessionState {
   readonly live: readonly LivePart[];
   /** The daemon says that there is no such session, or will not show it. */
   readonly refused?: { readonly code: string; readonly message: string };
-  /** All that the daemon had when it last said so is here. */
+  /** Everything that the daemon had at its last message is loaded. */
   readonly synced: boolean;
   /** The channel is over: nothing follows. */
   readonly ended: boolean;
@@ -42,22 +42,22 @@ export interface OpenSessionState {
 export interface OpenSession {
   readonly id: string;
   readonly state: StoreApi<OpenSessionState>;
-  /** Loads what is missing of `[from, to)`; resolves when it is there or has failed. */
+  /** Loads the missing parts of `[from, to)`. Resolves when they are loaded or have failed. */
   load(from: number, to: number): Promise<void>;
-  /** The part at a position: what is there, or what stood there before a snapshot. */
+  /** The part at a position, or the one that was there before a snapshot. */
   partAt(index: number): TranscriptPart | undefined;
   /** The frames that the state has; `undefined`: none came yet. */
   position(): ChannelPosition | undefined;
   /** Asks anew for a session that was refused: the daemon has found it since. */
   retry(): void;
-  /** Follows the channel until every `follow` was ended; what is folded stays for a return. */
+  /** Subscribes to the channel until every `follow` has ended. The folded state is kept for a return. */
   follow(): () => void;
 }
 
 const NO_LIVE: readonly LivePart[] = [];
 /** How many touched positions are remembered to judge a page that was read while frames arrived. */
 const REMEMBERED = 4_000;
-/** A snapshot that itself leaves a gap is not asked for again at once. */
+/** Delay before another snapshot is requested if one leaves a gap, in milliseconds. */
 const RESYNC_MS = 2_000;
 
 /** What a session needs of the page: its ways to the daemon. */
@@ -75,7 +75,7 @@ export function openSession(client: Client, id: string): OpenSession {
   const open = kept.get(client) ?? new Map<string, OpenSession>();
   kept.set(client, open);
   const session = open.get(id) ?? createOpenSession(id, { api: apiOf(client), live: client.live });
-  // The last used stands last; whoever still shows an older one holds it by its own reference.
+  // Least recently used first. Screens that still show an evicted session hold a reference to it.
   open.delete(id);
   open.set(id, session);
   for (const oldest of open.keys()) {
@@ -85,7 +85,7 @@ export function openSession(client: Client, id: string): OpenSession {
   return session;
 }
 
-/** A session that is not kept: `openSession` is what the page uses. */
+/** A session without the cache. The page uses `openSession`. */
 export function createOpenSession(id: string, { api, live }: SessionClient): OpenSession {
   const state = createStore<OpenSessionState>(() => ({
     change: { type: "reset" },
@@ -108,7 +108,7 @@ export function createOpenSession(id: string, { api, live }: SessionClient): Ope
     let change: Change = { type: "parts", touched: [] };
     if (batch.snapshot?.page !== undefined) {
       const { page, reason } = batch.snapshot;
-      // What a rewritten file held is no picture of what it holds now.
+      // After a rewrite of the file, the former parts are no placeholder for the new ones.
       if (transcript !== undefined && reason !== "rewritten") stale = transcript.parts;
       else stale = undefined;
       transcript = restoreTranscript({ ...page, session_id: id });
@@ -193,11 +193,11 @@ export function createOpenSession(id: string, { api, live }: SessionClient): Ope
       const { epoch, seq, parts, part_count } = reply.value;
       await reached(epoch, seq);
       if (position !== undefined && position.epoch !== epoch) continue;
-      // A frame that came after the page was read changed a part of it while nothing stood there to be changed.
+      // A frame that arrived after the page was read changed one of its parts before that was loaded.
       const outdated = touches.some((touch) => touch.seq > seq && touch.index >= from && touch.index < to);
       if (outdated) continue;
       fill(parts);
-      // Of parts that are long fewer come than were asked for.
+      // The daemon sends fewer parts than requested if they are long.
       const come = new Set(parts.map(({ index }) => index));
       let next = from;
       while (come.has(next)) next += 1;

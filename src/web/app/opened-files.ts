@@ -17,7 +17,7 @@ interface PlacedFile {
 /** Folders that hold no sessions and many files. */
 const SKIPPED: ReadonlySet<string> = new Set(["node_modules", ".git"]);
 
-/** Sends files to the daemon, which keeps them in memory. Gives their sessions, or what is wrong in one sentence. */
+/** Sends files to the daemon, which keeps them in memory. Resolves with their sessions, or with a message about the problem. */
 export async function openFiles(
   client: Client,
   given: Given,
@@ -44,7 +44,7 @@ export async function openFiles(
 const placed = (file: File): PlacedFile => ({ path: file.webkitRelativePath || file.name, file });
 const isWanted = ({ path }: PlacedFile): boolean => !path.split("/").some((name) => SKIPPED.has(name));
 
-/** All files of dropped folders; one more than may be opened where there are more. */
+/** All files of dropped folders, at most one more than may be opened. */
 async function filesBelow(entries: readonly FileSystemEntry[]): Promise<PlacedFile[]> {
   const found: PlacedFile[] = [];
   const waiting = [...entries];
@@ -56,7 +56,7 @@ async function filesBelow(entries: readonly FileSystemEntry[]): Promise<PlacedFi
   return found;
 }
 
-// Chromium has no constructors of these: what they are they say themselves.
+// Chromium has no constructors for these, so their own properties are checked.
 const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile;
 const isFolder = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry => entry.isDirectory;
 

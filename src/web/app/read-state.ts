@@ -2,7 +2,7 @@ import type { ReadStatePatch } from "../../model/read-state.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import type { Client } from "./store.ts";
 
-/** Tells the daemon what was seen of a session, or how it is marked, for all browsers. `false`: it was not kept. */
+/** Stores in the daemon, for all browsers, what was seen of a session or how it is marked. `false`: it was not stored. */
 export async function markRead(
   { ask }: Pick<Client, "ask">,
   session_id: string,

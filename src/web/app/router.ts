@@ -8,7 +8,7 @@ export interface ListFilter {
   readonly states: ReadonlySet<SessionState>;
 }
 
-/** Figures of all sessions: by what they are grouped, and of how many days until today; 0: all. */
+/** Usage of all sessions: the grouping, and the number of days until today; 0: all. */
 export interface UsageView {
   readonly by: UsageGroup;
   readonly days: number;
@@ -46,7 +46,7 @@ const MAX_FIND_TEXT = 200;
 interface Address {
   /** Path, query and fragment. */
   readonly href: string;
-  /** Rises where the address was asked for again that one is at already: what it names is gone to once more. */
+  /** Increases when the current address is requested again, so that its target is navigated to again. */
   readonly visit: number;
 }
 
@@ -75,7 +75,7 @@ const FORMER_STATES: ReadonlyMap<string, readonly SessionState[]> = new Map([
   ["completed", ["idle", "finished"]],
 ]);
 
-/** The screen of an address, `nowhere` where there is none for it. */
+/** The screen of an address; `nowhere` if there is none. */
 export function parseRoute(address: { pathname: string; search: string; hash: string }): Route {
   if (address.pathname === "/") {
     const query = new URLSearchParams(address.search);
@@ -159,7 +159,7 @@ export const cameBack = (): boolean => isBack;
 
 let stateHere: () => unknown = () => null;
 
-/** What the screen wants to find in `history.state` when the reader comes back to an address that was left by a link. */
+/** State that a screen stores in `history.state` for a return to an address that was left by a link. */
 export function keepWhenLeaving(state: () => unknown): () => void {
   stateHere = state;
   return () => {
@@ -167,7 +167,7 @@ export function keepWhenLeaving(state: () => unknown): () => void {
   };
 }
 
-/** Goes to an address of this page without loading it again. The one that it is at makes no second entry in the history. */
+/** Navigates to an address of this page without reloading. The current address adds no history entry. */
 export function navigate(href: string, how: "push" | "replace" = "push"): void {
   const before = here();
   isBack = false;

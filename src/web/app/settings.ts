@@ -8,7 +8,7 @@ export interface Settings {
   readonly theme: "system" | "dark" | "light";
   /** Takes effect when the page is loaded again. */
   readonly language: "system" | "en" | "zh";
-  /** How close rows of the list and of a transcript stand. */
+  /** Density of the rows of the list and of transcripts. */
   readonly density: "comfortable" | "compact";
   readonly thinking: "open" | "closed" | "open-while-live";
   readonly showSteps: boolean;

@@ -39,7 +39,7 @@ export function share(part: number, whole: number): string {
 }
 
 export const WEEK = 7 * 86_400_000;
-/** `now`, `12 min ago`, of what is older than a week its day; what lies ahead (another clock) is now. */
+/** `now`, `12 min ago`, or the date if it is older than a week. A time in the future (of another clock) is `now`. */
 export function ago(at: number, now: number): string {
   if (now - at < 5_000) return t.time.now;
   return now - at < WEEK ? t.time.ago(shortDuration(now - at)) : dayName(at);
@@ -47,7 +47,7 @@ export function ago(at: number, now: number): string {
 /** `2026-09-14 14:03:22`, by the reader's clock. */
 export const exactTime = (at: number): string => `${dayName(at)} ${clockTime(at)}`;
 
-/** The part of a path that tells it from others: its last two names, `~` for a home folder. */
+/** A short form of a path: its last two segments, or `~` for a home folder. */
 export function shortPath(path: string): string {
   const home = path.replace(
     /^(?:\/home\/[^/]+|\/Users\/[^/]+|\/root|[A-Za-z]:\\Users\\[^\\]+)(?=[/\\]|$)/,

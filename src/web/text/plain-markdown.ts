@@ -11,7 +11,7 @@ const CJK = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]`;
 const EMPHASIS: readonly [RegExp, string][] = [
   [/(\*\*\*|\*\*|~~)(?=\S)((?:(?!\1)[^\n])*?\S)\1/gu, "$2"],
   [new RegExp(`${BEFORE}\\*(?=[^\\s*])([^*\\n]*[^\\s*])\\*(?:${AFTER}|(?=${CJK}))`, "gmu"), "$1$2"],
-  // A name like __init__ is no emphasis for whoever wrote it.
+  // A name like __init__ is not meant as emphasis.
   [new RegExp(`${BEFORE}__(?=[^\\s_])((?=[^_\\n]*[^\\w])[^_\\n]*[^\\s_])__${AFTER}`, "gmu"), "$1$2"],
   [new RegExp(`${BEFORE}_(?=[^\\s_])([^_\\n]*[^\\s_])_${AFTER}`, "gmu"), "$1$2"],
 ];

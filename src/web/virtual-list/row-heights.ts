@@ -22,7 +22,7 @@ export function createRowHeights(initial: Iterable<number> = []): RowHeights {
   return heights;
 }
 
-/** `count` rows of one height, to be corrected with `set`: what is alike costs no look at each row. */
+/** `count` rows of one height, to be corrected with `set`. Does not visit each row. */
 export function evenRowHeights(count: number, even: number): RowHeights {
   let length = count;
   // What each row has beyond the even height, and those sums: 1-based, tree[i] is that of the rows in (i − lowbit(i), i].

@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useRef, useState } from "react";
 
-/** Rows are rendered in lots of so many, and one lot beyond the view on each side. */
+/** Rows per batch. One batch beyond the view is rendered on each side. */
 const LOT = 10;
 /** Until the box was measured. */
 export const HEIGHT_ESTIMATE = 600;
@@ -24,14 +24,14 @@ export function useRowsInView(
     const element = box.current;
     if (element === null) return;
     const look = (): void => {
-      // While it is hidden it keeps its rows, one of which may be gone back to.
+      // A hidden list keeps its rows: the focus may return to one of them.
       if (element.clientHeight === 0) return;
       const next = rowsIn(row, element.scrollTop, element.clientHeight);
       setRows((before) => (before.from === next.from && before.to === next.to ? before : next));
     };
     let height = element.clientHeight;
     const observer = new ResizeObserver(() => {
-      // While it is not shown, as on a phone until it is asked for, it cannot be scrolled either.
+      // A list that is not displayed cannot be scrolled.
       if (height === 0) onShown.current?.(element);
       height = element.clientHeight;
       look();

@@ -12,7 +12,7 @@ interface Props {
 }
 
 /**
- * Who can work. What lacks a key or a program is folded away, unless nothing else is there: then it is what one has to see.
+ * Selects an agent. Agents without their key or program are folded, unless there are no others.
  */
 export function AgentChoice({ agents, chosen, invalid, onChoose }: Props): ReactNode {
   const ready = agents.filter(({ unavailable }) => unavailable === undefined);

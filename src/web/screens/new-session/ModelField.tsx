@@ -5,7 +5,7 @@ import { t } from "../../text/text.ts";
 
 type Agent = AgentsReply["agents"][number];
 
-/** A model of an agent: one that is known, or, where the agent takes any, one that is typed. */
+/** Selects a model of an agent: a known one or, if the agent accepts any, a typed one. */
 export function ModelField({
   agent,
   value,
@@ -22,7 +22,7 @@ export function ModelField({
   const id = useId();
   const about = useId();
   const known = agent.models.find((model) => model.id === value);
-  // Also while the field is empty: what is typed next is no choice from the list.
+  // Also while the field is empty: text typed next is no choice from the list.
   const [typing, setTyping] = useState(known === undefined && value !== "");
   const free = agent.any_model && (typing || agent.models.length === 0);
   if (agent.models.length === 0 && !agent.any_model) return null;

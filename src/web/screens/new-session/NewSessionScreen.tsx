@@ -26,7 +26,7 @@ const RETRY_MS = 3_000;
 
 interface Form {
   draft: KeptDraft;
-  /** What the draft has of it, and what is suggested for the rest. */
+  /** The choices of the draft, and suggestions for the rest. */
   choice: Choice;
   problems: Problems;
   /** It is to be started as it is, as soon as its pictures are read. */
@@ -35,7 +35,7 @@ interface Form {
   refused: readonly string[];
 }
 
-/** What is changed is another session: this one may have been started, here or in a tab that has it too. */
+/** Gives a changed draft a new session id: the former one may have been started, here or in another tab. */
 function changed(
   { draft, choice: before, problems, refused }: Form,
   message_id: string,
@@ -68,7 +68,7 @@ export function NewSessionScreen(): ReactNode {
   const [starting, setStarting] = useState(false);
   /** How often pictures are being read just now. */
   const [reading, setReading] = useState(0);
-  /** How often nobody answered, since somebody last did. */
+  /** Number of failed requests since the last reply. */
   const [tries, setTries] = useState(0);
   const prompt = useRef<HTMLTextAreaElement>(null);
   const form = useRef<HTMLFormElement>(null);
@@ -84,7 +84,7 @@ export function NewSessionScreen(): ReactNode {
     setUnread(undefined);
     setReply(answer.value);
     const message_id = newId();
-    // What was chosen before goes before what was used last.
+    // The choices of the draft take precedence over those used last.
     setForm((form) => {
       const { agent, cwd } = form.choice;
       if (agent !== undefined && answer.value.agents.some(({ id }) => id === agent)) return form;
@@ -94,7 +94,7 @@ export function NewSessionScreen(): ReactNode {
         : changed(form, message_id, next, {}, ["agent", "model"]);
     });
   }, [api]);
-  // Again when the daemon is back, and when the reader comes back from setting a key elsewhere.
+  // Repeat when the connection is back, and when the user returns from setting a key elsewhere.
   const live = connection.status === "live";
   useEffect(() => {
     void look();
@@ -110,7 +110,7 @@ export function NewSessionScreen(): ReactNode {
 
   const pictures = draft.images.length;
   useEffect(() => {
-    // They stand above what one writes, and move it behind the buttons.
+    // The problems are shown above the input, and could move it below the buttons.
     if (pictures > 0) prompt.current?.scrollIntoView({ block: "nearest" });
   }, [pictures]);
 
@@ -187,7 +187,7 @@ export function NewSessionScreen(): ReactNode {
       form.draft.message_id === tried.message_id ? { ...form, problems: problemsOf(answer.failure) } : form,
     );
   };
-  // Once more when the daemon is back: it is the same session, however often it is asked for.
+  // Retry when the connection is back. Requests with the same id start only one session.
   const unsent = problems.form !== undefined && tries > 0 && reading === 0;
   const begin = useRef(start);
   begin.current = start;

@@ -6,11 +6,11 @@ import { t } from "../../text/text.ts";
 
 type Agent = AgentsReply["agents"][number];
 
-/** Where a problem stands: at the field that it is about, or at the end. */
+/** Position of a problem: the field that it is about, or the end of the form. */
 type Field = "agent" | "model" | "cwd" | "prompt" | "form";
 export type Problems = Partial<Record<Field, string>>;
 
-/** The first choice: what was used last where that can be used, else the first agent that can. */
+/** The initial choice: the agent used last if it is available, otherwise the first available one. */
 export function suggested({ agents, recent, cwd }: AgentsReply): Choice {
   const usable = (id: string): boolean => agents.some((agent) => agent.id === id && !agent.unavailable);
   const last = recent.find(({ agent }) => usable(agent));
@@ -23,7 +23,7 @@ export function suggested({ agents, recent, cwd }: AgentsReply): Choice {
   };
 }
 
-/** The agent's own folder, else the one that another was last used in. */
+/** The agent's own folder, otherwise the folder used last. */
 export function cwdFor({ agents, recent, cwd }: AgentsReply, id: string | undefined): string {
   const own = agents.find((agent) => agent.id === id)?.cwd;
   const last = recent.find((used) => agents.every((agent) => agent.cwd !== used.cwd));
@@ -38,7 +38,7 @@ export function modelFor({ agents, recent }: AgentsReply, id: string | undefined
   return used ?? agent?.models[0]?.id;
 }
 
-/** What can be said without asking the daemon. */
+/** Problems that are found without the daemon. */
 export function check(
   agent: Agent | undefined,
   choice: Choice,

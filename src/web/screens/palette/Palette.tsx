@@ -22,14 +22,14 @@ import "./palette.css";
 const PAGE = 8;
 
 interface Props {
-  /** The keys of what is on screen, as it was when the palette opened. */
+  /** The key bindings of the screen when the palette opened. */
   bindings: readonly KeyBinding[];
   /** The session on screen. */
   session_id: string | undefined;
   onClose(): void;
 }
 
-/** Goes to a session, a prompt or a screen, or does what a key does: a combobox over them, in a dialog. */
+/** The command palette: a combobox over sessions, prompts, screens and key bindings, in a dialog. */
 export function Palette({ bindings, session_id, onClose }: Props): ReactNode {
   const client = useClient();
   const dialog = useRef<HTMLDialogElement>(null);
@@ -55,7 +55,7 @@ export function Palette({ bindings, session_id, onClose }: Props): ReactNode {
 
   useEffect(() => {
     const element = dialog.current;
-    // Not before: closing gives the focus back to what has it now.
+    // Not earlier, because closing restores the current focus.
     if (element?.open === false) {
       element.showModal();
       element.querySelector("input")?.focus();
@@ -66,7 +66,7 @@ export function Palette({ bindings, session_id, onClose }: Props): ReactNode {
   function choose(index: number): void {
     const action = entries[index]?.action;
     if (action === undefined) return;
-    // The focus goes back first: what the action focuses, or does where the focus is, comes after that.
+    // Restore the focus first, because the action may use or change it.
     dialog.current?.close();
     onClose();
     if ("href" in action) navigate(action.href);
@@ -107,7 +107,7 @@ export function Palette({ bindings, session_id, onClose }: Props): ReactNode {
       className="palette"
       aria-label={t.palette.title}
       onClose={({ currentTarget }) => {
-        // The event comes late: the dialog may have been opened again by then.
+        // The event is asynchronous: the dialog may have been opened again.
         if (!currentTarget.open) onClose();
       }}
       onClick={({ target, currentTarget }) => {

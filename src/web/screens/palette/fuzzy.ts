@@ -9,7 +9,7 @@ export interface Fit {
 
 /** A match in the details is worth this share of one in the title. */
 const DETAIL_SHARE = 0.4;
-/** Scattered letters must stand this close together: the stretch that holds them, for each letter of the word. */
+/** Maximum length of the range that contains scattered letters, per letter of the word. */
 const MAX_STRETCH = 3;
 
 /**

@@ -10,7 +10,7 @@ import { bodyOf, conditionOf, type RuleDraft } from "./rule-draft.ts";
 
 const STATUSES = ["waiting", "failed", "interrupted", "completed"] as const;
 
-/** Writes a rule: its kind, its condition, and what it would have said of past sessions. */
+/** The form of a rule: its kind and condition, with a trial on past sessions. */
 export function RuleForm({
   draft,
   isNew,

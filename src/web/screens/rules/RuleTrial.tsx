@@ -7,7 +7,7 @@ import { plainMarkdown } from "../../text/plain-markdown.ts";
 import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 
-/** How often a rule would have applied so far, and where. */
+/** Number and places of past matches of a rule. */
 export function RuleTrial({ trial }: { trial: RuleTrialReply }): ReactNode {
   const { times, sessions, is_more, searched, all, not_indexed, hits } = trial;
   const facts = [

@@ -27,7 +27,7 @@ export function RulesScreen(): ReactNode {
   const [problem, setProblem] = useState<string>();
   const [draft, setDraft] = useState<RuleDraft>();
   const add = useRef<HTMLButtonElement>(null);
-  /** Rises with each change: a reply that was asked for before it is outdated. */
+  /** Increases with each change, which makes replies to earlier requests outdated. */
   const changes = useRef(0);
   usePageTitle(t.rules.pageTitle);
   const begin = (): void => setDraft(emptyDraft(newId()));
@@ -67,7 +67,7 @@ export function RulesScreen(): ReactNode {
   };
   const toggle = ({ id, name, when, scope, is_on }: Rule): Promise<void> =>
     change(async () => {
-      // Shown at once: a switch that changes late is pressed twice.
+      // Shown immediately: users press a switch that changes late twice.
       setRules((before) => before?.map((rule) => (rule.id === id ? { ...rule, is_on: !is_on } : rule)));
       const body = { name, when, is_on: !is_on, ...(scope !== undefined && { scope }) };
       const reply = await api.putRule(id, body);

@@ -13,7 +13,7 @@ export interface RuleDraft {
   readonly measure: "tokens" | "cost";
   readonly above: string;
   readonly status: "waiting" | "failed" | "interrupted" | "completed";
-  /** Of a session that waits; empty: at once. */
+  /** Minutes that a session has waited; empty: immediately. */
   readonly waits: string;
   readonly scope: string;
 }

@@ -168,7 +168,7 @@ function termsOf(text: string): string[] {
   }
 }
 
-/** How many matches there are, and what was not searched. */
+/** The number of matches, and what was not searched. */
 function summaryOf({ hits, page }: Results): string {
   const found = hits.length === 0 ? t.search.none : t.count.matches(hits.length);
   const more = page.next === undefined ? "" : ` ${t.search.soFar}`;

@@ -21,7 +21,7 @@ const TYPING_MS = 150;
 const GROWN_MS = 1_000;
 
 type Hit = SearchReply["hits"][number];
-/** The place where one is among those of a part. */
+/** Index of the current match among those of a part. */
 interface Stop {
   /** The part whose row shows it. */
   readonly part_id: string;
@@ -36,12 +36,12 @@ export interface FindStart {
   readonly also: readonly string[];
   /** The part that the address names, and the one whose row shows it. */
   readonly part?: { readonly id: string; readonly row_id: string };
-  /** Whether the view goes to the match; else the reader is back where they were, and it is marked there. */
+  /** Whether to scroll to the match. Otherwise the reading position was restored, and the match is only marked. */
   readonly moves: boolean;
 }
 
 interface Props {
-  /** Absent: the reader opened it, to write what they look for. */
+  /** Absent: the user opened the search and types the text. */
   start?: FindStart | undefined;
   session: OpenSession;
   scroller: RefObject<ScrollerHandle | null>;
@@ -54,7 +54,7 @@ interface Props {
   onClose(): void;
 }
 
-/** Finds text in the whole session, also where nothing is loaded: the daemon searches, the view goes there. */
+/** Finds text in the whole session, including parts that are not loaded: the daemon searches, and the view scrolls to the match. */
 export function Find({ start, session, scroller, input, opened, onHit, onText, onClose }: Props): ReactNode {
   const api = apiOf(useClient());
   const [text, setText] = useState(start?.text ?? "");
@@ -66,7 +66,7 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
   const [at, setAt] = useState<number>();
   const [stop, setStop] = useState<Stop>();
   const marks = useRef<Marks>(undefined);
-  /** Gone to as soon as it is there: what a part leaves out may still have to come. */
+  /** The match to scroll to once it is rendered: a truncated part may have to be loaded first. */
   const wish = useRef<{
     part_id: string;
     side: "first" | "last";
@@ -78,7 +78,7 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
   const searchedOpened = useRef(opened);
   const hits = reply !== undefined && "hits" in reply ? reply.hits : [];
 
-  /** `reveal`: the match comes into view, or only into that of the boxes in its row; absent: it is marked where it is. */
+  /** `reveal`: scrolls the match into view, or only within the boxes of its row. Absent: only marks it. */
   const stand = (
     part_id: string,
     ranges: readonly Range[],
@@ -93,7 +93,7 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
     revealWithin(rows, range);
     if (reveal === "view") scroller.current?.toRange(range);
   };
-  /** After the rows have changed: stands where one stood, or goes where one wanted to. */
+  /** After the rows have changed: keeps the current match, or scrolls to the requested one. */
   const settle = (): void => {
     const wanted = wish.current;
     if (wanted?.reveal === "view" && wanted.here !== scroller.current?.here().index) wish.current = undefined;
@@ -123,7 +123,7 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
     wish.current = { part_id, side, here: scroller.current?.here().index, reveal: "view" };
     current.current.settle();
   };
-  /** Marks the place that the address names, and goes there unless the reader is back where they were. */
+  /** Marks the match in the address, and scrolls to it unless the reading position was restored. */
   const begin = ({ part, moves }: FindStart, found: readonly Hit[]): void => {
     const named = found.findIndex(({ part_id }) => part_id === part?.id);
     setAt(named < 0 ? undefined : named);
@@ -179,7 +179,7 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
       const next = reply.hits;
       setReply(reply);
       if (!isFirst) {
-        // What came moves nobody.
+        // New parts do not move the view.
         const { at, hits } = current.current;
         const stood = at === undefined ? undefined : hits[at];
         const same = next.findIndex(({ part_id }) => part_id === stood?.part_id);
@@ -303,7 +303,7 @@ interface Found extends SearchReply {
   readonly partly: number;
 }
 
-/** With what is found in outputs that were opened, and without what only the text in whose place they stand holds. */
+/** Adds matches in opened outputs, and removes those in the texts that the outputs replace. */
 function withOpened(
   reply: SearchReply,
   opened: Outputs["opened"],
@@ -329,14 +329,14 @@ function withOpened(
   };
 }
 
-/** Whether something came since: pages that were loaded meanwhile change what is here, not what there is. */
+/** Whether the session has grown since. Pages that were loaded meanwhile do not count. */
 function hasGrown(before: Transcript | undefined, now: Transcript | undefined): boolean {
   if (before === now || before === undefined || now === undefined) return false;
   const { length } = now.parts;
   return length !== before.parts.length || now.parts.at(length - 1) !== before.parts.at(length - 1);
 }
 
-/** The part whose row shows a hit: a result stands in the card of its call. */
+/** The part whose row shows a match: a result is shown in the card of its call. */
 function rowOf(session: OpenSession, { index, part_id }: Hit): string | undefined {
   const part = session.partAt(index);
   if (part?.type !== "tool_result" || part.call_index === undefined) return part_id;

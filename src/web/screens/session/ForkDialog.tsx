@@ -39,7 +39,7 @@ export function GoOnDialog({
   const [fork_id] = useState(newId);
   const working = row.control?.state !== "idle";
 
-  // Requested at once, so that it is there when the user chooses.
+  // Requested immediately, so that it is loaded when the user chooses.
   const [coming] = useState(() => pastPrompt(api, row.id, prompt_id, row.control?.takes_images === true));
   const [past, setPast] = useState<ApiResult<PastPrompt>>();
   const isOpen = useRef(false);

@@ -30,7 +30,7 @@ interface Props {
   onGo(index: number): void;
 }
 
-/** A map of the whole session: what stands where, and what of it is in view. A click, a drag or a key goes there. */
+/** A map of the whole session with its marks and the visible range. A click, a drag or a key scrolls there. */
 export function OutlineMap({ marks, inView, onGo }: Props): ReactNode {
   const view = useStore(inView);
   const count = Math.max(marks.part_count, view.to + 1, 1);

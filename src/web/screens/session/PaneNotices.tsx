@@ -3,7 +3,7 @@ import type { OpenSessionState } from "../../app/open-session.ts";
 import { failureText } from "../../text/failure-text.ts";
 import { t } from "../../text/text.ts";
 
-/** What a pane says above its transcript: what a key found, which parts are not there, why the session is not live. */
+/** Notices above a transcript: results of keys, missing parts, and why the session is not live. */
 export function PaneNotices({
   message,
   failure,

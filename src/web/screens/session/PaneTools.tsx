@@ -13,9 +13,9 @@ export interface PaneTool {
   /** What it opens is open. */
   isOpen?: boolean;
   isDisabled?: boolean;
-  /** Loads the script of what it opens. */
+  /** Loads the script of the view that the button opens. */
   load?(): Promise<void>;
-  /** Follows the name where there is room. */
+  /** Shown after the name if there is room. */
   detail?: string;
 }
 

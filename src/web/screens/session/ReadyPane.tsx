@@ -50,13 +50,13 @@ import { useReadState } from "./use-read-state.ts";
 import { useSide } from "./use-side.ts";
 import { WaitingBanner } from "./WaitingBanner.tsx";
 
-/** How a session stands, before its name in the window's title. */
+/** The state of a session, shown before its name in the window's title. */
 function titleState(row: SessionSummary): string {
   if (isWaiting(row)) return "[WAITING] ";
   return row.status === "running" ? "[RUNNING] " : row.status === "failed" ? "[FAILED] " : "";
 }
 
-/** A session whose transcript is there. It holds together what the parts of the pane share; what each of them does is in its own file. */
+/** The pane of a session whose transcript is loaded. Connects the parts of the pane, each of which has its own file. */
 export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSession }): ReactNode {
   const { session_id, fragment, visit, beside, find, besideOf } = props;
   const client = useClient();
@@ -79,7 +79,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
   const inspect = useCallback((what: Inspected) => setInspected(what), []);
 
   const [reading] = useState(() => loadReading(session_id));
-  // One comes back to the place that was taken under this very address; a link goes to what it names, if it names a part.
+  // Restore the position of a former visit to this address. A link that names a part navigates to it.
   const resumes =
     reading.place !== undefined && (fragment === "" || (reading.fragment === fragment && cameBack()));
   const [initial] = useState(() =>
@@ -163,7 +163,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
   const onPlace = useCallback(
     (place: Parameters<typeof keepPlace>[0], turn: number) => {
       keepPlace(place);
-      // What was said of another place.
+      // Messages about another position.
       setMessage("");
       setCurrent(Math.max(0, turn));
       const index = scroller.current?.here().index;

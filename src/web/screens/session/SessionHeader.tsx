@@ -113,12 +113,12 @@ function statusRuleFact(row: SessionSummary): Fact[] {
   const title = statusRuleText(row);
   const rule = row.status_rule?.rule;
   if (title === undefined || rule === undefined) return [];
-  // The record tells the state, or as good as tells it: the badge says so on hover.
+  // The state is from the record. The tooltip of the badge is enough.
   if (rule === "record" || rule === "gone" || rule === "answered") return [];
   return [{ key: "status-rule", text: t.statusRule.short[rule], title }];
 }
 
-/** The days on which a session began and was written last: its parts tell the hours. None where its clock makes no sense. */
+/** The first and last day of a session; its parts show the times. None if the recorded times are out of range. */
 function daysOf({ started_at = Number.NaN, last_activity_at }: SessionSummary): Fact[] {
   const times = [started_at, last_activity_at];
   if (times.some((at) => Number.isNaN(new Date(at).getTime()))) return [];
@@ -131,7 +131,7 @@ function daysOf({ started_at = Number.NaN, last_activity_at }: SessionSummary): 
   ];
 }
 
-/** ` of 200k (12%)`, where there is a limit that tokens can be a share of. */
+/** ` of 200k (12%)`, if the context limit is known. */
 function shareOf({ tokens, limit = 0 }: NonNullable<Props["context"]>): string {
   const percent = Math.round(100 * (tokens / limit));
   return limit > 0 && Number.isFinite(percent) ? t.facts.share(shortNumber(limit), percent) : "";
@@ -160,7 +160,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** What a session is, in two lines: where it belongs, its title and state; then its facts. A narrow pane keeps the first. */
+/** The header of a session in two lines: path, title and state; then its facts. A narrow pane shows only the first. */
 export function SessionHeader({ row, since, context, synced, besideOf, children }: Props): ReactNode {
   const title = sessionTitle(row);
   const kind = runKind(row);

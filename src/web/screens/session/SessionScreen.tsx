@@ -9,7 +9,7 @@ import "./print.css";
 interface Props {
   session_id: string;
   fragment: string;
-  /** Another number: what the fragment names is asked for again. */
+  /** Changes when the fragment's target is requested again. */
   visit: number;
   beside: string | undefined;
   /** Texts to mark, from the address. */

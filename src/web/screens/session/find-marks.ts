@@ -1,17 +1,17 @@
 import { textPattern } from "../../../model/text-pattern.ts";
 
-/** The names under which the style sheet knows what was found, and where one is among it. */
+/** Names of the CSS highlights for all matches and for the current match. */
 const FOUND = "find";
 const CURRENT = "find-current";
 
 /** Looking through all that is on screen rests this many times as long as it took: it never takes more than a part of the time. */
 const REST = 8;
 
-/** Where a text stands among the rows of a pane. */
+/** Marks matches in the rows of a pane. */
 export interface Marks {
   /** The places in one part that can be seen, in their order. */
   inPart(part_id: string): Range[];
-  /** Marks the place where one is. */
+  /** Marks the current match. */
   setCurrent(range: Range | undefined): void;
   end(): void;
 }
@@ -85,7 +85,7 @@ export function markText(
   return {
     inPart(part_id) {
       const row = document.getElementById(`part-${part_id}`);
-      // The title of an open prompt stands in its text once more, there whole.
+      // The title of an open prompt is repeated in its text.
       const ranges = (panes.get(rows)?.found ?? []).filter(
         ({ startContainer: { parentElement } }) =>
           row?.contains(parentElement?.closest(".part-body, .turn-prompt") ?? null) &&
@@ -109,9 +109,9 @@ export function markText(
   };
 }
 
-/** Elements that stand within a line: what one reads as one text goes over their ends. */
+/** Inline elements: a match may span them. */
 const INLINE = "a, b, code, del, em, i, ins, mark, s, span, strong, sub, sup, u";
-/** What stands in these stands in columns or apart: one does not read on from one to the next. */
+/** Elements with columns or separate contents: a match does not span them. */
 const APART = ".line, .line-figures, .marker-line, .part-gutter, .run-action, .tool-with-action, .turn-facts";
 const BLOCK = `:not(${INLINE}), .line-failure, :is(${APART}) > *`;
 
@@ -151,7 +151,7 @@ function rangesIn(rows: HTMLElement, pattern: RegExp): Range[] {
   return ranges;
 }
 
-/** Brings a range into view in the boxes below `rows` that hold it: what is folded opens, what scrolls is scrolled. */
+/** Scrolls a range into view within its boxes below `rows`, and opens folded ones. */
 export function revealWithin(rows: HTMLElement, range: Range): void {
   const inner = range.startContainer.parentElement;
   for (let element = inner; element !== null && element !== rows; element = element.parentElement) {

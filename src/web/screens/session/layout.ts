@@ -10,7 +10,7 @@ import { createRowHeights, evenRowHeights } from "../../virtual-list/row-heights
 
 /** Space below a turn's last row, in pixels. */
 export const TURN_GAP = 24;
-/** Heights in pixels of what was not measured yet. */
+/** Estimated heights of unmeasured rows, in pixels. */
 const HEADING_ESTIMATE = 40;
 const UNLOADED_ESTIMATE = 44;
 const ROW_ESTIMATE = 28;
@@ -23,7 +23,7 @@ export interface VisibleTurn {
   readonly rows: { index: number; top: number }[];
 }
 
-/** What is visible in two windows as one list: what is in both stands in it once. */
+/** Merges the visible rows of two windows. Rows in both occur once. */
 export function joinTurns(one: readonly VisibleTurn[], other: readonly VisibleTurn[]): VisibleTurn[] {
   const turns = new Map(one.map((visible) => [visible.turn.index, visible]));
   for (const visible of other) {
@@ -47,20 +47,20 @@ export interface RowFilter {
   readonly hidden: Iterable<number>;
 }
 
-/** What is shown of a transcript: where each turn and part stands, at a cost that does not depend on their number. */
+/** The layout of a transcript: the position of each turn and row, at a cost that does not depend on their number. */
 export interface Layout {
   readonly height: number;
   readonly parts: number;
   /** Everything may differ; heights that were measured hold at their positions until they are measured again. */
   reset(transcript: Transcript, settings: LayoutSettings): void;
-  /** The parts that are shown although they are empty, by id: of what is being written there. Returns the positions of changes. */
+  /** Sets the empty parts that are shown, by id, because live text is written into them. Returns the positions of changes. */
   setLive(part_ids: ReadonlySet<string>, shown: Transcript): number[];
-  /** Parts were appended, and those at `touched` may be shown differently now. Returns what is new at the end. */
+  /** Updates the layout after parts were appended, and parts at `touched` changed. Returns the new rows at the end. */
   update(transcript: Transcript, touched: readonly number[]): { rows: number; errors: number };
   /** `false`: it had this height. */
   measureRow(index: number, height: number): boolean;
   measureHeading(turn: number, height: number): boolean;
-  /** Of what stands below the last part and is no part. */
+  /** Sets the height of content below the last part, in pixels. */
   measureTail(height: number): boolean;
   /** Top of the tail. */
   readonly tailTop: number;
@@ -119,7 +119,7 @@ export function createLayout(): Layout {
   const turnCount = (): number => transcript?.turns.length ?? 0;
   const turnOf = (index: number): number =>
     transcript === undefined ? -1 : turnOfPart(transcript.turns, index);
-  /** The first turn whose heading stands in this slot, turns without parts before it included. */
+  /** The first turn with a heading in this slot, including turns without parts before it. */
   const firstHeadingIn = (turn: number): number => {
     const slot = turnAt(turn)?.first_part;
     let first = turn;
@@ -145,7 +145,7 @@ export function createLayout(): Layout {
 
   const partAt = (index: number): TranscriptPart | undefined => transcript?.parts.at(index);
   const isHeading = (index: number): boolean => turnAt(turnOf(index))?.prompt_index === index;
-  /** Under a filter there are no groups: of what stands in one, some may be hidden. */
+  /** With a filter there are no groups, because it may hide some of their markers. */
   const isInGroup = (index: number): boolean =>
     settings.filter === undefined &&
     continuesGroup(partAt, index, turnAt(turnOf(index))?.first_part ?? 0, settings);
@@ -228,7 +228,7 @@ export function createLayout(): Layout {
         if (index >= before) continue;
         look(index);
         settle(index);
-        // Whether the next row stands alone or in a group depends on this one.
+        // Whether the next row is in a group depends on this one.
         for (let next = index + 1; next < before; next += 1) {
           const part = partAt(next);
           look(next);
@@ -279,7 +279,7 @@ export function createLayout(): Layout {
       const turns: VisibleTurn[] = [];
       if (transcript === undefined || turnCount() === 0) return turns;
       const first = Math.max(0, slots.at(Math.max(0, from)));
-      // A turn without parts stands in the slot of the next one.
+      // The heading of a turn without parts is in the slot of the next turn.
       for (let turn = firstHeadingIn(Math.max(0, turnOf(first))); turn < turnCount(); turn += 1) {
         const here = turnAt(turn);
         if (here === undefined) break;

@@ -40,7 +40,7 @@ export interface PaneActions {
   openAgent(): void;
   mark(patch: ReadStatePatch): Promise<boolean>;
   setMessage(message: string): void;
-  /** Closes what is open, the latest first; else stops the agent. */
+  /** Closes the last opened element; if there is none, stops the agent. */
   readonly escape: { readonly does: string; run(): void };
 }
 
@@ -108,7 +108,7 @@ export function paneKeys(pane: PaneActions): KeyBinding[] {
   ];
 }
 
-/** Keys of what the reader has seen, and of what they do not want to see. */
+/** Keys for the read state and for filters. */
 function readingKeys(pane: PaneActions): KeyBinding[] {
   const { session_id, row } = pane;
   return [

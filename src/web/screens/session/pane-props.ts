@@ -1,9 +1,9 @@
-/** Which session a pane shows, and what the address says of it. */
+/** The session of a pane, and the pane's part of the address. */
 export interface PaneProps {
   session_id: string;
   /** What the address names in this session; empty in the pane beside. */
   fragment: string;
-  /** Another number: what the fragment names is asked for again. */
+  /** Changes when the fragment's target is requested again. */
   visit: number;
   /** The run shown beside this session. */
   beside: string | undefined;

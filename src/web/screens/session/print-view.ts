@@ -9,7 +9,7 @@ import type { Layout, VisibleTurn } from "./layout.ts";
 const MOST = 2_000;
 
 interface Bounded {
-  /** Says what is left out, in a sentence. Absent: nothing is. */
+  /** Reports what is left out. Absent: nothing is. */
   readonly leftOut?: string;
   /** The range of parts that are left out because they are not loaded. */
   readonly unloaded?: { readonly from: number; readonly to: number };

@@ -24,7 +24,7 @@ const answer = (kind: string) => (): void => {
   row?.querySelector<HTMLButtonElement>(`button[data-answer="${kind}"]`)?.click();
 };
 
-/** Keys that answer an approval: capitals, and only where the reader stands. */
+/** Keys that answer the focused approval: capital letters. */
 export const answerKeys = (): readonly KeyBinding[] => [
   { keys: ["Y"], does: t.keys.allow, keyOnly: true, run: answer("allow_once") },
   { keys: ["A"], does: t.keys.allowAlways, keyOnly: true, run: answer("allow_always") },

@@ -16,7 +16,7 @@ interface Followed {
   fragment: string;
   /** Texts that the address wants marked. */
   find: readonly string[];
-  /** Another number: what the fragment names is asked for again. */
+  /** Changes when the fragment's target is requested again. */
   visit: number;
   /** The row that was marked where the reader is back in the place that they left under this address; absent: they are not. */
   resumed: { readonly marked: string | undefined } | undefined;
@@ -25,13 +25,13 @@ interface Followed {
   /** Goes to a part by position and opens it; gives the part whose row shows it. */
   goTo(index: number, open: boolean): Promise<string | undefined>;
   toTurn(turn: number): Promise<void>;
-  /** An address is about to be followed: what was said and marked of another place is over. */
+  /** Called before navigation to an address: clears messages and marks of the former position. */
   onLeave(): void;
   onFind(start: FindStart): void;
   onMessage(message: string): void;
 }
 
-/** Goes to what the address names: once per address, and again when the same link is followed anew. */
+/** Navigates to the target of the address, once per address, and again when the same link is followed again. */
 export function useAddressFollowed(options: Followed): void {
   const { session, fragment, find, visit, resumed, isMain } = options;
   const api = apiOf(useClient());
@@ -56,11 +56,11 @@ export function useAddressFollowed(options: Followed): void {
       onFind({ text, also, moves, ...(part === undefined ? {} : { part }) });
     };
     if (before === undefined && resumed !== undefined) return beginFind(resumed.marked ?? id, false);
-    // Find was closed: nothing else is asked for.
+    // Find was closed: no other target is requested.
     if (isSamePlace && find.length === 0) return;
     if (before === undefined && fragment === "") return beginFind(undefined, true);
     onLeave();
-    // Back from where a link led to: what was in view then, wherever this address leads.
+    // After a return from a link, restore the former view, whatever the address names.
     const place = isMain ? placeFrom(history.state) : undefined;
     if (place !== undefined) {
       scroller.current?.toPlace(place);
@@ -69,7 +69,7 @@ export function useAddressFollowed(options: Followed): void {
     const now = session.state.getState().transcript;
     if (now === undefined || kind === undefined || id === undefined) return beginFind(undefined, true);
     const lead = async (): Promise<string | undefined> => {
-      // The view flushes what it renders, which React refuses while it runs effects.
+      // The view uses `flushSync`, which React does not allow during effects.
       await Promise.resolve();
       if (kind === "turn") {
         for (let turn = 0; turn < now.turns.length; turn += 1) {

@@ -16,17 +16,17 @@ import type { Inspected } from "./inspect/inspected.ts";
 
 const SAVE_MS = 300;
 const NEWLINE = 0x0a;
-/** Whole outputs that are held at once: each may have `OUTPUT_PIECE` bytes. */
+/** Number of whole outputs in the cache. Each may have `OUTPUT_PIECE` bytes. */
 const MAX_OUTPUTS = 4;
-/** Bytes at an image's beginning in which its size is looked for: a photo's notes and colour profile stand before that. */
+/** Bytes at the start of an image in which its size is searched: metadata and colour profiles may precede it. */
 const HEADER = 1024 * 1024;
 
-/** What the transcript needs from the screen, and what the screen remembers for the reader. */
+/** The services and the state of the user that a screen provides for a transcript. */
 interface ReadingHost {
   host: TranscriptHost;
   outputs: Outputs;
   setOpen(part_id: string, open: boolean): void;
-  /** `undefined`: each part as the settings say. Forgets what was opened and closed by hand. */
+  /** Opens or closes all parts; `undefined`: as in the settings. Discards manual choices. */
   setAllOpen(open: boolean | undefined): void;
   allOpen: boolean | undefined;
   /** Remembers the place, soon. */
@@ -42,9 +42,9 @@ interface SessionFacts {
   is_managed: boolean;
   /** It waits for a person. */
   waiting: boolean;
-  /** Absent where nothing can begin at its prompts. Stays the same. */
+  /** Absent: prompts cannot be continued from. Stays the same. */
   goOnFrom?: ((prompt_id: string) => void) | undefined;
-  /** Shows what changed, what a model call was given, or figures. Stays the same. */
+  /** Opens the inspector. Stays the same. */
   inspect(what: Inspected): void;
   notes: NotesHost | undefined;
 }
@@ -257,7 +257,7 @@ export function useReadingHost(
 function pieceLength(bytes: Uint8Array): number {
   const lines = bytes.lastIndexOf(NEWLINE) + 1;
   if (lines > bytes.length / 2) return lines;
-  // The bytes of a character behind its first one are 0b10xxxxxx.
+  // Continuation bytes of UTF-8 are 0b10xxxxxx.
   return bytes.findLastIndex((byte) => (byte & 0xc0) !== 0x80);
 }
 

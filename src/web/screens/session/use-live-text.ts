@@ -10,9 +10,9 @@ export type LiveTextPart = TranscriptPartOf<"text"> | TranscriptPartOf<"thinking
 
 /** What the agent has written and not recorded yet, as the transcript shows it. */
 export interface LiveText {
-  /** Texts and thoughts that stand below the last recorded part. */
+  /** Texts and thoughts shown below the last recorded part. */
   readonly tail: readonly LiveTextPart[];
-  /** The part as it is shown: a running call with its output so far, an empty text with what it will have. */
+  /** The part with its live text: a running call with its output so far, an empty text with its content so far. */
   shownAs(part: TranscriptPart | undefined): TranscriptPart | undefined;
 }
 
@@ -23,7 +23,7 @@ interface Shown {
   readonly part: TranscriptPart;
 }
 
-/** The parts of the transcript that what is being written is shown in, by id. */
+/** The parts of the transcript that show live text, by id. */
 export function liveRows({ live, transcript }: OpenSessionState): ReadonlySet<string> {
   if (live.length === 0 || transcript === undefined) return NO_ROWS;
   return new Set(

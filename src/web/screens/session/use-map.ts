@@ -4,7 +4,7 @@ import { apiOf } from "../../api/api.ts";
 import type { OpenSession } from "../../app/open-session.ts";
 import { useClient } from "../../app/store.ts";
 
-/** How long after a session has grown its marks are asked for again, in milliseconds. */
+/** Delay between the growth of a session and the next request of its marks, in milliseconds. */
 const GROWN_MS = 1_000;
 
 /**

@@ -95,7 +95,7 @@ export function useNavigation({
     const here = scroller.current?.here().index ?? 0;
     const marked =
       target === undefined || transcript === undefined ? undefined : positionOf(transcript, target);
-    // From the failure that one stands on, even when it is not at the top of the view.
+    // From the current failure, even if it is not at the top of the view.
     const stands = marked !== undefined && scroller.current?.shows(marked);
     const from = stands ? marked + by : here - (by === 1 ? 0 : 1);
     const onwards = await locateError(session, api, from, by);

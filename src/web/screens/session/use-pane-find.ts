@@ -18,7 +18,7 @@ export interface PaneFind {
   readonly text: string;
   setText(text: string): void;
   open(): void;
-  /** Opens it with what the address wants found. */
+  /** Opens find with the texts of the address. */
   openAt(start: FindStart): void;
   /** Find led to this row. */
   led(row: string | undefined): void;

@@ -28,10 +28,10 @@ export function useFocusOnOpening({ isBeside, isReady }: { isBeside: boolean; is
   }, [isBeside, isReady]);
 }
 
-/** The focus comes back to what opened the run beside when that closes, else to the session's own transcript. */
+/** Returns the focus to the element that opened the split view when it closes, otherwise to the session's transcript. */
 export function useFocusBack(scroller: RefObject<ScrollerHandle | null>, beside: string | undefined): void {
   const before = useRef<{ beside: string | undefined; opener: Element | null }>({ beside, opener: null });
-  // Before the paint: the browser takes the focus from what is hidden by it.
+  // Before the paint, when the browser removes the focus from hidden elements.
   useLayoutEffect(() => {
     const { beside: last, opener } = before.current;
     if (last === beside) return;

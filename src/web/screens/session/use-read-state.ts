@@ -5,7 +5,7 @@ import { markRead } from "../../app/read-state.ts";
 import { useClient } from "../../app/store.ts";
 import type { ScrollerHandle } from "./TranscriptScroller.tsx";
 
-/** After so many milliseconds on screen a part counts as seen. */
+/** Time on screen after which a part counts as seen, in milliseconds. */
 const DWELL_MS = 1_000;
 
 /**
@@ -28,7 +28,7 @@ export function useReadState(
     const opened = rowNow();
     if (!isListed || opened === undefined) return;
     const { parts, new_parts: count = 0 } = opened;
-    // Of a session that nobody has seen anything of, nothing stands out as new.
+    // A session that was never opened has no "new" line.
     if (count > 0 && count < parts && current.current === undefined) {
       current.current = parts - count;
       setFirstNew(current.current);

@@ -3,13 +3,13 @@ import { useSetting } from "../../app/store.ts";
 import type { ScrollerHandle } from "./TranscriptScroller.tsx";
 import { useMatch } from "./use-match.ts";
 
-/** The outline and the runs of a session: beside its transcript or, where there is no room, in a sheet over it. */
+/** The outline and the runs of a session: beside its transcript or, without room, in a sheet over it. */
 export interface Side {
   /** The reader wants it, and there is room beside the transcript. */
   readonly isBeside: boolean;
   /** The reader wants it wherever there is room. */
   readonly isWanted: boolean;
-  /** It lies over the transcript. */
+  /** It is a sheet over the transcript. */
   readonly isSheet: boolean;
   toggle(): void;
   closeSheet(): void;
@@ -23,7 +23,7 @@ export function useSide(
   const [isSheet, setIsSheet] = useState(false);
   // The same widths as in session.css.
   const hasRoom = !useMatch("(max-width: 900px)") && beside === undefined && main;
-  /** The focus must not be lost with what it is in. */
+  /** Moves the focus out of a side that closes. */
   const leave = (): void => {
     if (document.activeElement?.closest(".side")) scroller.current?.focus();
   };

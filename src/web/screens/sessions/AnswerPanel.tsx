@@ -8,7 +8,7 @@ import type { TranscriptHost } from "../../transcript/host.ts";
 import { OpenRequests } from "../requests/OpenRequests.tsx";
 import { answerKeys } from "../session/session-keys.ts";
 
-/** Answers what a session asks without leaving the list. */
+/** Answers a session's request within the list. */
 export function AnswerPanel({ row, open }: { row: SessionSummary; open: readonly OpenRequest[] }): ReactNode {
   useKeys(answerKeys());
   return <OpenRequests row={row} open={open} host={HOST} />;

@@ -15,7 +15,7 @@ import {
 } from "./attention.ts";
 import "./attention.css";
 
-/** Its script comes when something is answered. */
+/** Its script is loaded when a request is answered. */
 const AnswerPanel = lazy(async () => ({ default: (await import("./AnswerPanel.tsx")).AnswerPanel }));
 
 /** What needs a person, above the list of sessions. `version`: another one, and the rows are other ones. */

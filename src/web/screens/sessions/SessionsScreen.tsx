@@ -63,7 +63,7 @@ function useCalmVersion(): number {
       waits = isPressed;
       if (!isPressed) setVersion(rows.getState().version);
     };
-    // Of another button the release may never be told: it opens the browser's own menu.
+    // The release of another button may fire no event, because it opens the browser's menu.
     const press = ({ button }: PointerEvent): void => {
       if (button === 0) isPressed = true;
     };
@@ -128,7 +128,7 @@ function placed(items: readonly ListItem[], heights: { readonly row: number; rea
 
 const USAGE = usageHref({ by: "day", days: USAGE_DAYS });
 
-/** Every session of this machine, grouped, filtered as one types, live. `filter`: what the address says. */
+/** The live list of all sessions, grouped and filtered. `filter`: from the address. */
 export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
   const client = useClient();
   const left = leftOf(client);
@@ -174,7 +174,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
   const [known, setKnown] = useState(named);
   if (named !== known) {
     setKnown(named);
-    // Gone to by the history: what this screen wrote is what it shows.
+    // After a history navigation, the address is what this screen wrote.
     if (named !== address) setFilter(filter);
   }
   useEffect(() => {
@@ -209,7 +209,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
     };
   }, [left, look]);
 
-  // What is in view stays there when something comes or goes above it: it is shifted as most of its rows are.
+  // Visible rows keep their position when rows above them change: the view is shifted as most of them are.
   const shown = useRef(rows);
   useLayoutEffect(() => {
     const before = shown.current;
@@ -263,10 +263,10 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
             : Math.min(sessions.length - 1, Math.max(0, here + by)),
     );
     if (to === undefined) return;
-    // Below the heads of the list and of a group, above the end of what is in view.
+    // Below the headers of the list and the group, and above the lower edge of the view.
     const least = to.end + element.scrollHeight - total - element.clientHeight;
     element.scrollTop = Math.min(to.top - 40, Math.max(element.scrollTop, least));
-    // The row is in the document once what is in view now is rendered.
+    // The row is in the document once the current view is rendered.
     flushSync(look);
     focus(to.id);
   };
@@ -274,7 +274,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
     const links = scroller.current?.querySelectorAll<HTMLElement>("[data-session]") ?? [];
     [...links].find(({ dataset }) => dataset.session === id)?.focus({ preventScroll: true });
   }, []);
-  // Coming back, one is where one was.
+  // Restore the position of a former visit.
   useEffect(() => focus(left.focused), [left, focus]);
 
   const [notSaved, setNotSaved] = useState(false);
@@ -334,7 +334,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
   useKeys(bindings);
   const needsYou = by.waiting.size;
 
-  // A list that became shorter is told of late by the browser.
+  // The browser reports late that a list has become shorter.
   const viewTop = Math.min(view.top, total - view.height);
   // A row that has the focus stays in the document, or the focus would be gone with it.
   const inFocus = focused();
@@ -497,7 +497,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
             lost={connection.status === "lost" ? lostWords(connection) : undefined}
             roots={status?.roots.map(({ path }) => path) ?? []}
             onClear={() => {
-              // Its button goes away.
+              // The button is removed.
               search.current?.focus();
               setFilter({ text: "", states: new Set() });
             }}

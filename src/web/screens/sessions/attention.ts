@@ -26,20 +26,20 @@ export interface AttentionItem {
   readonly key: string;
   readonly kind: AttentionKind;
   readonly row: SessionSummary;
-  /** What it is about: what the agent asks, or the rule that lists it. */
+  /** The agent's request, or the rule that lists the session. */
   readonly reason: string;
   /** Since when it is so, in milliseconds since 1970; of what runs: its last sign of life. */
   readonly since: number;
   /** When the agent stops waiting. */
   readonly expires_at?: number;
   readonly href: string;
-  /** Set where it can be answered here. */
+  /** Set if it can be answered here. */
   readonly request_id?: string;
   /** Of a rule. */
   readonly rule_id?: string;
 }
 
-/** A running session that has recorded nothing for so long is listed as quiet, in milliseconds. */
+/** Time without a record after which a running session is listed as quiet, in milliseconds. */
 export const QUIET_MS = 10 * 60_000;
 
 /**
@@ -120,8 +120,8 @@ function listedBy(row: SessionSummary, now: number): Pick<AttentionItem, "kind" 
 }
 
 /**
- * The list as it stays under a pointer or the keyboard: what was listed keeps its place, and stays though its reason is gone; what is
- * new comes last.
+ * The list while it has the pointer or the focus: listed items keep their place, also if their reason is gone, and new ones are
+ * appended.
  */
 export function heldInPlace(
   before: readonly AttentionItem[],

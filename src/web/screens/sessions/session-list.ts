@@ -35,7 +35,7 @@ export type ListItem =
 /** The key of the group of pinned sessions: no folder is called so. */
 const PINNED = "\0pinned";
 
-/** One form for what is written in several: in capitals, composed, half or full width. */
+/** Normalizes case, composition and width. */
 const plain = (text: string): string => text.normalize("NFKC").toLowerCase();
 
 const texts = new WeakMap<SessionSummary, string>();
@@ -74,7 +74,7 @@ function newestFirst(a: SessionSummary, b: SessionSummary): number {
   return b.last_activity_at - a.last_activity_at || (a.id < b.id ? -1 : 1);
 }
 
-/** When the day began that was so many days before: not all days have 24 hours. */
+/** The start of the day `days` before. Not all days have 24 hours. */
 export function dayBefore(now: number, days: number): number {
   const day = new Date(now);
   day.setHours(0, 0, 0, 0);
@@ -95,7 +95,7 @@ function periods(now: number): (row: SessionSummary, waits: boolean) => string {
   };
 }
 
-/** Whether it stands on its own: nobody's run, or no way leads up from it to such a session. */
+/** Whether it is a top-level row: it is no run, or its ancestors are not listed. */
 function isTop(byId: ReadonlyMap<string, SessionSummary>, row: SessionSummary): boolean {
   if (row.parent === undefined || !byId.has(row.parent.session_id)) return true;
   const seen = new Set<string>();
@@ -188,7 +188,7 @@ export function listItems(
 
   const groups = new Map<string, SessionSummary[]>();
   const period = periods(query.now);
-  // Before all others, whatever the groups are.
+  // Pinned sessions are first in every grouping.
   const pinned = top.filter((row) => row.pinned === true);
   if (pinned.length > 0) groups.set(PINNED, pinned);
   for (const row of top) {

@@ -76,7 +76,7 @@ export function UsageScreen({ by, days }: { by: UsageGroup; days: number }): Rea
   );
 }
 
-/** How much has no price, and what is not counted yet. */
+/** The unpriced share, and what is not counted yet. */
 function Notes({ usage: { total, not_indexed } }: { usage: UsageReply }): ReactNode {
   const { tokens, unpriced_tokens, unpriced_models } = total.cost;
   const named = unpriced_models.filter((model) => model !== "");

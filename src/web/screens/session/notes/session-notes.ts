@@ -98,10 +98,10 @@ function createSessionNotes(client: Client, session_id: string): SessionNotes {
   };
 }
 
-/** Kept with the client, so that what is being written outlasts a visit to another screen. */
+/** Stored with the client, so that drafts survive a visit to another screen. */
 const known = new WeakMap<Client, Map<string, SessionNotes>>();
 
-/** The notes of a session, kept up to date; `undefined`: a session of which nothing is stored. */
+/** The notes of a session, live; `undefined`: nothing is stored of the session. */
 export function useSessionNotes(session_id: string): SessionNotes | undefined {
   const client = useClient();
   const revision = useRow(session_id)?.notes?.revision;

@@ -15,7 +15,7 @@ export function Breadcrumbs({
   besideOf,
 }: {
   row: SessionSummary;
-  /** The session that this one stands beside: on the way to it this one stays open. */
+  /** The session beside which this one is open. Links on the path to it keep this one open. */
   besideOf?: string | undefined;
 }): ReactNode {
   const above = useStore(
@@ -52,7 +52,7 @@ export function Breadcrumbs({
   );
 }
 
-/** The sessions above one, nearest first; the last one `undefined` where it is not known. */
+/** The ancestors of a session, nearest first; the last one is `undefined` if it is not known. */
 function sessionsAbove(
   byId: ReadonlyMap<string, SessionSummary>,
   row: SessionSummary,
