@@ -23,7 +23,7 @@ import { source, transcriptPart, turn } from "./model/transcript/transcript.ts";
  * schemas here are what both halves run.
  */
 
-/** Sent with every REST request beside the cookie: a form or an image of another page cannot set it. */
+/** Header of every REST request with a cookie. Forms and images of other pages cannot set it. */
 export const CLIENT_HEADER = "x-verbatim-client";
 
 /** The channel of the list: every session's row, and what changes of it. */
@@ -35,7 +35,7 @@ export { GROWING_LIMIT, OUTPUT_END, OUTPUT_LIMIT, TEXT_LIMIT } from "./model/tru
 
 /** Parts in one page of `/api/sessions/:id/parts`, and in the tail of a snapshot. */
 export const PAGE_SIZE = 200;
-/** How often a client hears where its channels stand, in milliseconds, whatever else it hears. */
+/** Interval at which a client receives the positions of its channels, in milliseconds. */
 export const HEARTBEAT_MS = 4_000;
 
 // --- REST -----------------------------------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ export const statusReply = record({
       level: z.enum(["info", "warning", "error"]),
       text: z.string(),
       remedy: optional(z.string()),
-      /** It is of a place that cannot be read, of which there may be many. */
+      /** It is about an unreadable path, of which there may be many. */
       unread: optional(z.literal(true)),
     }),
   ),
@@ -94,7 +94,7 @@ export const sessionPage = record({
   open_calls: z.array(z.tuple([z.string(), z.number()])),
   /** Results whose call has not come, by its id. */
   orphan_results: optional(z.array(z.tuple([z.string(), z.number()]))),
-  /** The fold's own position: what is open now. */
+  /** The state of the fold: what is open now. */
   open: record({
     message_id: optional(uuid),
     turn_open: z.boolean(),
@@ -134,7 +134,7 @@ export type LocateReply = z.infer<typeof locateReply>;
 /** `GET /api/sessions/:id/parts/:part/whole` → the part uncut (attachments still by reference). */
 export const wholePartReply = record({ part: transcriptPart });
 
-/** `GET /api/sessions/:id/parts/:part/raw` → the record as it stands in the agent's file. */
+/** `GET /api/sessions/:id/parts/:part/raw` → the raw record of the agent's file. */
 export const rawReply = record({
   file: z.string(),
   /** From 1; 0: it cannot be counted. */
@@ -145,7 +145,7 @@ export const rawReply = record({
   text: z.string(),
   truncated: optional(z.number()),
   archived: z.boolean(),
-  /** Where the record stands in the agent's store, when that is no line of `file`: `file` is Verbatim's log of it then. */
+  /** Position of the record in the agent's store, if that is not `file`. Then `file` is Verbatim's record log. */
   place: optional(source),
 });
 export type RawReply = z.infer<typeof rawReply>;
@@ -160,13 +160,13 @@ export type RawReply = z.infer<typeof rawReply>;
  * only plain pictures keep their type.
  */
 
-/** `POST /api/link` with `{}` → an address that lets one more browser in, once. */
+/** `POST /api/link` with `{}` → an address that signs in one more browser, once. */
 export const linkReply = record({ link: z.string() });
 
-/** `GET /api/sessions/:id/search?q=` → parts that contain the text, in whatever case, form and width, in order, at most 1,000. */
+/** `GET /api/sessions/:id/search?q=` → at most 1,000 parts that contain the text, in order. Ignores case, Unicode form and width. */
 export const searchReply = record({
   total: z.number(),
-  /** Outputs of which the whole is in a file, that is not searched. */
+  /** Number of outputs whose whole is in a file, which is not searched. */
   in_files: z.number(),
   hits: z.array(record({ index: z.number(), part_id: uuid, excerpt: z.string() })),
 });
@@ -194,7 +194,7 @@ export const searchAllReply = record({
         id: uuid,
         /** `note`: a person's note on the part `id`; on the session, `id` is the note's own id. */
         kind: z.enum(SEARCH_KINDS),
-        /** Who said it; `agent`: the program around the model, or a parent agent. */
+        /** The author; `agent`: the agent's program, or a parent agent. */
         by: z.enum(["person", "model", "tool", "agent"]),
         /** Of a note: its id. */
         note_id: optional(uuid),
@@ -217,9 +217,9 @@ export const searchAllReply = record({
   /** Sessions in the index, and those of them that this page and the ones before looked at or ruled out. */
   sessions: z.number(),
   searched: z.number(),
-  /** Files and sessions that the index lacks so far, or has in an older state. */
+  /** Number of files and sessions that are not indexed yet, or only in an older state. */
   not_indexed: z.number(),
-  /** Parts of which only the beginning and end are searched. */
+  /** Number of parts of which only the beginning and end are searched. */
   cut_parts: z.number(),
   took_ms: z.number(),
 });
@@ -241,7 +241,7 @@ export type RulesReply = z.infer<typeof rulesReply>;
 export const ruleReply = record({ rule });
 export type RuleReply = z.infer<typeof ruleReply>;
 /** `POST /api/rules/:rule/done/:session` with `{}` → `{}`: a person is done with what the rule says of the session. */
-/** `POST /api/rules/try` with `RuleTrialBody`: how often a rule would have applied in what was recorded so far. */
+/** `POST /api/rules/try` with `RuleTrialBody`: how often a rule would have applied to past records. */
 export const ruleTrialReply = record({
   times: z.number(),
   /** Different sessions among them. */
@@ -297,9 +297,9 @@ export const agentsReply = record({
       any_model: z.boolean(),
       takes_images: z.boolean(),
       scripted: optional(z.boolean()),
-      /** A folder of its own, where it does no harm: suggested instead of one that was used before. */
+      /** A scratch folder, suggested instead of one that was used before. */
       cwd: optional(z.string()),
-      /** It cannot be used now: what is missing and what to do. */
+      /** Set if it cannot be used now: what is missing, and the remedy. */
       unavailable: optional(record({ message: z.string(), remedy: z.string() })),
     }),
   ),
@@ -332,7 +332,7 @@ export const newSessionReply = record({ session_id: uuid });
 /** `POST /api/sessions/:id/prompts` → `{}`. While the agent works: `queue` for after the turn, `steer` into it now. */
 export const sendPromptBody = record({ prompt: promptBody, when: z.enum(["queue", "steer"]) });
 export type SendPromptBody = z.infer<typeof sendPromptBody>;
-/** `GET /api/sessions/:id/prompts/:message` → `PromptBody`: all of a prompt that waits, of which the row has the beginning. */
+/** `GET /api/sessions/:id/prompts/:message` → `PromptBody`: the whole of a queued prompt. The row has only its beginning. */
 /**
  * `POST /api/sessions/:id/prompts/:message/withdraw` → `{}`: takes a queued prompt back. `withdrawal_id`: of the sender's making,
  * so that of two who do it only one has the prompt.
@@ -347,7 +347,7 @@ export const stopBody = record({ turn_id: optional(uuid) });
 export type StopBody = z.infer<typeof stopBody>;
 /** `POST /api/sessions/:id/compact` with `{}` → `{}`. `POST /api/sessions/:id/model` with `{ model }` → `{}`. */
 export const modelBody = record({ model: z.string() });
-/** `POST /api/sessions/:id/requests/:request` → `{ outcome, answer? }` as it stands now: the first answer wins. */
+/** `POST /api/sessions/:id/requests/:request` → the current `{ outcome, answer? }`: the first answer wins. */
 export const answerBody = record({
   /** Of an approval: the digest of the subject that was on screen. */
   digest: optional(z.string()),
@@ -397,7 +397,7 @@ export const agentSource = record({
   folders: z.array(record({ path: z.string(), exists: z.boolean() })),
   /** Sessions that are known, without the runs of sub-agents. */
   sessions: z.number(),
-  /** When its folders were looked at last and what was new in them was read. Absent: not since the daemon started. */
+  /** When its folders were last scanned and read. Absent: not since the daemon started. */
   read_at: optional(z.number()),
   /** Folders and files that cannot be read; `remedy`: what to do. */
   problems: z.array(record({ path: z.string(), text: z.string(), remedy: optional(z.string()) })),
@@ -408,7 +408,7 @@ export const sourcesReply = record({ agents: z.array(agentSource) });
 export type SourcesReply = z.infer<typeof sourcesReply>;
 /** `POST /api/sources/:agent` → the agent as it is now. */
 export const sourceBody = record({ is_on: z.boolean() });
-/** `POST /api/push`: a browser's subscription (W3C Push API) and what it wants to be notified of. */
+/** `POST /api/push`: a browser's subscription (W3C Push API) and the events that it subscribes to. */
 export const pushSubscriptionBody = record({
   endpoint: z.url({ protocol: /^https?$/ }).max(2_048),
   /** Base64url: the browser's public key (P-256, uncompressed) and its authentication secret. */
@@ -492,7 +492,7 @@ export const verifyBody = record({
 export interface VerifyReply extends Verification {
   digest_shown: string;
   digest_reread: string;
-  /** The page's parts beside the record. Absent: the request has none. */
+  /** The comparison of the page's parts with the record. Absent: the request has none. */
   page?: {
     compared: number;
     /** Of the same parts in the record, as they are sent to pages (`sequenceDigest`). */
@@ -510,10 +510,10 @@ export interface DiskState {
   bytes_read: number;
   /** When the file was written last, in milliseconds since 1970. */
   written_at: number;
-  /** Milliseconds from the last write until it was read, or so far. Absent: the file has not grown since the daemon started. */
+  /** Milliseconds between the last write and its reading, or until now if it is not read yet. Absent: the file has not grown since the daemon started. */
   lag?: number;
 }
-/** `GET /api/sessions/:id/disk`: how far the transcript is behind its record. */
+/** `GET /api/sessions/:id/disk`: the lag of the transcript behind its record. */
 export interface DiskReply {
   /** The newest frame. */
   epoch: string;
@@ -595,7 +595,7 @@ export const contextItemReply = record({ text: z.string() });
 export type ContextItemReply = z.infer<typeof contextItemReply>;
 /** `POST /api/sessions/:id/fork` → 201 `{ session_id }`: a new session with all before that prompt, and, if given, a new prompt. */
 export const forkBody = record({ session_id: uuid, before: uuid, prompt: optional(promptBody) });
-/** `POST /api/sessions/:id/rewind` → `{}`: the session goes on from before that prompt (the id of its part); nothing is deleted. */
+/** `POST /api/sessions/:id/rewind` → `{}`: the session continues from before that prompt (the id of its part). Nothing is deleted. */
 export const rewindBody = record({ before: uuid });
 
 /** Every refusal: `{ error: { code, message, remedy? } }` with the status that fits. */
@@ -608,7 +608,7 @@ export type ErrorReply = z.infer<typeof errorReply>;
 
 /** In the socket's address: longer messages come in pieces, so that who waits for one hears of it. */
 export const IN_PIECES = "pieces";
-/** Ends a piece of which more follows (it is "end of transmission block"): JSON holds none. */
+/** Ends a piece of a message that continues ("end of transmission block"). JSON never contains it. */
 export const PIECE_MARK = "\x17";
 
 /** Client to daemon. */
@@ -638,7 +638,7 @@ export const serverMessage = z.discriminatedUnion("type", [
     /** What changed of the live parts once the frames are applied: both belong together. */
     live: optional(liveChange),
   }),
-  /** The state at `seq`: a barrier, what came before is replaced. */
+  /** The state at `seq`. Replaces everything before. */
   record({
     type: z.literal("snapshot"),
     channel: z.string(),
@@ -661,7 +661,7 @@ export const serverMessage = z.discriminatedUnion("type", [
     changed: z.array(sessionSummary),
     removed: z.array(uuid),
   }),
-  /** Where each subscribed channel stands: a gap shows here if nowhere else. */
+  /** The positions of all subscribed channels, which reveal gaps. */
   record({
     type: z.literal("heartbeat"),
     at: z.number(),

@@ -1,5 +1,5 @@
 import { messageOf } from "../model/narrow.ts";
-/** A mistake of the person who called: said in one line, without a stack. */
+/** A usage mistake: reported in one line, without a stack. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }

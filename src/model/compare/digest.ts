@@ -1,7 +1,7 @@
 import type { TranscriptPart } from "../transcript/transcript.ts";
 import { comparedText } from "./verify.ts";
 
-/** Digits of a part's digest: half of SHA-256 tells parts apart, and thousands of them are sent. */
+/** Hex digits of a part's digest: half of SHA-256 is enough, and thousands of them are sent. */
 const PART_DIGITS = 32;
 
 /** Digests of parts on the page and in the daemon. Needs `crypto.subtle`, which browsers have on HTTPS and loopback only. */

@@ -18,7 +18,7 @@ export const ruleAlert = record({
 });
 export type RuleAlert = z.infer<typeof ruleAlert>;
 
-/** What a rule last said of a session. */
+/** The last alert of a rule for a session. */
 export const storedAlert = record({
   rule_id: uuid,
   session_id: z.string(),

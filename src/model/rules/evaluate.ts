@@ -20,7 +20,7 @@ export interface Firing {
   readonly text?: string;
 }
 
-/** A part as it was recorded, with what can be looked up beside it. */
+/** A recorded part, with facts that are needed to evaluate it. */
 export interface RecordedPart {
   readonly part: TranscriptPart;
   /** When what completed it was recorded. */
@@ -90,7 +90,7 @@ export function createEvaluator(rule: Rule): RuleEvaluator {
 export const endsByItself = ({ when }: Pick<RuleBody, "when">): boolean =>
   when.type === "silence" || (when.type === "status" && when.status === "waiting");
 
-/** Whether a rule has to see what is recorded, beside the rows. */
+/** Whether a rule needs the recorded frames, not only the rows. */
 export const needsFrames = ({ when }: Pick<RuleBody, "when">): boolean =>
   when.type === "event" || (when.type === "budget" && when.of === "turn");
 

@@ -6,7 +6,7 @@ import { emptyTranscript, type Transcript } from "../transcript/transcript-state
 /** A turn with more parts than this is forgotten on the way, so that memory stays bounded. */
 const MAX_PARTS = 10_000;
 
-/** The present turn of a session, folded so far. */
+/** The current turn of a session, folded so far. */
 export interface WatchedTurn {
   readonly transcript: Transcript;
   /** The position of the part that still grows. */
