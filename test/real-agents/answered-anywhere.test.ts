@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -15,6 +15,7 @@ import {
 } from "../browser/harness.ts";
 import { configureAgents } from "./environment.ts";
 import { installAgents } from "./installed-agents.ts";
+import { endLeftoverProcesses } from "./leftover-processes.ts";
 import { type ModelServer, startModelServer } from "./model-server.ts";
 import { type AgentName, SCENARIOS } from "./scenarios.ts";
 import { missingTmux, openTerminal, type Terminal } from "./terminal.ts";
@@ -75,17 +76,19 @@ describe.skipIf(missing !== undefined)(`agents in terminals, answered from anywh
     browser = await openBrowser();
   });
   afterEach(async ({ task }) => {
-    if (task.result?.state === "fail") {
-      console.error(`The terminal at the end:\n${terminal.screen()}`);
-      console.error(`The page at the end:\n${await page.locator("body").innerText()}`);
+    try {
+      if (task.result?.state === "fail") {
+        console.error(`The page at the end:\n${await page.locator("body").innerText()}`);
+        console.error(`The terminal at the end:\n${terminal.screen()}`);
+      }
+    } finally {
+      await browser.close();
+      terminal.close();
+      await daemon.stop();
+      endLeftoverProcesses(home.codex);
+      model.close();
+      await home.remove();
     }
-    await browser.close();
-    terminal.close();
-    // A Codex terminal leaves its server running, and a process that updates it.
-    spawnSync("pkill", ["-f", home.codex]);
-    await daemon.stop();
-    model.close();
-    await home.remove();
   });
 
   /** Attaches an agent, starts it in a terminal with a prompt, and opens its session in the page. */
@@ -112,6 +115,8 @@ describe.skipIf(missing !== undefined)(`agents in terminals, answered from anywh
   const card = () => page.getByRole("region", { name: "Asked in a terminal" });
   const transcript = () => page.getByRole("region", { name: "Transcript", exact: true });
   const made = () => existsSync(join(project, "made.txt"));
+  const helped = () => existsSync(join(project, "helped.txt"));
+  const openRun = () => page.getByRole("link", { name: /open run/i }).click();
   const expandAll = () => page.getByRole("button", { name: "Expand all" }).click();
   const allow = () =>
     card()
@@ -138,9 +143,14 @@ describe.skipIf(missing !== undefined)(`agents in terminals, answered from anywh
       await begin(agent, "[[scenario:touch]] Make a file");
       await card().getByText("touch made.txt").first().waitFor();
       expect(made()).toBe(false);
+      await terminal.shows(agent.dialog);
       await allow();
       await expect.poll(made).toBe(true);
       await terminal.shows(/That was it\./);
+      expect(terminal.screen()).not.toMatch(agent.dialog);
+      const log = readFileSync(join(home.data, "attach/answers.jsonl"), "utf8").trim().split("\n");
+      expect(log).toHaveLength(1);
+      expect(log[0]).toContain("touch made.txt");
       await endsWith("That was it.");
     });
 
@@ -150,8 +160,10 @@ describe.skipIf(missing !== undefined)(`agents in terminals, answered from anywh
       await terminal.shows(agent.dialog);
       terminal.press(...agent.allow);
       await card().waitFor({ state: "detached" });
+      await page.getByText("The request was answered in the terminal.").waitFor();
       await expect.poll(made).toBe(true);
       await endsWith("That was it.");
+      expect(existsSync(join(home.data, "attach/answers.jsonl"))).toBe(false);
     });
 
     it("a command that the page denies does not run", async () => {
@@ -244,13 +256,95 @@ describe.skipIf(missing !== undefined)(`agents in terminals, answered from anywh
     await transcript().getByText("Paint it blue").first().waitFor();
   });
 
+  it("a plan of Claude Code is approved in the page", async () => {
+    await begin(CLAUDE, "[[scenario:plan]] Plan it", "plan");
+    await card().getByText("Paint it").first().waitFor();
+    await card().getByRole("button", { name: "Approve", exact: true }).click();
+    await terminal.shows(/The answer to the plan has come\./);
+    await endsWith("The answer to the plan has come.");
+  });
+
+  it("a question of Codex in its plan mode is answered in the page", async () => {
+    await begin(CODEX, "[[scenario:greeting]] Hello");
+    await terminal.shows(/Hello\./);
+    terminal.press("BTab");
+    await terminal.shows(/Plan mode/);
+    await terminal.submit("[[scenario:question]] Ask me");
+    await card().getByText("Which colours?").first().waitFor();
+    await card().getByRole("radio", { name: /Green/ }).check();
+    await card().getByRole("button", { name: "Answer" }).click();
+    await terminal.shows(/Thank you\./);
+    await endsWith("Thank you.");
+    await expandAll();
+    await transcript().getByText("Green").first().waitFor();
+  });
+
+  it("a dialog of Claude Code that is interrupted in the terminal takes the card away", async () => {
+    await begin(CLAUDE, "[[scenario:touch]] Make a file");
+    await card().getByText("touch made.txt").first().waitFor();
+    await terminal.shows(CLAUDE.dialog);
+    terminal.press("Escape");
+    await card().waitFor({ state: "detached" });
+    await transcript().getByText("Permission refused").first().waitFor();
+    expect(made()).toBe(false);
+  });
+
+  it("a request of Codex is answered from the page after a restart of the daemon", async () => {
+    await begin(CODEX, "[[scenario:touch]] Make a file");
+    await card().getByText("touch made.txt").first().waitFor();
+    await daemon.stop("SIGKILL");
+    daemon = await startDaemon(home, ["--no-samples"]);
+    await openPage();
+    await openSession();
+    await card().getByText("touch made.txt").first().waitFor();
+    await allow();
+    await expect.poll(made).toBe(true);
+    await endsWith("That was it.");
+  });
+
+  it("after a restart of the daemon, the page sends the person to the terminal of Claude Code", async () => {
+    await begin(CLAUDE, "[[scenario:touch]] Make a file");
+    await card().getByText("touch made.txt").first().waitFor();
+    await daemon.stop("SIGKILL");
+    daemon = await startDaemon(home, ["--no-samples"]);
+    await openPage();
+    await openSession();
+    await page.getByText(/answer in its terminal \(tmux/).waitFor();
+    expect(await card().count()).toBe(0);
+    await terminal.shows(CLAUDE.dialog);
+    terminal.press(...CLAUDE.allow);
+    await endsWith("That was it.");
+  });
+
   it("an approval of a sub-agent of Claude Code is answered at its parent", async () => {
-    await begin(CLAUDE, "[[scenario:parent]] Let a helper do it");
+    // Claude Code's sub-agents are answered only while a page shows the session: it is opened first.
+    await begin(CLAUDE, "[[scenario:greeting]] Hello");
+    await transcript().getByText("Hello.", { exact: true }).first().waitFor();
+    await terminal.submit("[[scenario:parent]] Let a helper do it");
     await card().getByText("touch helped.txt").first().waitFor();
     await allow();
-    await expect.poll(() => existsSync(join(project, "helped.txt"))).toBe(true);
+    await expect.poll(helped).toBe(true);
     await card().waitFor({ state: "detached" });
-    await page.getByRole("link", { name: /open run/i }).click();
+    await openRun();
     await page.getByText("It helped.").first().waitFor();
   });
+
+  it.each([CODEX, OPENCODE])(
+    "an approval of a sub-agent of $name is answered at the sub-agent",
+    async (agent) => {
+      await begin(agent, "[[scenario:parent]] Let a helper do it");
+      await page
+        .getByText(/^Waiting for you/)
+        .first()
+        .waitFor();
+      await openRun();
+      await card().getByText("touch helped.txt").first().waitFor();
+      await allow();
+      await expect.poll(helped).toBe(true);
+      await card().waitFor({ state: "detached" });
+      await page.getByText("It helped.").first().waitFor();
+      await page.goBack();
+      await endsWith("The helper is done.");
+    },
+  );
 });

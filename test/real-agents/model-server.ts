@@ -6,8 +6,8 @@ import { asArray, asObject, asString, type JsonObject } from "../../src/model/na
 export type Block =
   | { think: string }
   | { text: string }
-  /** `input`: may depend on the request, whose body it gets: agents name in it the files that they expect to be written. */
-  | { tool: string; input: object | ((request: string) => object) }
+  /** `input`: may depend on the request, whose body it gets: agents name in it the files that they expect to be written. `namespace`: of the Responses API. */
+  | { tool: string; namespace?: string; input: object | ((request: string) => object) }
   /** Waits, in milliseconds. */
   | { pause: number }
   /** The only block of its answer: an HTTP error in its place. It does not count as an answer. */
@@ -96,8 +96,8 @@ const WIRES: Readonly<Record<string, (answer: Answer) => Promise<void>>> = {
 function playedBlock(block: Block, request: string): PlayedBlock[] {
   if ("status" in block) return [];
   if (!("tool" in block)) return [block];
-  const { tool, input } = block;
-  return [{ tool, input: typeof input === "function" ? input(request) : input }];
+  const { input, ...call } = block;
+  return [{ ...call, input: typeof input === "function" ? input(request) : input }];
 }
 
 function textOf(message: JsonObject): string {
@@ -108,7 +108,10 @@ function textOf(message: JsonObject): string {
     .join("\n");
 }
 
-type ContentBlock = { think: string } | { text: string } | { tool: string; input: object };
+type ContentBlock =
+  | { think: string }
+  | { text: string }
+  | { tool: string; namespace?: string; input: object };
 
 /** What to play for a request: nothing but text if it offers no tools, as requests for titles and summaries do. */
 function blocksFor(body: JsonObject, scenarios: Readonly<Record<string, Scenario>>): readonly Block[] {
@@ -194,10 +197,7 @@ async function writeMessages({ model, blocks, number, send, response }: Answer):
   event("message_stop", {});
 }
 
-function messagesBlock(
-  block: Extract<Block, { think: string } | { text: string } | { tool: string }>,
-  id: string,
-): [object, object[]] {
+function messagesBlock(block: ContentBlock, id: string): [object, object[]] {
   if ("tool" in block) {
     const deltas = pieces(JSON.stringify(block.input));
     return [
@@ -294,11 +294,18 @@ async function writeResponses({ blocks, number, send, response }: Answer): Promi
 }
 
 function responsesItem(
-  block: Extract<Block, { think: string } | { text: string } | { tool: string }>,
+  block: ContentBlock,
   key: string,
 ): { empty: object; item: { id: string; [field: string]: unknown }; deltas: [string, string][] } {
   if ("tool" in block) {
-    const call = { type: "function_call", id: `fc_${key}`, call_id: `call_${key}`, name: block.tool };
+    const { tool: name, namespace } = block;
+    const call = {
+      type: "function_call",
+      id: `fc_${key}`,
+      call_id: `call_${key}`,
+      name,
+      ...(namespace !== undefined && { namespace }),
+    };
     const item = { ...call, arguments: JSON.stringify(block.input) };
     return { empty: { ...call, arguments: "" }, item, deltas: [] };
   }

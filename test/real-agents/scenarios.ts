@@ -25,12 +25,18 @@ const COLOURS = [
   { label: "Green", description: "Like grass" },
 ];
 
-/** A question of which several options may be chosen. */
-function questionCall(agent: "claude-code" | "opencode"): Block {
+/** A question. Several of its options may be chosen, except with Codex. */
+function questionCall(agent: AgentName): Block {
   const question = { question: "Which colours?", header: "Colours", options: COLOURS };
-  return agent === "claude-code"
-    ? { tool: "AskUserQuestion", input: { questions: [{ ...question, multiSelect: true }] } }
-    : { tool: "question", input: { questions: [{ ...question, multiple: true }] } };
+  switch (agent) {
+    case "claude-code":
+      return { tool: "AskUserQuestion", input: { questions: [{ ...question, multiSelect: true }] } };
+    case "opencode":
+      return { tool: "question", input: { questions: [{ ...question, multiple: true }] } };
+    case "codex":
+      return { tool: "request_user_input", input: { questions: [{ ...question, id: "colours" }] } };
+  }
+  return agent satisfies never;
 }
 
 /** The file that Claude Code wants its plan in. It names it in the request. */
@@ -42,9 +48,10 @@ export const SCENARIOS = (agent: AgentName): Record<string, Scenario> => ({
     [{ think: "A file is wanted." }, { text: "I make the file." }, shellCall(agent, "touch made.txt")],
     [{ text: "That was it." }],
   ],
+  greeting: [[{ text: "Hello." }]],
   slow: [[{ text: "I begin.\n\nIt takes long.\n\n" }, { pause: 600_000 }]],
   failure: [[{ text: "I look first." }, shellCall(agent, "true")], [{ status: 400 }]],
-  ...(agent === "codex" ? {} : { question: [[questionCall(agent)], [{ text: "Thank you." }]] }),
+  question: [[questionCall(agent)], [{ text: "Thank you." }]],
   plan: [
     [
       { text: "I plan." },
@@ -56,23 +63,40 @@ export const SCENARIOS = (agent: AgentName): Record<string, Scenario> => ({
     [{ tool: "ExitPlanMode", input: {} }],
     [{ text: "The answer to the plan has come." }],
   ],
-  parent: [
-    [
-      { text: "A helper makes it." },
-      {
-        tool: "Agent",
-        input: {
-          description: "Make a file",
-          prompt: "[[scenario:child]] Make a file",
-          subagent_type: "general-purpose",
-        },
-      },
-    ],
-    [{ text: "The helper is done." }],
-  ],
-  // A sub-agent's request is held only while a page shows its session: the pause lets the page open it.
-  child: [
-    [{ text: "I help." }, { pause: 5_000 }, shellCall(agent, "touch helped.txt")],
-    [{ text: "It helped." }],
-  ],
+  parent: parentOf(agent),
+  child: [[{ text: "I help." }, shellCall(agent, "touch helped.txt")], [{ text: "It helped." }]],
 });
+
+/** A sub-agent does the work. */
+function parentOf(agent: AgentName): Scenario {
+  const description = "Make a file";
+  const prompt = "[[scenario:child]] Make a file";
+  const said = { text: "A helper makes it." };
+  const done = [{ text: "The helper is done." }];
+  switch (agent) {
+    case "claude-code":
+      return [
+        [said, { tool: "Agent", input: { description, prompt, subagent_type: "general-purpose" } }],
+        done,
+      ];
+    case "opencode":
+      return [[said, { tool: "task", input: { description, prompt, subagent_type: "general" } }], done];
+    case "codex":
+      return [
+        [said, { tool: "spawn_agent", namespace: "multi_agent_v1", input: { message: prompt } }],
+        [
+          {
+            tool: "wait_agent",
+            namespace: "multi_agent_v1",
+            input: (request) => ({ targets: [spawnedAgent(request)], timeout_ms: 60_000 }),
+          },
+        ],
+        done,
+      ];
+  }
+  return agent satisfies never;
+}
+
+/** The id of the sub-agent in the result of Codex's `spawn_agent`, which is JSON in a string of the request. */
+const spawnedAgent = (request: string): string =>
+  /\\"agent_id\\":\\"([\w-]+)\\"/.exec(request)?.[1] ?? "unknown";

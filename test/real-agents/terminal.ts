@@ -6,6 +6,8 @@ import { eventually } from "../eventually.ts";
 export interface Terminal {
   /** Presses keys by the names that tmux has for them: `Enter`, `Escape`, `Down`, `2`. */
   press(...keys: string[]): void;
+  /** Types a line, waits until the program shows it, and presses Enter. */
+  submit(line: string): Promise<void>;
   /** What the terminal shows. */
   screen(): string;
   /** Waits until the terminal shows this. Fails with what it shows instead. */
@@ -23,18 +25,26 @@ export function openTerminal(command: readonly string[], cwd: string, env: NodeJ
   const tmux = (...args: string[]): string =>
     execFileSync("tmux", ["-L", server, ...args], { encoding: "utf8", env });
   const program = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
-  tmux("-f", "/dev/null", "new-session", "-d", "-s", "agent", "-x", "120", "-y", "40", "-c", cwd, program);
-  tmux("set-option", "-g", "remain-on-exit", "on");
+  // Set in the same call: the screen of a program that ends at once is wanted, too.
+  const keepScreen = ["set-option", "-g", "remain-on-exit", "on", ";"];
+  const size = ["-x", "120", "-y", "40"];
+  tmux("-f", "/dev/null", ...keepScreen, "new-session", "-d", "-s", "agent", ...size, "-c", cwd, program);
   const screen = () => tmux("capture-pane", "-p", "-t", "agent");
+  const press = (...keys: string[]) => void tmux("send-keys", "-t", "agent", ...keys);
+  const waitFor = (isShown: (screen: string) => boolean, what: string) =>
+    eventually(() => {
+      const shown = screen();
+      if (!isShown(shown)) throw new Error(`The terminal does not show ${what}:\n${shown}`);
+    }, 30_000);
   return {
-    press: (...keys) => void tmux("send-keys", "-t", "agent", ...keys),
+    press,
     screen,
-    async shows(pattern) {
-      await eventually(() => {
-        const shown = screen();
-        if (!pattern.test(shown)) throw new Error(`The terminal does not show ${pattern}:\n${shown}`);
-      }, 30_000);
+    async submit(line) {
+      tmux("send-keys", "-t", "agent", "-l", line);
+      await waitFor((shown) => shown.includes(line), line);
+      press("Enter");
     },
+    shows: (pattern) => waitFor((shown) => pattern.test(shown), String(pattern)),
     close: () => void spawnSync("tmux", ["-L", server, "kill-server"]),
   };
 }
