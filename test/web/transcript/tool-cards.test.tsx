@@ -302,6 +302,13 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
     "[OK] Question Which colour? → Red 1.2 s",
   ],
   [
+    "a question of opencode",
+    call("question", { questions: [{ question: "Which colour?", options: [{ label: "Red" }] }] }),
+    "It is Red.",
+    undefined,
+    "[OK] Question Which colour? 1.2 s",
+  ],
+  [
     "a plan",
     call("ExitPlanMode", { plan: "# The plan\n\n1. Do" }),
     "ok",

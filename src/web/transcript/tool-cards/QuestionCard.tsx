@@ -22,7 +22,14 @@ interface Question {
 /** A question of the agent to the user, with the answer. */
 export const questionCard: ToolCard = {
   payloads: ["question"],
-  matches: named("ask", "askuserquestion", "request_user_input", "ask_user", "ask_followup_question"),
+  matches: named(
+    "ask",
+    "askuserquestion",
+    "request_user_input",
+    "ask_user",
+    "ask_followup_question",
+    "question",
+  ),
   summary: (view) => {
     const questions = questionsOf(view);
     const first = questions[0];
