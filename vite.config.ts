@@ -164,9 +164,9 @@ export default defineConfig(({ isSsrBuild }) => ({
     alias: {
       // Every browser of the target has what this stands in for.
       "@ungap/structured-clone": "data:text/javascript,export default structuredClone",
-      // Its build for browsers lets the browser decode an entity through innerHTML, which the page's policy forbids.
+      // Its build for browsers sets innerHTML to a string, which the page's policy forbids; its other build has a table of 8 KB.
       "decode-named-character-reference": fileURLToPath(
-        import.meta.resolve("decode-named-character-reference"),
+        new URL("src/web/markdown/character-reference.ts", import.meta.url),
       ),
       // property-information's table of SVG's attributes: of Markdown no such element is made.
       "./lib/svg.js": "data:text/javascript,export const svg = { property: {}, normal: {} }",
