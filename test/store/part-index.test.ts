@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseSearch } from "../../src/model/search/query.ts";
 import {
@@ -286,6 +287,17 @@ describe.each([
     expect(await found("stays")).toEqual([]);
   });
 
+  it("takes several updates of a session in one batch, in order", async () => {
+    await index.write([
+      source("one", [session("tides", [part(0, "alder"), part(1, "birch"), part(2, "cedar")])]),
+      source("one", [session("tides", [part(0, "alder"), part(1, "beech")])], "2"),
+      source("one", [session("tides", [part(0, "aspen"), part(1, "beech"), part(2, "cherry")])], "3"),
+    ]);
+    expect(await found("beech")).toEqual(["tides 1"]);
+    expect(await found("cherry")).toEqual(["tides 2"]);
+    for (const gone of ["alder", "birch", "cedar"]) expect(await found(gone)).toEqual([]);
+  });
+
   it("keeps a source that was read in part apart from one that was read to its end", async () => {
     await index.write([{ key: "one", sessions: [session("tides", [part(0, "early")])] }]);
     expect(await index.sources()).toEqual([{ key: "one", stamp: "" }]);
@@ -392,6 +404,17 @@ describe.each([
 });
 
 describe("the index file", () => {
+  it("has the texts of a batch in one segment of the text index", async () => {
+    prepareIndex(path());
+    const parts = Array.from({ length: 200 }, (_, seq) => part(seq, `The tide ${seq} comes in.`));
+    await open().write(["one", "two"].map((name) => source(name, [session(name, parts)])));
+    const database = new DatabaseSync(path(), { readOnly: true });
+    // FTS5's own table of the pages of its segments.
+    const segments = database.prepare("SELECT count(DISTINCT segid) AS count FROM part_text_idx").get();
+    database.close();
+    expect(segments?.count).toBe(1);
+  });
+
   it("is made anew where it is damaged or of another version", async () => {
     expect(prepareIndex(path())).toEqual({ rebuilt: false });
     const index = open();

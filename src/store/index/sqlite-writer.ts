@@ -60,11 +60,30 @@ export function createWriter(database: DatabaseSync) {
     removeBlocks: database.prepare("DELETE FROM text_block WHERE id >= ? AND id < ?"),
   };
 
+  /**
+   * Changes to the text index that the current transaction has not written yet. It writes them after all other rows: SQLite opens
+   * a savepoint for each `INSERT OR REPLACE`, and at a savepoint FTS5 flushes the texts so far into a segment of their own.
+   */
+  let text_changes: { id: number; text: string; is_replaced: boolean }[] = [];
+
+  function writeTexts(): void {
+    for (const { id, text, is_replaced } of text_changes) {
+      if (is_replaced) statements.removeText.run(id);
+      if (text !== "") statements.putText.run(id, indexForm(text));
+    }
+    text_changes = [];
+  }
+
   function write(updates: readonly SourceUpdate[]): WriteReport {
     const report: WriteReport = { written: 0, unchanged: 0 };
-    transaction(database, () => {
-      for (const update of updates) putSource(update, report);
-    });
+    try {
+      transaction(database, () => {
+        for (const update of updates) putSource(update, report);
+        writeTexts();
+      });
+    } finally {
+      text_changes = [];
+    }
     return report;
   }
 
@@ -160,8 +179,7 @@ export function createWriter(database: DatabaseSync) {
       report.written += 1;
       putPart(base, part);
       if (text_before === part.text) continue;
-      if (before) statements.removeText.run(base + part.seq);
-      if (part.text !== "") statements.putText.run(base + part.seq, indexForm(part.text));
+      text_changes.push({ id: base + part.seq, text: part.text, is_replaced: before !== undefined });
       texts[part.seq - block] = part.text;
       is_changed = true;
     }
@@ -209,6 +227,7 @@ export function createWriter(database: DatabaseSync) {
 
   /** Texts in the last block stay: no row refers to them, and the next part at their position replaces them. */
   function removePartsFrom(ref: number, seq: number): void {
+    writeTexts();
     const from = ref * MOST_PARTS + seq;
     const end = (ref + 1) * MOST_PARTS;
     statements.removeTexts.run(from, end);
