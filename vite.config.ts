@@ -157,6 +157,8 @@ export default defineConfig(({ isSsrBuild }) => ({
           treeshake: {
             manualPureFunctions: ["z", "record", "optional"],
             propertyReadSideEffects: false,
+            // Importing the model runs nothing: what a script does not use of it, it does not load.
+            moduleSideEffects: [{ test: /\/src\/(?:model\/|protocol\.ts$)/, sideEffects: false }],
           },
         },
       },
