@@ -360,6 +360,11 @@ describe.each([
     expect(await found("needle after:2d")).toEqual(["tides 2", "tides 1"]);
     expect(await found("needle before:2026-11-20")).toEqual(["tides 0"]);
     expect(await found("status:failed")).toEqual(["tides 1"]);
+    expect(await found("status:failed status:ok")).toEqual(["tides 2", "tides 1"]);
+    expect(await found("kind:tool status:ok")).toEqual(["tides 2"]);
+    expect(await found("kind:note kind:thought")).toEqual(["tides 3"]);
+    expect(await found("kind:note")).toEqual([]);
+    expect(await found("-kind:thought -status:failed session:tides")).toEqual(["tides 2", "tides 0"]);
   });
 
   it("gives pages, newest first, each hit once", async () => {

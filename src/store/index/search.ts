@@ -1,5 +1,6 @@
 import { partFilter, sessionFilter } from "../../model/search/filters.ts";
 import { createMatcher, snippetOf, trigramsOf } from "../../model/search/match.ts";
+import type { SearchFilter } from "../../model/search/query.ts";
 import type { IndexedPart, IndexedSession, SearchHit, SearchPage, SearchRequest } from "./contract.ts";
 
 /** Maximum number of ranked hits: the newest ones. */
@@ -23,8 +24,8 @@ export interface SearchTables {
   candidates(trigrams: readonly string[]): Map<number, readonly number[]>;
   /** Positions of the parts with these ids, by session, in descending order. */
   withIds(part_ids: readonly string[]): Map<number, readonly number[]>;
-  /** Positions of a session's parts in descending order, below `below`. For queries without trigrams. */
-  positions(ref: number, filter: PartFilter): Iterable<number>;
+  /** Positions of a session's parts in descending order. For queries without trigrams. May leave out parts that do not match. */
+  positions(ref: number, conditions: PartConditions): Iterable<number>;
   row(ref: number, seq: number): Omit<IndexedPart, "text"> | undefined;
   text(ref: number, seq: number): string;
   turnTitle(ref: number, turn: number): string | undefined;
@@ -38,7 +39,11 @@ export const isOfAgents = (
 ): boolean => source.startsWith("file:") && agents.has(session.agent);
 
 /** The conditions of a query that only need a part's row. */
-export type PartFilter = (part: Omit<IndexedPart, "text">) => boolean;
+export interface PartConditions {
+  /** All of them, by field. */
+  readonly filters: readonly SearchFilter[];
+  readonly holds: (part: Omit<IndexedPart, "text">) => boolean;
+}
 
 interface Cursor {
   last_activity_at: number;
@@ -56,7 +61,7 @@ export function searchTables(tables: SearchTables, request: SearchRequest): Sear
   const last_moment = performance.now() + EMPTY_BUDGETS * budget;
   const match = createMatcher(query);
   const noted = new Set(request.noted_parts);
-  const filter = partFilter(query, noted);
+  const conditions: PartConditions = { filters: query.filters, holds: partFilter(query, noted) };
   const skipped = new Set(request.skipped_agents);
   const all = tables.sessions().filter((entry) => !isOfAgents(entry, skipped));
   const isWanted = sessionFilter(query.filters, query);
@@ -85,7 +90,7 @@ export function searchTables(tables: SearchTables, request: SearchRequest): Sear
     const seqs = isWanted(session)
       ? candidates
         ? (candidates.get(ref) ?? [])
-        : tables.positions(ref, filter)
+        : tables.positions(ref, conditions)
       : [];
     const below = start?.ref === ref ? start.below : Number.POSITIVE_INFINITY;
     for (const seq of seqs) {
@@ -96,7 +101,7 @@ export function searchTables(tables: SearchTables, request: SearchRequest): Sear
         break;
       }
       const part = tables.row(ref, seq);
-      if (!part || !filter(part)) continue;
+      if (!part || !conditions.holds(part)) continue;
       const text = tables.text(ref, seq);
       const ranges = match(text);
       if (ranges === undefined) continue;

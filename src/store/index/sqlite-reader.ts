@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
+import { PART_KINDS, PART_STATUSES, type SearchFilter } from "../../model/search/query.ts";
 import {
   type IndexedPart,
   type IndexedStep,
@@ -33,7 +34,11 @@ export function createReader(database: DatabaseSync) {
     turnTitle: database.prepare("SELECT title FROM turn WHERE session_ref = ? AND position = ?"),
     part: database.prepare("SELECT * FROM part WHERE id = ?"),
     parts: database.prepare("SELECT * FROM part WHERE id >= ? AND id < ? ORDER BY id"),
-    positions: database.prepare("SELECT * FROM part WHERE id >= ? AND id < ? ORDER BY id DESC"),
+    /** Masks of kinds and statuses (0: any), because reading a row costs many times what skipping it does. */
+    positions: database.prepare(
+      `SELECT * FROM part WHERE id >= ?1 AND id < ?2 AND (?3 = 0 OR (1 << kind) & ?3) AND (?4 = 0 OR (1 << status) & ?4)
+       ORDER BY id DESC`,
+    ),
     steps: database.prepare(
       `SELECT step.*, step.id / ${MOST_PARTS} AS ref FROM step WHERE at >= ? OR at IS NULL`,
     ),
@@ -116,10 +121,12 @@ export function createReader(database: DatabaseSync) {
       }
       return found;
     },
-    *positions(ref, filter) {
+    *positions(ref, { filters, holds }) {
       const base = ref * MOST_PARTS;
-      for (const row of statements.positions.iterate(base, base + MOST_PARTS))
-        if (filter(rowOf(row))) yield Number(row.id) - base;
+      const kinds = maskOf(filters, "kind", PART_KINDS);
+      const statuses = maskOf(filters, "status", PART_STATUSES);
+      for (const row of statements.positions.iterate(base, base + MOST_PARTS, kinds, statuses))
+        if (holds(rowOf(row))) yield Number(row.id) - base;
     },
     row(ref, seq) {
       const row = statements.part.get(ref * MOST_PARTS + seq);
@@ -180,3 +187,17 @@ export function createReader(database: DatabaseSync) {
 /** `detail = none` does not support phrases: each trigram is a separate term. */
 const matchOf = (trigrams: readonly string[]): string =>
   trigrams.map((trigram) => `"${trigram.replaceAll('"', '""')}"`).join(" AND ");
+
+/** The bits of the values that a query asks for in a column, whose numbers are positions in `names`. 0: it asks for none of them. */
+function maskOf(
+  filters: readonly SearchFilter[],
+  column: SearchFilter["field"],
+  names: readonly string[],
+): number {
+  let mask = 0;
+  for (const { field, value, excluded } of filters) {
+    const number = names.indexOf(value);
+    if (field === column && !excluded && number !== -1) mask |= 1 << number;
+  }
+  return mask;
+}
