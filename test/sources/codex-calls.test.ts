@@ -21,7 +21,7 @@ const frames = (type: string, ...lines: object[]) =>
   account(...lines).records.flatMap((record) => record.frames.filter((frame) => frame.type === type));
 
 describe("a call", () => {
-  it("is shown under its own id, under its item's, or under its place in the file", () => {
+  it("gets its own id, its item's id, or an id of its position in the file", () => {
     expect(
       told(
         item({ type: "function_call", call_id: "a", id: "b", name: "x", arguments: "{}" }),
@@ -43,7 +43,7 @@ describe("a call", () => {
     ]);
   });
 
-  it("that waits for a command, or types into it, knows which one it is", () => {
+  it("that polls a command or writes to it refers to that command", () => {
     const running = (number: number) =>
       `Wall time: 10 seconds\nProcess running with session ID ${number}\nOutput:\npart`;
     const ended = "Wall time: 1 seconds\nProcess exited with code 0\nOutput:\ndone";
@@ -77,7 +77,7 @@ describe("a call", () => {
     ]);
   });
 
-  it("whose output has no call's id is answered by its item's, or by none", () => {
+  it("is paired with an output by the item's id if the output has no call id", () => {
     expect(
       told(
         call("x", {}, "a"),
@@ -93,7 +93,7 @@ describe("a call", () => {
     ]);
   });
 
-  it("that is told again the same way is one call, with other words another one", () => {
+  it("that is repeated identically is one call; with other arguments it is another", () => {
     expect(
       told(call("x", { a: 1 }), call("x", { a: 1 }), call("y", { a: 1 }), call("y", { a: 2 }), output("ok")),
     ).toEqual([
@@ -105,7 +105,7 @@ describe("a call", () => {
     ]);
   });
 
-  it("with the same words is another one under another item's id, and the same under the same or none", () => {
+  it("with equal arguments is separate under another item id, and the same under the same id or none", () => {
     const asked = (id?: string) =>
       item({ type: "function_call", call_id: "c", name: "x", arguments: "{}", ...(id && { id }) });
     const outputs = (...calls: object[]) =>
@@ -125,7 +125,7 @@ describe("a call", () => {
     }
   });
 
-  it("under the id of others of its answer is the one of its item's id, where they are all told again", () => {
+  it("that shares its id with others is identified by its item id when all are repeated", () => {
     const asked = (id: string, args: string) =>
       item({ type: "function_call", call_id: "c", id, name: "x", arguments: args });
     for (const other of ["{}", '{"a":1}']) {
@@ -141,7 +141,7 @@ describe("a call", () => {
     }
   });
 
-  it("under the id of others of its answer has an output of its own, in the order in which they were asked for", () => {
+  it("that shares its id with others gets its own output, in call order", () => {
     const asked = (message: string) => call("spawn_agent", { message });
     const started = (agent_id: string) => output(JSON.stringify({ agent_id }));
     const { parts, reader } = account(
@@ -171,7 +171,7 @@ describe("a call", () => {
     ]);
   });
 
-  describe("under the id of others of its answer", () => {
+  describe("that shares its id with others", () => {
     const run = (command: string) => call("shell", { command: ["bash", "-lc", command] });
     const ended = (command: string, exit_code: number) =>
       event("exec_command_end", { call_id: "c", command: ["zsh", "-lc", command], exit_code });
@@ -221,13 +221,13 @@ describe("a call", () => {
       expect(cards(...lines.filter((line) => line !== undefined))).toMatchObject(failed_and_fine);
     });
 
-    it("it has the end of its own command behind the outputs too", () => {
+    it("gets the end of its own command, also after the outputs", () => {
       expect(cards(...both, ...outputs, ended("true", 0), ended("false", 1))).toMatchObject(
         failed_and_fine.map(([asked, , card]) => [asked, "success", card]),
       );
     });
 
-    it("it has the first end that no other one of them has, where they run the same or none says what ran", () => {
+    it("gets the first unclaimed end, if the commands are equal or unknown", () => {
       const codes = (first: object, second: object) =>
         cards(run("x"), call("exec_command", { cmd: "x" }), first, second, ...outputs).map(
           ([, status]) => status,
@@ -246,7 +246,7 @@ describe("a call", () => {
         changes: Object.fromEntries(paths.map((path) => [path, { type: "add", content: "x\n" }])),
       });
 
-    it("it has what is told of its own tool", () => {
+    it("gets the facts of its own tool", () => {
       const tool = event("mcp_tool_call_end", {
         call_id: "c",
         invocation: { server: "s", tool: "t" },
@@ -269,7 +269,7 @@ describe("a call", () => {
       ]);
     });
 
-    it("it has the diff of its own files, though no event tells of a patch that could not be applied", () => {
+    it("gets the diff of its own files, even if another patch failed without an event", () => {
       const through_shell = { command: ["bash", "-lc", `apply_patch <<'EOF'\n${patch("e")}\nEOF`] };
       expect(
         cards(
@@ -287,7 +287,7 @@ describe("a call", () => {
       ]);
     });
 
-    describe("it has its own run", () => {
+    describe("gets its own run", () => {
       const [ada, bob] = [KID, "01a00000-0000-7000-8000-00000000000d"] as const;
       const asked = [call("spawn_agent", { message: "one" }), call("spawn_agent", { message: "two" })];
       const event_of = (thread: string) =>
@@ -345,7 +345,7 @@ describe("a call", () => {
         ]);
       });
 
-      it("or the failure to start one", () => {
+      it("gets its own failure to start a run", () => {
         expect(
           cards(
             ...asked,
@@ -362,7 +362,7 @@ describe("a call", () => {
     });
   });
 
-  it("that is asked for again under the same id is another one, once it has answered", () => {
+  it("that reuses the id of an answered call is another call", () => {
     const asked = call("exec_command", { cmd: "git status" });
     const { told, transcript } = account(asked, output("dirty"), says("I commit."), asked, output("clean"));
     expect(told).toEqual([
@@ -375,7 +375,7 @@ describe("a call", () => {
     expect(transcript.turns.at(0)?.tool_calls).toBe(2);
   });
 
-  it("is answered once by the same words, and anew by others", () => {
+  it("ignores a repeated output, and is updated by a different one", () => {
     expect(told(call("x", {}), output("one"), output("one"), output("two"), output("two"))).toEqual([
       "shown · call c x {}",
       'shown · result c success "two"',
@@ -385,7 +385,7 @@ describe("a call", () => {
     ]);
   });
 
-  it("takes an output of its own turn that came before it, not one of an earlier turn", () => {
+  it("takes an earlier output of its own turn, not of an earlier turn", () => {
     const late = [output("early"), call("exec_command", { cmd: "ls" }), output("late")];
     expect(told(event("task_started", { turn_id: "1" }), ...late)).toEqual([
       "folded into the turn",
@@ -410,14 +410,14 @@ describe("a call", () => {
     ]);
   });
 
-  it("tells the names of the tools that a search found", () => {
+  it("lists the tools that a search found", () => {
     const tools = [{ name: "a" }, { name: "b", tools: [{ name: "c" }, {}] }, { no: 1 }, "x"];
     expect(told(item({ type: "tool_search_output", call_id: "s", tools }))).toEqual([
       'shown · result s success "a\\nb: c, ?"',
     ]);
   });
 
-  it("says whether it failed, with its call and without", () => {
+  it("reports a failure, with and without its call", () => {
     const failed = (...lines: object[]) =>
       frames("message.tool_result", ...lines).map(
         (frame) => frame.type === "message.tool_result" && frame.is_error,
@@ -436,7 +436,7 @@ describe("a call", () => {
 describe("a command that ended", () => {
   const ended = (payload: object) => event("exec_command_end", { call_id: "c", ...payload });
 
-  it("tells its call's card what the output does not say", () => {
+  it("adds facts to its call's card that the output lacks", () => {
     expect(
       told(
         call("exec_command", { cmd: "a" }),
@@ -464,7 +464,7 @@ describe("a command that ended", () => {
     ]);
   });
 
-  it("that failed or was declined makes a success of its output's no success", () => {
+  it("overrides a successful output if it failed or was declined", () => {
     const statuses = (payload: object, text = "fine") =>
       account(call("exec_command", { cmd: "a" }), ended(payload), output(text)).parts.flatMap((part) =>
         part.type === "tool_result" ? part.status : [],
@@ -480,7 +480,7 @@ describe("a command that ended", () => {
     ).toEqual(["success"]);
   });
 
-  it("without a call is shown from the event", () => {
+  it("is shown from the event if it has no call", () => {
     expect(
       told(
         ended({ command: ["ls", "-l"], cwd: "/w", exit_code: 1, formatted_output: "no", call_id: "n" }),
@@ -494,7 +494,7 @@ describe("a command that ended", () => {
     ]);
   });
 
-  it("offers as a file what was kept of an output that was cut for the model", () => {
+  it("offers the stored file of an output that was truncated for the model", () => {
     const cut = output("Exit code: 0\nOutput:\n1 2…90 tokens truncated…8 9");
     const asked = call("exec_command", { cmd: "a" });
     const file = (text: string) =>
@@ -510,7 +510,7 @@ describe("a command that ended", () => {
     expect(without(output("aborted by user\n1…9 tokens truncated…2"), kept)).not.toContain('"file"');
   });
 
-  it("after its call was cut off gives it what it still wrote", () => {
+  it("adds its remaining output to a call that was cut off", () => {
     const late = (text: string) =>
       told(
         call("exec_command", { cmd: "a" }),
@@ -547,7 +547,7 @@ describe("a command that ended", () => {
   });
 });
 
-describe("what ran inside a code cell", () => {
+describe("operations inside a code cell", () => {
   const cell = (id = "cell") =>
     item({ type: "custom_tool_call", call_id: id, name: "exec", input: "await x()" });
   const done = (text = "Script completed\nOutput:\nok", id = "cell") =>
@@ -555,7 +555,7 @@ describe("what ran inside a code cell", () => {
   const command = (text: string, more: object = {}) =>
     event("exec_command_end", { call_id: "exec-1", command: text, ...more });
 
-  it("one command makes the cell's card a shell's, several their list", () => {
+  it("show the cell as a shell card for one command, and as a list for several", () => {
     expect(told(cell(), command("ls", { cwd: "/w", exit_code: 0, duration: { secs: 1 } }), done())).toEqual([
       "shown · call cell exec await x()",
       "folded into call cell",
@@ -569,7 +569,7 @@ describe("what ran inside a code cell", () => {
     );
   });
 
-  it("one tool of a server makes it that tool's, several or one beside a command do not", () => {
+  it("show the cell as an MCP card for one tool only", () => {
     const tool = (name: string) =>
       event("mcp_tool_call_end", {
         call_id: "exec-2",
@@ -590,7 +590,7 @@ describe("what ran inside a code cell", () => {
     );
   });
 
-  it("a patch makes it a diff, of all patches", () => {
+  it("show the cell as a diff of all patches", () => {
     const patch = (path: string) =>
       event("patch_apply_end", {
         call_id: "exec-3",
@@ -605,7 +605,7 @@ describe("what ran inside a code cell", () => {
     ]);
   });
 
-  it("a search without a call of its own is the open cell's, and stands alone once it has answered", () => {
+  it("attribute a search without a call to the open cell, and show it alone after the cell's output", () => {
     const search = event("web_search_end", { call_id: "w", query: "tabs" });
     expect(told(cell(), search, done())).toEqual([
       "shown · call cell exec await x()",
@@ -620,7 +620,7 @@ describe("what ran inside a code cell", () => {
     ]);
   });
 
-  it("belongs to the oldest cell that has not answered, then to one that runs on, then to the last", () => {
+  it("belong to the oldest unanswered cell, then to a running one, then to the last", () => {
     const where = (...lines: object[]) => told(...lines, command("ls")).at(-1);
     const running = (id: string) => done("Script running with cell ID 1\nOutput:\n", id);
     expect(where(cell("a"), cell("b"))).toBe("folded into call a");
@@ -636,7 +636,7 @@ describe("what ran inside a code cell", () => {
     );
   });
 
-  it("stands alone where there is no cell, and where its id is not a cell's", () => {
+  it("are shown alone without a cell, or if their id is not a cell's", () => {
     expect(told(command("ls"))).toEqual([
       'shown · call exec-1 shell {"command":"ls"} · result exec-1 success "" {"type":"shell","command":"ls"}',
     ]);
@@ -647,11 +647,11 @@ describe("what ran inside a code cell", () => {
   });
 });
 
-describe("a patch that an event tells", () => {
+describe("a patch with an event", () => {
   const patched = (payload: object) => event("patch_apply_end", { call_id: "c", ...payload });
   const changes = { "/a": { type: "add", content: "x" } };
 
-  it("is its call's diff, and its failure the call's", () => {
+  it("gives its call the diff and the failure", () => {
     expect(told(call("apply_patch", "p"), patched({ changes, success: true }), output("Done"))).toEqual([
       "shown · call c apply_patch p",
       "folded into call c",
@@ -670,7 +670,7 @@ describe("a patch that an event tells", () => {
     );
   });
 
-  it("without a call is shown from the event, with what it wrote", () => {
+  it("is shown from the event with its output if it has no call", () => {
     expect(told(patched({ changes, stdout: "out", stderr: "err", success: true }))).toEqual([
       'shown · call c apply_patch {"files":["/a"]} · result c success "out\\nerr" {"type":"diff","files":[{"path":"/a","change":"create","additions":1,"deletions":0,"hunks":[{"old_start":0,"new_start":1,"old_lines":0,"new_lines":1,"lines":["+x"]}]}]}',
     ]);
@@ -683,11 +683,11 @@ describe("a patch that an event tells", () => {
   });
 });
 
-describe("a tool of a server", () => {
+describe("an MCP tool call", () => {
   const ended = (payload: object, call_id = "m") => event("mcp_tool_call_end", { call_id, ...payload });
   const invocation = { server: "s", tool: "t", arguments: { q: 1 } };
 
-  it("is shown from its event with its text and its pictures", () => {
+  it("is shown from its event with its text and images", () => {
     const content = [
       { type: "text", text: "one" },
       { type: "image", data: "QQ==", mimeType: "image/png" },
@@ -728,7 +728,7 @@ describe("a tool of a server", () => {
     expect(told(ended({ invocation, ...payload }))[0]).toContain(`result m ${said}`);
   });
 
-  it("is its call's, where there is one", () => {
+  it("is merged with its call if there is one", () => {
     expect(
       told(call("mcp__s__t", {}), ended({ invocation, result: { Err: "no" } }, "c"), output("fine")),
     ).toEqual([
@@ -742,10 +742,10 @@ describe("a tool of a server", () => {
   });
 });
 
-describe("a search of the web", () => {
+describe("a web search", () => {
   const page = { title: "T", url: "https://a.test" };
 
-  it("shows its query and its pages, in whichever field they are", () => {
+  it("shows its query and pages from any of their fields", () => {
     const search = (payload: object) =>
       told(item({ type: "web_search_call", id: "w", status: "completed", ...payload }))[0];
     expect(
@@ -773,7 +773,7 @@ describe("a search of the web", () => {
     );
   });
 
-  it("that comes again is told with the first one, which keeps what it knew", () => {
+  it("is merged with the first record when it is repeated", () => {
     const first = item({ type: "web_search_call", id: "w", action: { query: "q" } });
     expect(told(first, item({ type: "web_search_call", call_id: "w", action: { query: "other" } }))).toEqual([
       'shown · call w web_search {"query":"q"} · result w success "" {"type":"web_search","query":"q","results":[]}',
@@ -789,7 +789,7 @@ describe("a search of the web", () => {
     ]);
   });
 
-  it("told by an event ahead of its item is shown with the item, with what the event says", () => {
+  it("is shown with its item and the facts of an earlier event", () => {
     const ahead = event("web_search_end", { call_id: "w", query: "q", results: [page] });
     expect(told(ahead, item({ type: "web_search_call", id: "w", status: "completed" }))).toEqual([
       "folded into call w",
@@ -814,7 +814,7 @@ describe("a search of the web", () => {
     ]);
   });
 
-  it("without an id stands under its place, and an extension's is shown as one", () => {
+  it("gets an id of its position if it has none; a search of an extension is shown the same way", () => {
     expect(told(item({ type: "web_search_call" }))).toEqual([
       'shown · call line-80 web_search {} · result line-80 success "" {"type":"web_search","query":"","results":[]}',
     ]);
@@ -826,7 +826,7 @@ describe("a search of the web", () => {
     ]);
   });
 
-  it("is no web search where an extension did something else: a card with its kind and payload", () => {
+  it("is shown with kind and payload if an extension did something else", () => {
     const chart = { kind: "canvas.render", id: "exec-c", title: "Sales", payload: { svg: "<svg/>" } };
     expect(told(completed("Extension", chart))).toEqual([
       'shown · call exec-c canvas.render {"title":"Sales","payload":{"svg":"<svg/>"}} · result exec-c success ""',
@@ -851,7 +851,7 @@ describe("a search of the web", () => {
     ]);
   });
 
-  it("is within the answer of the model that asked for it", () => {
+  it("is part of the answer that requested it", () => {
     expect(
       frames("message.start", says("a"), item({ type: "web_search_call", id: "w" }), says("b")),
     ).toHaveLength(1);
@@ -873,7 +873,7 @@ describe("an image that the model made", () => {
     expect(result).toMatchObject({ parts: [{ type: "image_url", url }] });
   });
 
-  it("is a file where it was saved, and none where there is nothing", () => {
+  it("is a file if it was saved, and omitted if it is empty", () => {
     expect(told(image({ saved_path: "/a.png", result: "QUE=", revised_prompt: "a cat" }))).toEqual([
       'shown · call i image_generation {"prompt":"a cat"} · result i success "a cat" [{"type":"image_file","file_path":"/a.png"}]',
     ]);
@@ -885,7 +885,7 @@ describe("an image that the model made", () => {
     ]);
   });
 
-  it("told by an event and by its item is one image", () => {
+  it("is shown once if both an event and an item record it", () => {
     const ended = event("image_generation_end", { call_id: "i", saved_path: "/a.png" });
     expect(told(ended, image({ result: "QUE=", status: "completed" }))).toEqual([
       "folded into call i",
@@ -910,7 +910,7 @@ describe("an image that the model made", () => {
     ]);
   });
 
-  it("told by an item of its end ahead of its call is told with the call", () => {
+  it("is merged with its call if its end item comes first", () => {
     expect(
       told(completed("ImageGeneration", { id: "i", saved_path: "/a.png" }), image({ status: "completed" })),
     ).toEqual([
@@ -920,11 +920,11 @@ describe("an image that the model made", () => {
   });
 });
 
-describe("a tool of the program that drives Codex", () => {
+describe("a dynamic tool of the client", () => {
   const response = (payload: object) => event("dynamic_tool_call_response", { call_id: "d", ...payload });
   const content_items = [{ type: "inputText", text: "hi" }];
 
-  it("is shown from its response, its request is told with it", () => {
+  it("is shown from its response, merged with its request", () => {
     expect(
       told(
         event("dynamic_tool_call_request", { callId: "d", tool: "t", arguments: { a: 1 } }),
@@ -960,7 +960,7 @@ describe("a tool of the program that drives Codex", () => {
     ]);
   });
 
-  it("that failed makes its call fail", () => {
+  it("marks its call as failed if it failed", () => {
     expect(told(call("t", {}, "d"), response({ success: false }), output("x", "d"))).toEqual([
       "shown · call d t {}",
       "folded into call d",
@@ -980,7 +980,7 @@ describe("a tool of the program that drives Codex", () => {
 });
 
 describe("an event about a call", () => {
-  it("that is known says nothing more, of one that is not it is the call", () => {
+  it("adds nothing to a known call, and creates an unknown one", () => {
     expect(
       told(call("view_image", { path: "/a" }), event("view_image_tool_call", { call_id: "c", path: "/a" })),
     ).toEqual(['shown · call c view_image {"path":"/a"}', "folded into call c"]);
@@ -1018,7 +1018,7 @@ describe("an event about a call", () => {
 describe("a sub-agent", () => {
   const spawn = (input: object = { message: "count" }) => call("spawn_agent", input);
 
-  it("is linked with its call by what the call answered", () => {
+  it("is linked by the output of its call", () => {
     expect(told(spawn(), output({ agent_id: KID, nickname: "Bohr" }))).toEqual([
       'shown · call c spawn_agent {"message":"count"} {"session_id":"01a00000-0000-7000-8000-00000000000c","name":"Bohr","task":"count"}',
       'shown · result c success "{\\"agent_id\\":\\"01a00000-0000-7000-8000-00000000000c\\",\\"nickname\\":\\"Bohr\\"}" {"type":"sub_agent","agent_key":"01a00000-0000-7000-8000-00000000000c","session_id":"01a00000-0000-7000-8000-00000000000c","name":"Bohr","task":"count"}',
@@ -1170,14 +1170,14 @@ describe("a sub-agent", () => {
     expect(later({})).toEqual('shown · result d success "ok" {"type":"sub_agent"}');
   });
 
-  it("whose id is a number is known by its digits", () => {
+  it("is linked by the digits of a numeric id", () => {
     expect(told(spawn({ message: 5 }), output({ agent_id: KID }))).toEqual([
       'shown · call c spawn_agent {"message":5} {"session_id":"01a00000-0000-7000-8000-00000000000c","task":"5"}',
       'shown · result c success "{\\"agent_id\\":\\"01a00000-0000-7000-8000-00000000000c\\"}" {"type":"sub_agent","agent_key":"01a00000-0000-7000-8000-00000000000c","session_id":"01a00000-0000-7000-8000-00000000000c","task":"5"}',
     ]);
   });
 
-  it("is told once, however many records link it", () => {
+  it("is linked once, even if several records do", () => {
     const starts = frames(
       "task.start",
       spawn(),
@@ -1200,7 +1200,7 @@ describe("a sub-agent", () => {
     ]);
   });
 
-  it("gives what links its file with its call", () => {
+  it("links its file to its call", () => {
     const { reader } = accountOfLines(
       meta(),
       user("go"),
@@ -1223,7 +1223,7 @@ describe("a sub-agent", () => {
     });
   });
 
-  it("writes to this one, is answered, and tells how it went", () => {
+  it("sends messages, receives answers, and reports its result", () => {
     const letter = (text: string, payload: object = {}) =>
       item({
         type: "agent_message",
@@ -1256,7 +1256,7 @@ describe("a sub-agent", () => {
     expect(frames("task.finish", ...linked, letter("Message Type: MESSAGE\nPayload:\n42"))).toHaveLength(0);
   });
 
-  it("that writes from its own file is the sender", () => {
+  it("is the sender of messages in its own file", () => {
     const letter = (author: string, recipient?: string) =>
       item({ type: "agent_message", author, recipient, content: "done" });
     const child = meta({
@@ -1282,7 +1282,7 @@ describe("a sub-agent", () => {
     ]);
   });
 
-  it("is told of by a notification, with its name, its state and its answer", () => {
+  it("is reported by a notification with name, state and answer", () => {
     const notice = (value: unknown) =>
       user(
         `<subagent_notification>\n${typeof value === "string" ? value : JSON.stringify(value)}\n</subagent_notification>`,
@@ -1311,7 +1311,7 @@ describe("a sub-agent", () => {
     ).toMatchObject([{ status: "failed" }]);
   });
 
-  it("is linked with its own call among several, which its prompt describes", () => {
+  it("is linked to the call with its prompt, among several", () => {
     const { reader } = account(
       call("spawn_agent", { prompt: "p" }, "a"),
       call("spawn_agent", { message: "m" }, "b"),
@@ -1376,7 +1376,7 @@ describe("a code cell", () => {
     expect(results(cell(), printed(...texts))).toEqual([expected]);
   });
 
-  it("fails the same where its output is one text, and where a later call waits for it", () => {
+  it("fails equally with a plain text output, and when a later call polls it", () => {
     expect(
       results(cell(), output(`Script completed\nWall time 0.3 seconds\nOutput:\n${shell(101)}`, "x")),
     ).toEqual([["error", 101]]);
@@ -1389,7 +1389,7 @@ describe("a code cell", () => {
     ]);
   });
 
-  it("fails where an event tells it, before its output or behind it, and not of one that was ended", () => {
+  it("fails by an event before or after its output, unless it was terminated", () => {
     const ended = (exit_code: number) =>
       completed("CommandExecution", { id: "exec-1", command: "make", exit_code, status: "failed" });
     const done = output("Script completed\nOutput:\nok", "x");
@@ -1398,12 +1398,12 @@ describe("a code cell", () => {
     expect(results(cell(), done, ended(-1))).toEqual([["success", undefined]]);
   });
 
-  it("is no other tool, which may print what it likes", () => {
+  it("is distinguished from other tools with similar output", () => {
     expect(results(call("read", {}), output(shell(101)))).toEqual([["success", undefined]]);
   });
 });
 
-describe("a command that the person ran in shell mode", () => {
+describe("a shell command of the user", () => {
   const told = (...lines: object[]) => account(...lines).told;
   const started = event("task_started", { turn_id: "t" });
   const done = event("task_complete", { turn_id: "t" });
@@ -1423,7 +1423,7 @@ describe("a command that the person ran in shell mode", () => {
       `<user_shell_command>\n<command>\n${command}\n</command>\n<result>\nExit code: 101\nDuration: 1.5000 seconds\nOutput:\ntwo\nlines\n</result>\n</user_shell_command>`,
     );
 
-  it("is theirs: a prompt with its output below it, told by an event and by a message", () => {
+  it("is a prompt with its output, from an event and a message", () => {
     const shown =
       'shown · prompt (command) [{"type":"text","text":"! cargo test"}] · [note] Shell output (exit code 101): two "```\\ntwo\\nlines\\n```" {"exit_code":101,"duration_ms":1500';
     for (const lines of [
@@ -1438,7 +1438,7 @@ describe("a command that the person ran in shell mode", () => {
     expect(told(fragment())[0]).toContain(shown);
   });
 
-  it("counts as no step and no call, and its turn is done with it", () => {
+  it("counts neither as a step nor as a call, and ends its turn", () => {
     const { transcript } = account(started, ran(), fragment(), done);
     expect(transcript.turns.at(0)).toMatchObject({
       title: "! cargo test",
@@ -1455,7 +1455,7 @@ describe("a command that the person ran in shell mode", () => {
     ]);
   });
 
-  it("stands inside the turn in which it was run, and is told as often as it ran", () => {
+  it("is in the turn in which it ran, once per run", () => {
     const prompts = account(
       started,
       user("go"),
@@ -1475,7 +1475,7 @@ describe("a command that the person ran in shell mode", () => {
     ]);
   });
 
-  it("shows what it wrote as it is, or that it wrote nothing", () => {
+  it("shows its unchanged output, or that it had none", () => {
     const lines = (more: object) => told(ran({ exit_code: 0, duration: undefined, cwd: undefined, ...more }));
     expect(lines({ aggregated_output: "a ``` b" })).toEqual([
       'shown · prompt (command) [{"type":"text","text":"! cargo test"}] · [note] Shell output: a ``` b "````\\na ``` b\\n````" {"exit_code":0}',
@@ -1488,7 +1488,7 @@ describe("a command that the person ran in shell mode", () => {
     ]);
   });
 
-  it("is no turn that a roll-back counts", () => {
+  it("does not count as a turn in a rollback", () => {
     const { transcript } = account(
       started,
       user("go"),
@@ -1504,7 +1504,7 @@ describe("a command that the person ran in shell mode", () => {
   });
 });
 
-it("a pause of the agent is a quiet line", () => {
+it("shows a pause of the agent as a muted line", () => {
   expect(
     told(
       completed("Sleep", { id: "s", duration_ms: 1500 }),

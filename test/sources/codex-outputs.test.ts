@@ -26,7 +26,7 @@ const changed = (changes: unknown) =>
   results(event("patch_apply_end", { call_id: "p", success: true, changes }))[0]?.ui_extra;
 
 describe("the shapes of an output", () => {
-  it("a text is taken as it is, an empty and a missing one as no text, a number as its digits", () => {
+  it("keeps a text unchanged, treats an empty or missing one as no text, and a number as its digits", () => {
     expect(read("two\nlines\n")).toEqual({
       status: "success",
       text: "two\nlines\n",
@@ -54,7 +54,7 @@ describe("the shapes of an output", () => {
     });
   });
 
-  it("a list is joined by lines, a line's end is not doubled, an empty text joins nothing", () => {
+  it("joins a list with line breaks, without doubling them or adding empty texts", () => {
     expect(read(["a", { type: "input_text", text: "b\n" }, { text: "c" }, { text: "" }, 5])).toEqual({
       status: "success",
       text: "a\nb\nc",
@@ -67,7 +67,7 @@ describe("the shapes of an output", () => {
     });
   });
 
-  it("images of a list are shown, by address or by data, and what is neither text nor image is kept", () => {
+  it("shows images of a list by address or data, and keeps other entries", () => {
     expect(
       read([
         { type: "input_image", image_url: "data:image/png;base64,AA" },
@@ -128,7 +128,7 @@ describe("the shapes of an output", () => {
     });
   });
 
-  it("an object with an output is that output, if it says nothing else or has metadata", () => {
+  it("shows the output field of an object that has only that or metadata", () => {
     expect(read({ output: "alone" })).toEqual({
       status: "success",
       text: "alone",
@@ -151,7 +151,7 @@ describe("the shapes of an output", () => {
     });
   });
 
-  it("an object's metadata tells the exit code and the time", () => {
+  it("reads exit code and duration from an object's metadata", () => {
     const metadata = { exit_code: 3, duration_seconds: 1.2345 };
     expect(shell({ output: "no", metadata })).toEqual({
       status: "error",
@@ -192,7 +192,7 @@ describe("the shapes of an output", () => {
     });
   });
 
-  it("such an object written as a text is read as one, what only looks like one is a text", () => {
+  it("parses such an object in a text, but not similar text", () => {
     expect(shell('{"output":"x","metadata":{"exit_code":2,"duration_seconds":0.5}}')).toEqual({
       status: "error",
       type: "shell",
@@ -227,7 +227,7 @@ describe("the shapes of an output", () => {
     });
   });
 
-  it("an object with content is that content, and says whether it failed", () => {
+  it("shows the content field of an object, and its failure", () => {
     expect(read({ content: "fine", success: true })).toEqual({
       status: "success",
       text: "fine",
@@ -260,7 +260,7 @@ describe("the shapes of an output", () => {
     });
   });
 
-  it("an object that is one entry of a list is read as the list, any other is shown as JSON", () => {
+  it("reads an object that is a list entry as a list, and shows others as JSON", () => {
     expect(read({ type: "input_text", text: "one" })).toEqual({
       status: "success",
       text: "one",
@@ -284,7 +284,7 @@ describe("the shapes of an output", () => {
   });
 });
 
-describe("what an output says of itself", () => {
+describe("the header of an output", () => {
   it.each([
     ["aborted", "aborted"],
     ["aborted by user after 3 s", "aborted"],
@@ -328,13 +328,13 @@ describe("what an output says of itself", () => {
     expect(read(text).status).toBe(status);
   });
 
-  it("is looked for at its beginning only", () => {
+  it("is recognized only at the beginning", () => {
     const header = `Wall time: ${"1".repeat(600)} seconds\naborted`;
     expect(read(header).status).toBe("success");
     expect(read(`Wall time: ${"1".repeat(400)} seconds\naborted`).status).toBe("aborted");
   });
 
-  it("a shell's header tells the exit code, the time, and where the output begins", () => {
+  it("contains exit code, duration and the start of the output", () => {
     const text =
       "Chunk ID: a1\nWall time: 0.0512 seconds\nProcess exited with code 0\nOriginal token count: 5\nOutput:\nhi\n";
     expect(shell(text)).toEqual({
@@ -370,7 +370,7 @@ describe("what an output says of itself", () => {
     });
   });
 
-  it("a process and a script that run on are told with their ids", () => {
+  it("names the ids of a process and a script that keep running", () => {
     expect(shell("Wall time: 10 seconds\nProcess running with session ID 77\nOutput:\npart")).toEqual({
       status: "success",
       type: "shell",
@@ -408,7 +408,7 @@ describe("what an output says of itself", () => {
   );
 });
 
-describe("what a shell's card knows", () => {
+describe("the shell card", () => {
   it.each(["exec_command", "shell", "shell_command", "local_shell", "container.exec", "unified_exec"])(
     "%s: the command and its folder",
     (name) => {
@@ -420,7 +420,7 @@ describe("what a shell's card knows", () => {
     },
   );
 
-  it("what is written to a running process is no command", () => {
+  it("does not show input to a running process as a command", () => {
     expect(extra("write_stdin", { cmd: "y\n", session_id: 4 })).toEqual({
       type: "shell",
     });
@@ -444,7 +444,7 @@ describe("what a shell's card knows", () => {
     expect(extra("shell", input)).toEqual({ type: "shell", ...(command === undefined ? {} : { command }) });
   });
 
-  it("the folder may have either name", () => {
+  it("reads the folder from either field", () => {
     expect(extra("shell", { command: "a", working_directory: "/b" })).toEqual({
       type: "shell",
       command: "a",
@@ -452,7 +452,7 @@ describe("what a shell's card knows", () => {
     });
   });
 
-  it("a patch in a here-document is a diff, unless it failed or changes nothing", () => {
+  it("shows a patch in a here-document as a diff, unless it failed or is empty", () => {
     const patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: a\n*** End Patch\nEOF";
     expect(extra("shell", { command: patch })).toEqual({
       type: "diff",
@@ -470,7 +470,7 @@ describe("what a shell's card knows", () => {
     expect(extra("shell", { command: "echo '*** Begin Patch'" })).toMatchObject({ type: "shell" });
   });
 
-  it("what was interrupted says so", () => {
+  it("marks an interrupted command", () => {
     expect(extra("shell", { command: "a" }, "aborted by user")).toEqual({
       type: "shell",
       command: "a",
@@ -479,8 +479,8 @@ describe("what a shell's card knows", () => {
   });
 });
 
-describe("what other cards know", () => {
-  it("a plan's steps, and nothing of a plan that failed or is empty", () => {
+describe("other cards", () => {
+  it("show a plan's steps, and nothing for a failed or empty plan", () => {
     const plan = [
       { step: "A", status: "completed" },
       { step: "B", status: "in_progress" },
@@ -514,7 +514,7 @@ describe("what other cards know", () => {
     expect(extra("update_plan", { plan: [] })).toBeUndefined();
   });
 
-  it("a plan becomes the session's to-dos once, also when the output comes again", () => {
+  it("set the session's to-dos once, even if the output is repeated", () => {
     const { records } = account(
       call("update_plan", { plan: [{ step: "A", status: "pending" }] }),
       output("ok"),
@@ -526,7 +526,7 @@ describe("what other cards know", () => {
     ]);
   });
 
-  it("questions with their options and what was answered", () => {
+  it("show questions with options and answers", () => {
     const questions = [
       { id: "one", question: "Which?", options: [{ label: "A" }, "B", { no: 1 }] },
       { id: "two", question: "How?", options: [] },
@@ -567,12 +567,12 @@ describe("what other cards know", () => {
     expect(extra("request_user_input", { questions: [] }, "{}")).toBeUndefined();
   });
 
-  it("the file of an image that was looked at", () => {
+  it("show the file of a viewed image", () => {
     expect(extra("view_image", { path: "/a.png" })).toEqual({ type: "read", path: "/a.png" });
     expect(extra("view_image", { file: "/a.png" })).toBeUndefined();
   });
 
-  it("the server and the tool in a name", () => {
+  it("split server and tool in a name", () => {
     expect(extra("mcp__files__read__all", {})).toEqual({ type: "mcp", server: "files", tool: "read__all" });
     expect(extra("mcp__files__", {})).toBeUndefined();
     expect(extra("my_mcp__a__b", {})).toBeUndefined();
@@ -591,7 +591,7 @@ describe("what other cards know", () => {
     },
   );
 
-  it("an agent's name and task under the names that versions gave them", () => {
+  it("read an agent's name and task from the fields of all versions", () => {
     expect(extra("spawn_agent", { task_name: "count", prompt: "p", id: "i" }, "")).toEqual({
       type: "sub_agent",
       agent_key: "i",
@@ -607,7 +607,7 @@ describe("what other cards know", () => {
     });
   });
 
-  it("arguments that are no JSON are read as text", () => {
+  it("read arguments that are not JSON as text", () => {
     expect(extra("view_image", '{"path":"/a.png"')).toBeUndefined();
     expect(extra("apply_patch", ' "*** Begin Patch\\n*** Delete File: a\\n*** End Patch"', "Done")).toEqual({
       type: "diff",
@@ -736,7 +736,7 @@ describe("patches", () => {
     });
   });
 
-  it("that failed or hold no patch change nothing", () => {
+  it("change nothing if they failed or contain no patch", () => {
     expect(filesOf("no patch")).toBeUndefined();
     expect(
       extra("apply_patch", "*** Begin Patch\n*** Delete File: a\n*** End Patch", "error: x"),
@@ -744,7 +744,7 @@ describe("patches", () => {
     expect(filesOf("*** Begin Patch\nx *** Add File: a\n+b\n*** Add File: ")).toBeUndefined();
   });
 
-  it("told by an event have their unified diff's lines and numbers", () => {
+  it("from an event have the lines and numbers of its unified diff", () => {
     expect(
       changed({
         "/a.ts": {
@@ -823,7 +823,7 @@ describe("patches", () => {
     });
   });
 
-  it("told by an event show a new and a deleted file whole", () => {
+  it("from an event show new and deleted files completely", () => {
     expect(
       changed({
         "/new": { type: "add", content: "a\n\nb\n" },
@@ -899,7 +899,7 @@ describe("patches", () => {
     });
   });
 
-  it("whose changes are of no known shape are shown without files", () => {
+  it("of an unknown shape are shown without files", () => {
     expect(changed([1])).toBeUndefined();
     expect(changed(undefined)).toBeUndefined();
   });

@@ -13,7 +13,7 @@ const results = (...lines: object[]) =>
 const answered = (text: unknown, ...more: object[]) =>
   results(call("exec_command", { cmd: "rm x" }), ...more, output(text))[0];
 
-describe("what stands in place of an output", () => {
+describe("a message in place of an output", () => {
   it.each<[string, CallOutcome]>([
     ["aborted by user after 1.9s", { kind: "stopped", by: "person" }],
     ["Wall time: 1.9 seconds\naborted by user", { kind: "stopped", by: "person" }],
@@ -78,7 +78,7 @@ describe("what stands in place of an output", () => {
     expect(answered(text)).toEqual(["error", undefined]);
   });
 
-  it("is no person's word where the settings are that nobody is asked", () => {
+  it("is not attributed to a person if the settings never ask", () => {
     const context = (approval_policy: string) => ({ type: "turn_context", payload: { approval_policy } });
     const by = (policy: string) => answered("user rejected MCP tool call", context(policy))?.[1];
     expect(by("never")).toMatchObject({ by: "settings" });
@@ -86,8 +86,8 @@ describe("what stands in place of an output", () => {
   });
 });
 
-describe("what an event or item says of a call", () => {
-  it("that was declined: it did not run, by whom its words tell", () => {
+describe("a call with an event or item about its approval", () => {
+  it("did not run if it was declined; the text identifies who declined it", () => {
     const command = (more: object) =>
       results(
         call("exec_command", { cmd: "npm test" }),
@@ -113,7 +113,7 @@ describe("what an event or item says of a call", () => {
     ]);
   });
 
-  it("that a reviewing model judged: what it denied did not run, what it allowed says so", () => {
+  it("did not run if a reviewing model denied it, and is marked if it allowed it", () => {
     const judged = (status: string) =>
       event("guardian_assessment", { status, target_item_id: "c", rationale: "It deletes a file." });
     const lines = (status: string, text: string) =>
@@ -138,11 +138,11 @@ describe("what an event or item says of a call", () => {
   });
 });
 
-describe("a command that the agent itself interrupts", () => {
+describe("a command that the agent interrupts", () => {
   const ended = (code: number) => `Wall time: 1 seconds\nProcess exited with code ${code}\nOutput:\n`;
   const outcome = { kind: "stopped", reason: "The agent interrupted the command" };
 
-  it("is stopped, and has not failed", () => {
+  it("is stopped, not failed", () => {
     const typed = (chars: string, code: number) =>
       results(call("write_stdin", { session_id: 7, chars }), output(ended(code)))[0];
     expect(typed("\u0003", 130)).toEqual(["aborted", outcome]);
@@ -152,7 +152,7 @@ describe("a command that the agent itself interrupts", () => {
     expect(typed("", 1)).toEqual(["error", undefined]);
   });
 
-  it("in a script of code mode, too", () => {
+  it("is stopped in a code mode script, too", () => {
     const script = (input: string) => item({ type: "custom_tool_call", call_id: "c", name: "exec", input });
     const result =
       '{"chunk_id":"2b","wall_time_seconds":0.1,"exit_code":1,"original_token_count":5,"output":""}';
@@ -179,7 +179,7 @@ describe("a turn with a refused, a stopped and a failed call", () => {
     event("task_complete", { turn_id: "t" }),
   ];
 
-  it("counts one error, which is the only next problem", () => {
+  it("counts one error, the only target of Next error", () => {
     const { transcript, records, parts } = account(...lines);
     expect(transcript.turns.at(0)).toMatchObject({ status: "completed", tool_calls: 3, errors: 1 });
     const frames = records.flatMap((record) => record.frames);
@@ -208,7 +208,7 @@ describe("a call without an output", () => {
     return [transcript.turns.at(0)?.status, state?.status === "aborted" ? state.outcome : state?.status];
   };
 
-  it("was stopped where the record says that its turn was, and else its end is not known", () => {
+  it("is stopped if the record says that its turn was, otherwise its end is unknown", () => {
     expect(ending(event("turn_aborted", { turn_id: "t", reason: "interrupted" }))).toEqual([
       "interrupted",
       { kind: "stopped" },
@@ -218,7 +218,7 @@ describe("a call without an output", () => {
     expect(ending()).toEqual(["failed", { kind: "unknown" }]);
   });
 
-  it("in a file without a turn's beginning is not known to be stopped by the next prompt", () => {
+  it("has an unknown end before the next prompt, in a file without turn starts", () => {
     const { parts, transcript } = account(user("go"), call("x", {}), user("on"), says("y"));
     expect(transcript.turns.slice().map((turn) => turn?.status)).toEqual(["interrupted", "completed"]);
     expect(parts.find((part) => part.type === "tool_call")).toMatchObject({

@@ -48,8 +48,8 @@ const turnCounts = (...lines: object[]) => {
 const thought = (texts: string[], more: object = {}) =>
   item({ type: "reasoning", summary: texts.map((text) => ({ type: "summary_text", text })), ...more });
 
-describe("what makes one line", () => {
-  it("an undone and a failed undo, a review's begin and end, a goal", () => {
+describe("records that become one marker", () => {
+  it("undo, failed undo, start and end of a review, goal", () => {
     expect(
       told(
         event("undo_completed", { success: true, message: "back" }),
@@ -92,14 +92,14 @@ describe("what makes one line", () => {
     ]);
   });
 
-  it("a long goal, cut without half a character", () => {
+  it("truncates a long goal without splitting a surrogate pair", () => {
     const objective = `${"a".repeat(159)}\u{1F600}b`;
     const [line = ""] = told(event("thread_goal_updated", { goal: { objective } }));
     expect(line).toContain(`[note] Goal: ${"a".repeat(158)}`);
     expect(line.isWellFormed()).toBe(true);
   });
 
-  it("a broken stream, a warning, what is deprecated", () => {
+  it("stream errors, warnings and deprecation notices", () => {
     expect(
       told(
         event("stream_error", { message: "broke" }),
@@ -121,13 +121,16 @@ describe("what makes one line", () => {
     ]);
   });
 
-  it.each(["denied", "rejected", "aborted", "timed_out", "failed_closed"])("what a guardian %s", (status) => {
-    expect(told(event("guardian_assessment", { status, rationale: "risky", action: { a: 1 } }))).toEqual([
-      `shown · [note] Guardian: ${status.replaceAll("_", " ")} "risky" {"a":1}`,
-    ]);
-  });
+  it.each(["denied", "rejected", "aborted", "timed_out", "failed_closed"])(
+    "a decision of the guardian: %s",
+    (status) => {
+      expect(told(event("guardian_assessment", { status, rationale: "risky", action: { a: 1 } }))).toEqual([
+        `shown · [note] Guardian: ${status.replaceAll("_", " ")} "risky" {"a":1}`,
+      ]);
+    },
+  );
 
-  it("not what a guardian allowed, nor what says nothing that a reader would miss", () => {
+  it("omits calls that the guardian allowed, and records without information", () => {
     expect(
       told(
         event("guardian_assessment", { status: "approved" }),
@@ -173,7 +176,7 @@ describe("what makes one line", () => {
     ]);
   });
 
-  it("an error, with what it says or without, and again at the turn's end only where it is another", () => {
+  it("an error with or without a message; an error at the end of the turn only if it differs", () => {
     expect(
       told(
         event("task_started", { turn_id: "1" }),
@@ -197,7 +200,7 @@ describe("what makes one line", () => {
     ]);
   });
 
-  it("an error in the words of the provider's answer, which is kept", () => {
+  it("an error with the message of the provider's response, which is kept", () => {
     const answer = '{"type":"error","error":{"message":"too long"}}';
     expect(
       told(
@@ -214,7 +217,7 @@ describe("what makes one line", () => {
     ]);
   });
 
-  it("what is unknown, with its type where it has one", () => {
+  it("unknown records, with their type if they have one", () => {
     expect(
       told(
         event("brand_new", { a: 1 }),
@@ -250,7 +253,7 @@ describe("prompts", () => {
       internal_chat_message_metadata_passthrough: { content_item_kinds },
     });
 
-  it("hold words, pictures, files and mentions, without the marks around pictures", () => {
+  it("contain text, images, files and mentions, without the tags around images", () => {
     const content = [
       { type: "input_text", text: "look" },
       { type: "input_text", text: " <image name=[x]> " },
@@ -277,7 +280,7 @@ describe("prompts", () => {
     ]);
   });
 
-  it("told by an event hold its words, pictures and files", () => {
+  it("from an event contain its text, images and files", () => {
     expect(
       told(
         event("user_message", {
@@ -322,7 +325,7 @@ describe("prompts", () => {
     ["<token_budget a='1'>x", "Instructions"],
     ["<personality_x>x", "Instructions"],
     ["  <environment_context>x", "Environment"],
-  ])("are not what Codex injects: %j", (text, title) => {
+  ])("exclude context that Codex injects: %j", (text, title) => {
     const about = JSON.stringify(text);
     expect(told(user(text), says("x"))[0]).toBe(`shown · [context] ${title} ${about}`);
     // Said in the midst of a prompt it is the person's.
@@ -342,7 +345,7 @@ describe("prompts", () => {
     expect(told(user(text), says("x"))[0]).toBe(`shown · prompt [{"type":"text","text":"${text}"}]`);
   });
 
-  it("are injected as a whole by their first text, and named by all", () => {
+  it("are injected context if their first text is, and are named by all texts", () => {
     const content = (...texts: string[]) =>
       item({ type: "message", role: "user", content: texts.map((text) => ({ type: "input_text", text })) });
     expect(
@@ -360,7 +363,7 @@ describe("prompts", () => {
     ]);
   });
 
-  it("are told from what the agent wrote by the kinds that Codex notes", () => {
+  it("are distinguished from injected messages by the kinds that Codex records", () => {
     expect(
       told(
         kinds("<skill> is what?", "user.text"),
@@ -384,7 +387,7 @@ describe("prompts", () => {
     ]);
   });
 
-  it("are told from what the agent wrote by the event that confirms them, where there are events", () => {
+  it("are distinguished from injected messages by their confirming event, in files with events", () => {
     const later = (...lines: object[]) =>
       told(user("go"), event("user_message", { message: "go" }), says("x"), ...lines).slice(3);
     expect(later(user("no event"), says("y"))).toEqual([
@@ -444,7 +447,7 @@ describe("prompts", () => {
     ]);
   });
 
-  it("may have lines of state between them and the event that confirms them", () => {
+  it("may be separated from their confirming event by state records", () => {
     const between = (line: object) =>
       told(
         user("<skill> is what?"),
@@ -464,7 +467,7 @@ describe("prompts", () => {
     ).not.toBe(confirmed);
   });
 
-  it("told by several logs are one, said again they are another", () => {
+  it("in several logs are shown once; a repeated prompt is shown again", () => {
     const three = (text: string) => [
       user(text),
       event("user_message", { message: text }),
@@ -491,7 +494,7 @@ describe("prompts", () => {
     ]);
   });
 
-  it("of a spawned agent are its spawner's, but for those of a turn that a person began", () => {
+  it("of a spawned agent are written by its parent, except in turns that a person started", () => {
     const child = meta({ source: { subagent: "review" } });
     expect(
       toldWhole(
@@ -516,7 +519,7 @@ describe("prompts", () => {
     ]);
   });
 
-  it("are confirmed by events of their own alone", () => {
+  it("are confirmed only by their own events", () => {
     const later = (...lines: object[]) =>
       told(user("go"), event("user_message", { message: "go" }), says("x"), ...lines).at(3);
     const injected = 'shown · [context] Injected message "go on"';
@@ -543,7 +546,7 @@ describe("prompts", () => {
 });
 
 describe("turns", () => {
-  it("begin with prompts where no record begins them", () => {
+  it("begin with prompts if no record starts them", () => {
     expect(turns(user("a"), says("x"), user("b"), user("c"), says("y"))).toEqual([
       "a, completed",
       "b, interrupted",
@@ -553,7 +556,7 @@ describe("turns", () => {
     expect(turns(item({ type: "message", role: "developer", content: "x" }))).toEqual([]);
   });
 
-  it("begin where a record says so, and hold the prompts that are typed meanwhile", () => {
+  it("begin at their start record, and contain prompts that are typed while they run", () => {
     expect(
       turns(
         event("task_started", { turn_id: "1" }),
@@ -581,7 +584,7 @@ describe("turns", () => {
     ]);
   });
 
-  it("have ids of their own, also where Codex gives one twice or none", () => {
+  it("have unique ids, even if Codex repeats or omits them", () => {
     const uuid = "01a00000-0000-7000-8000-00000000000d";
     const ids = framesOf(
       "turn.start",
@@ -598,7 +601,7 @@ describe("turns", () => {
     expect(new Set(ids).size).toBe(5);
   });
 
-  it("end as their last record says", () => {
+  it("end with the status of their last record", () => {
     expect(
       turns(event("task_started", { turn_id: "1" }), event("turn_aborted", { reason: "interrupted" })),
     ).toEqual(["interrupted"]);
@@ -624,7 +627,7 @@ describe("turns", () => {
     ]);
   });
 
-  it("show the answer that their end alone tells, and no answer twice", () => {
+  it("show an answer that only the end record contains, and no answer twice", () => {
     const end = event("task_complete", { last_agent_message: "all done" });
     expect(told(event("task_started", { turn_id: "1" }), end)).toEqual([
       "folded into the turn",
@@ -645,7 +648,7 @@ describe("turns", () => {
     ).toEqual(["folded into the turn", 'shown · thinking "t"', "folded into the turn"]);
   });
 
-  it("are interrupted once, however many records tell it, with the reason", () => {
+  it("are interrupted once, with the reason, even if several records report it", () => {
     const mark = user("<turn_aborted>\nby the user</turn_aborted>");
     expect(
       told(
@@ -685,7 +688,7 @@ describe("turns", () => {
     ]);
   });
 
-  it("are rolled back from the last one with a prompt on", () => {
+  it("are rolled back from the last turn with a prompt", () => {
     const three = [user("a"), says("x"), user("b"), says("y"), user("c"), says("z")];
     const back = (num_turns?: unknown) => event("thread_rolled_back", { num_turns });
     expect(turns(...three, back())).toEqual(["a, completed", "b, completed", "c, completed, Rolled back"]);
@@ -710,7 +713,7 @@ describe("turns", () => {
     ]);
   });
 
-  it("are opened by whatever comes before the first one, and not again between two", () => {
+  it("are opened by records before the first turn, but not by records between turns", () => {
     const alone: object[] = [
       output("x", "lost"),
       event("warning", { message: "w" }),
@@ -726,7 +729,7 @@ describe("turns", () => {
     }
   });
 
-  it("take a prompt behind context for their own, and say which prompts were typed meanwhile", () => {
+  it("take a prompt after injected context as their own, and mark prompts that were typed while they ran", () => {
     expect(
       told(
         user("<environment_context>"),
@@ -760,7 +763,7 @@ describe("turns", () => {
     expect(turns(user("a"), user("b"))).toEqual(["a, interrupted", "b, failed"]);
   });
 
-  it("that an output is the first thing of hold the prompt that is typed behind it", () => {
+  it("that begin with an output contain the prompt that follows", () => {
     const begin = event("task_started", { turn_id: "1" });
     const end = event("task_complete", { turn_id: "1" });
     expect(turns(begin, output("lost"), user("a"), says("x"), end)).toEqual(["completed"]);
@@ -778,7 +781,7 @@ describe("turns", () => {
     expect(turns(output("lost"), user("a"), says("x"))).toEqual(["interrupted", "a, completed"]);
   });
 
-  it("wait for their prompt all the same where an output of an earlier turn is told anew", () => {
+  it("still wait for their prompt after a repeated output of an earlier turn", () => {
     const begin = (turn_id: string) => event("task_started", { turn_id });
     const behind = (revision: object, ...lines: object[]) =>
       told(begin("0"), ...lines, output("one"), event("task_complete"), begin("1"), revision, user("a")).at(
@@ -790,7 +793,7 @@ describe("turns", () => {
     expect(behind(output("two"))).toBe(prompt);
   });
 
-  it("that two records begin are two, those that one begins twice are one", () => {
+  it("are separate if their start records differ, and one if a start record is repeated", () => {
     expect(
       turns(user("a"), event("task_started", { turn_id: "1" }), event("task_started", { turn_id: "2" })),
     ).toHaveLength(2);
@@ -798,7 +801,7 @@ describe("turns", () => {
     expect(turns(begun, says("x"), begun, says("y"))).toHaveLength(1);
   });
 
-  it("say how they ended: as a record says, else as their last thing did", () => {
+  it("end as recorded, otherwise like their last part", () => {
     const ends = (...lines: object[]) => framesOf("turn.end", meta(), ...lines).map(({ status }) => status);
     expect(ends(user("a"), says("x"), user("b"))).toEqual(["completed", "failed"]);
     const next = event("task_started", { turn_id: "2" });
@@ -823,7 +826,7 @@ describe("turns", () => {
     expect(ends(user("a"), event("turn_aborted"))).toEqual(["interrupted"]);
   });
 
-  it("that ended in a thought, or in a summary of what came before, were cut off; a search of the provider's is no call that is owed", () => {
+  it("that end in a thought or a compaction are cut off; a web search of the provider is not an open call", () => {
     const summary = item({
       type: "message",
       role: "assistant",
@@ -842,7 +845,7 @@ describe("turns", () => {
     expect(ends(searched, says("x"), usage)).toEqual(["a, completed", "a, completed"]);
   });
 
-  it("that the next one ends had ended with the last thing they did", () => {
+  it("that are ended by the next turn have the time of their last part", () => {
     const timed = (time: string, line: object) => ({ timestamp: `2026-03-01T${time}.000Z`, ...line });
     const { transcript } = account(
       timed("10:00:00", event("task_started", { turn_id: "1" })),
@@ -856,12 +859,12 @@ describe("turns", () => {
     expect(transcript.parts.slice().find((part) => part?.type === "step_finish")?.at).toBe(ended);
   });
 
-  it("leave the step open that is open at the file's end, as the format says", () => {
+  it("leave the last step open at the end of the file", () => {
     expect(framesOf("message.end", meta(), user("a"), call("x", {}))).toEqual([]);
     expect(codex.closesSteps).toBeUndefined();
   });
 
-  it("that hold several prompts are rolled back as one", () => {
+  it("with several prompts are rolled back as one", () => {
     const lines = [
       event("task_started", { turn_id: "1" }),
       user("a"),
@@ -891,7 +894,7 @@ describe("steps", () => {
       info: { last_token_usage: last, total_token_usage: total, model_context_window: 100 },
     });
 
-  it("end with outputs, and say whether the model called", () => {
+  it("end with outputs, and record whether the model made calls", () => {
     expect(ends(user("a"), call("x", {}), output("1"), says("b"), user("c"))).toEqual([
       ["tool_use"],
       ["stop"],
@@ -908,7 +911,7 @@ describe("steps", () => {
     ).toEqual([["tool_use"]]);
   });
 
-  it("have the figures that follow them, each once", () => {
+  it("get the token counts that follow them, each once", () => {
     const first = {
       input_tokens: 10,
       cached_input_tokens: 4,
@@ -996,7 +999,7 @@ describe("steps", () => {
     ]);
   });
 
-  it("say how full the context is", () => {
+  it("report the size of the context", () => {
     const context = (info: object) => framesOf("context.usage", meta(), event("token_count", { info }));
     expect(context({ last_token_usage: { total_tokens: 7 }, model_context_window: 100 })).toEqual([
       { type: "context.usage", session_id: THREAD, at: 0, tokens: 7, limit: 100 },
@@ -1008,7 +1011,7 @@ describe("steps", () => {
     expect(context({ total_token_usage: { total_tokens: 7 } })).toEqual([]);
   });
 
-  it("end where records of tokens stand, in files that have them", () => {
+  it("end at token records, in files that have them", () => {
     const record = (usage: unknown) => ({ type: "token_usage_record", payload: { usage } });
     const lines = [
       call("x", {}),
@@ -1079,7 +1082,7 @@ describe("steps", () => {
     },
   );
 
-  it("name the model, and a change of it is told", () => {
+  it("name the model, and report a change of it", () => {
     const context = (model: unknown, more: object = {}) => ({
       type: "turn_context",
       payload: { model, ...more },
@@ -1139,7 +1142,7 @@ describe("steps", () => {
     ]);
   });
 
-  it("belong to the turn that a context names", () => {
+  it("belong to the turn named by their context record", () => {
     const begin = framesOf(
       "turn.start",
       meta(),
@@ -1152,7 +1155,7 @@ describe("steps", () => {
     expect(begin).toHaveLength(1);
   });
 
-  it("belong to the turn that is open, and fail with it", () => {
+  it("belong to the open turn, and fail with it", () => {
     const lines = [
       event("task_started", { turn_id: "1" }),
       event("error", { message: "e" }),
@@ -1167,7 +1170,7 @@ describe("steps", () => {
   });
 });
 
-describe("a file that is read from inside", () => {
+describe("a file that is read from a later position", () => {
   const turn = (turn_id: string, ...words: string[]) => [
     event("task_started", { turn_id }),
     ...words.flatMap((word) => [
@@ -1204,7 +1207,7 @@ describe("a file that is read from inside", () => {
     };
   }
 
-  it("has the turns of the whole, and steps of its own in the one that it begins in", () => {
+  it("has the turns of a whole reading, and new steps in the turn where it begins", () => {
     const all = idsFrom(0);
     const pieces = [5, 8].map((from) => idsFrom(from));
     expect(pieces.map(({ turns }) => turns)).toEqual([all.turns, all.turns]);
@@ -1230,7 +1233,7 @@ describe("a file that is read from inside", () => {
     },
   );
 
-  it("keeps what is left of a turn out of the one that begins behind it", () => {
+  it("keeps the rest of a turn separate from the next turn", () => {
     const lines = [meta(), ...turn("1", "a").slice(0, -1), ...turn("2", "e")];
     const { turns: all } = idsFrom(0, lines);
     const { turns: piece } = idsFrom(4, lines);
@@ -1241,7 +1244,7 @@ describe("a file that is read from inside", () => {
   it.each([
     ["is named before", 5],
     ["is named by its end alone", 6],
-  ])("has no call of its own for a command above it that ends after its turn, which %s", (_, from) => {
+  ])("creates no call for an earlier command that ends after its turn, which %s", (_, from) => {
     const late = event("item_completed", { turn_id: "1", item: { type: "CommandExecution", id: "a" } });
     const one = [meta(), ...turn("1", "a", "b")];
     const two = [...one, ...turn("2", "e").slice(0, -1)];
@@ -1249,7 +1252,7 @@ describe("a file that is read from inside", () => {
     expect(idsFrom(0, [...one, late])).toEqual(idsFrom(0, one));
   });
 
-  it("shows what a person ran in a turn above it", () => {
+  it("shows a user's shell command of an earlier turn", () => {
     const ran = event("exec_command_end", {
       turn_id: "1",
       call_id: "z",
@@ -1262,8 +1265,8 @@ describe("a file that is read from inside", () => {
   });
 });
 
-describe("what the model said", () => {
-  it("is its texts, its refusals and its pictures, in their phase", () => {
+describe("model output", () => {
+  it("contains texts, refusals and images, with their phase", () => {
     const answer = (content: unknown, more: object = {}) =>
       item({ type: "message", role: "assistant", content, ...more });
     expect(
@@ -1293,7 +1296,7 @@ describe("what the model said", () => {
     ]);
   });
 
-  it("is thought with words, encrypted, or with nothing", () => {
+  it("contains thoughts with text, encrypted, or empty", () => {
     expect(
       told(
         thought(["a", "b"]),
@@ -1313,7 +1316,7 @@ describe("what the model said", () => {
     ]);
   });
 
-  it("is shown once: an event before the item is told with the item", () => {
+  it("is shown once: an event before the item is merged with the item", () => {
     expect(told(event("agent_message", { message: "a" }), says("a"))).toEqual([
       "folded into the message item",
       'shown · text "a"',
@@ -1363,7 +1366,7 @@ describe("what the model said", () => {
     ]);
   });
 
-  it("is shown once: an event behind the item is told with the item", () => {
+  it("is shown once: an event after the item is merged with the item", () => {
     expect(
       told(
         says("a"),
@@ -1391,7 +1394,7 @@ describe("what the model said", () => {
     ]);
   });
 
-  it("said twice is shown twice", () => {
+  it("that is repeated is shown twice", () => {
     expect(
       told(
         says("a"),
@@ -1423,7 +1426,7 @@ describe("what the model said", () => {
     ).toEqual(['shown · text "a"', "folded into the turn", 'shown · text "a"']);
   });
 
-  it("of two summaries is one thought wherever its file stood still meanwhile", () => {
+  it("with two summaries is one thought, wherever the file paused", () => {
     const lines = [
       meta(),
       event("agent_reasoning", { text: "a" }),
@@ -1440,7 +1443,7 @@ describe("what the model said", () => {
     }
   });
 
-  it("that only its event tells is not lost to the next one's", () => {
+  it("that only an event contains is not replaced by the next event", () => {
     expect(
       told(
         event("agent_reasoning", { text: "a" }),
@@ -1456,7 +1459,7 @@ describe("what the model said", () => {
     ]);
   });
 
-  it("told by events alone is shown from them, a thought's summaries as one", () => {
+  it("that only events contain is shown from them, with a thought's summaries joined", () => {
     expect(
       told(
         event("agent_reasoning", { text: "a" }),
@@ -1499,7 +1502,7 @@ describe("what the model said", () => {
     ]);
   });
 
-  it("holds its plan between marks, which is shown once", () => {
+  it("shows a plan in tags once", () => {
     const plan = completed("Plan", { text: "1. Go" });
     const message = says("Here:\n<plan>\n1. Go\n</plan>");
     expect(told(plan, message)).toEqual([
@@ -1529,7 +1532,7 @@ describe("what the model said", () => {
     ]);
   });
 
-  it("is told by its id whatever its words, once for each log, and anew in the next turn", () => {
+  it("is matched by its id, once per log, and separately in the next turn", () => {
     const whole = item({ type: "message", id: "m", role: "assistant", content: [{ text: "a" }] });
     const copy = completed("AgentMessage", { id: "m", content: [{ text: "A!" }] });
     expect(told(whole, copy, copy, says("x"))).toEqual([
@@ -1550,7 +1553,7 @@ describe("what the model said", () => {
     ]);
   });
 
-  it("is told by its words where they are all there, and not by a part of them", () => {
+  it("is matched by its complete text, not by a part of it", () => {
     const entries = (...texts: string[]) =>
       item({ type: "message", role: "assistant", content: texts.map((text) => ({ text })) });
     const copies = (...texts: string[]) =>
@@ -1602,7 +1605,7 @@ describe("what the model said", () => {
     ]);
   });
 
-  it("holds its plan in any of its texts, with white space around it, and a thought holds none", () => {
+  it("may have a plan in any text, with surrounding white space; a thought has none", () => {
     const plan = completed("Plan", { text: "\n1. Go\n" });
     const message = item({
       type: "message",
@@ -1629,7 +1632,7 @@ describe("what the model said", () => {
 describe("a compaction", () => {
   const compacted = (payload: object = {}) => ({ type: "compacted", payload: { message: "", ...payload } });
 
-  it("is one however many logs tell it, and the next one is another", () => {
+  it("is shown once even if several logs record it; the next one is separate", () => {
     expect(
       told(
         compacted({ message: "sum", window_number: 3 }),
@@ -1653,7 +1656,7 @@ describe("a compaction", () => {
     ]);
   });
 
-  it("has the model's own summary as its text", () => {
+  it("has the model's summary as its text", () => {
     const summary = item({
       type: "message",
       role: "assistant",
@@ -1675,7 +1678,7 @@ describe("a compaction", () => {
     expect(framesOf("message.start", meta(), user("a"), says("x"), summary)).toHaveLength(1);
   });
 
-  it("that a turn begins with stands before the turn's prompt, as one turn", () => {
+  it("at the start of a turn precedes the turn's prompt, in one turn", () => {
     const usage = (response_id: string) => ({
       type: "token_usage_record",
       payload: { response_id, usage: { input_tokens: 8, output_tokens: 2 } },
@@ -1711,7 +1714,7 @@ describe("a compaction", () => {
     }
   });
 
-  it("ends what was asked before: the same prompt behind it is another", () => {
+  it("separates prompts: the same prompt after it is a new one", () => {
     expect(told(event("user_message", { message: "go" }), compacted(), user("go"), says("x"))).toEqual([
       'shown · prompt [{"type":"text","text":"go"}]',
       "shown · [compaction] Context compacted",
@@ -1727,11 +1730,11 @@ describe("a compaction", () => {
   });
 });
 
-describe("what a file says of its thread", () => {
+describe("thread facts in a file", () => {
   const patches = (...lines: object[]) => framesOf("session.update", ...lines).map(({ patch }) => patch);
   const PARENT = "01900000-0000-7000-8000-00000000000a";
 
-  it("is its version, folder, branch and name", () => {
+  it("include version, folder, branch and name", () => {
     expect(
       patches(
         meta({ cwd: "/w", cli_version: "1.2", git: { branch: "main" } }),
@@ -1759,7 +1762,7 @@ describe("what a file says of its thread", () => {
     expect(patches(meta({ agent_nickname: "no run" }))).toEqual([{ agent: "codex" }]);
   });
 
-  it("is what it was forked from", () => {
+  it("include the thread that it was forked from", () => {
     const base = { thread_id: PARENT, end_byte_offset: 9, end_ordinal_exclusive: 4 };
     expect(patches(meta({ forked_from_id: PARENT }))).toEqual([
       {
@@ -1789,7 +1792,7 @@ describe("what a file says of its thread", () => {
     expect(toldWhole(meta({ history_base: {} }))).toEqual(["folded into the session"]);
   });
 
-  it("is who spawned it, with its name and depth", () => {
+  it("include the parent that spawned it, with its name and depth", () => {
     const spawned = (thread_spawn: object, more: object = {}) =>
       meta({ source: { subagent: { thread_spawn } }, ...more });
     expect(patches(spawned({ parent_thread_id: PARENT, depth: 2, agent_nickname: "Bohr" }))).toEqual([
@@ -1865,7 +1868,7 @@ describe("what a file says of its thread", () => {
     ]);
   });
 
-  it("keeps what was told once where a later word is silent about it, and takes a later one that says otherwise", () => {
+  it("keep values that later records omit, and take changed values", () => {
     const spawned = (thread_spawn: object) => meta({ source: { subagent: { thread_spawn } } });
     const first = spawned({ parent_thread_id: PARENT, depth: 2, agent_nickname: "Bohr" });
     expect(patches(first, meta(), meta({ cwd: "/w" }), meta({ source: { subagent: "review" } }))).toEqual([
@@ -1893,7 +1896,7 @@ describe("what a file says of its thread", () => {
     expect(forked({ cwd: "/w", forked_from_id: OTHER })).toEqual({ session_id: OTHER });
   });
 
-  it("links it with the session that spawned it", () => {
+  it("link it to the session that spawned it", () => {
     const facts = (...lines: object[]) => accountOfLines(...lines).reader.linkFacts().sessions;
     const spawned = { source: { subagent: { thread_spawn: { parent_thread_id: PARENT } } } };
     expect(facts(meta({ ...spawned, session_id: OTHER }), user("task"), says("x"), user("more"))).toEqual([
@@ -1946,7 +1949,7 @@ describe("what a file says of its thread", () => {
   it.each([
     ["the thread's first file", THREAD],
     ["an earlier segment", "01a00000-0000-7000-8000-00000000000a"],
-  ])("goes on after a rewind from %s", (_, thread_id) => {
+  ])("continue after a rewind from %s", (_, thread_id) => {
     const base = { thread_id, end_ordinal_exclusive: 15, end_byte_offset: 41089 };
     const { told, records, transcript } = accountOfFile(
       path,
@@ -1970,7 +1973,7 @@ describe("what a file says of its thread", () => {
     );
   });
 
-  it("names the thread in whose name it goes on, in the file of a rewound one", () => {
+  it("name the thread that a rewound file continues", () => {
     const facts = (...lines: object[]) => accountOfFile(path, ...lines).reader.linkFacts().sessions[0];
     const base = { history_base: { thread_id: THREAD } };
     expect(facts(meta({ session_id: THREAD, ...base }), user("on"))).toEqual({
@@ -1986,7 +1989,7 @@ describe("what a file says of its thread", () => {
   });
 });
 
-describe("another thread's history at the beginning", () => {
+describe("copied history of another thread at the beginning", () => {
   const PARENT = "01900000-0000-7000-8000-00000000000a";
   const OLD = "01950000-0000-7000-8000-000000000001";
   const NEW = "01b00000-0000-7000-8000-000000000001";
@@ -2004,7 +2007,7 @@ describe("another thread's history at the beginning", () => {
     payload: { ...(line as { payload: object }).payload, turn_id: NEW },
   });
 
-  it("is not shown, by its turns' ids", () => {
+  it("is hidden by the ids of its turns", () => {
     expect(
       toldWhole(forked, old(user("a")), says("b"), fresh(event("task_started")), user("c"), says("d")),
     ).toEqual([
@@ -2059,7 +2062,7 @@ describe("another thread's history at the beginning", () => {
     ]);
   });
 
-  it("is not shown, by the other thread's facts and the time of the copying", () => {
+  it("is hidden by the other thread's facts and the time of the copy", () => {
     const other = { type: "session_meta", payload: { id: PARENT } };
     expect(
       toldWhole(
@@ -2090,7 +2093,7 @@ describe("another thread's history at the beginning", () => {
     ]);
   });
 
-  it("is not shown, by its ordinals", () => {
+  it("is hidden by its ordinals", () => {
     const child = meta({
       source: { subagent: { thread_spawn: { parent_thread_id: PARENT } } },
       subagent_history_start_ordinal: 3,
@@ -2120,7 +2123,7 @@ describe("another thread's history at the beginning", () => {
     ]);
   });
 
-  it("is not shown where a message says that it was inherited", () => {
+  it("is hidden if a message says that it was inherited", () => {
     expect(
       told(
         item({ type: "message", role: "user", content: "a", metadata: { inherited_user_message: true } }),
@@ -2138,7 +2141,7 @@ describe("another thread's history at the beginning", () => {
     ]);
   });
 
-  it("is one note before the first part that is the thread's own, with the thread it came from", () => {
+  it("becomes one note before the thread's first own part, with the source thread", () => {
     const notes = (...lines: object[]) =>
       accountOfLines(...lines)
         .parts.filter((part) => part.type === "marker")
@@ -2172,7 +2175,7 @@ describe("another thread's history at the beginning", () => {
     expect(notes(forked, old(says("a")))).toEqual([]);
   });
 
-  it("is noted before the first part of the thread's own, whatever that is", () => {
+  it("is noted before the first own part of any kind", () => {
     const firsts: object[] = [
       fresh(user("a")),
       fresh(says("a")),
@@ -2193,7 +2196,7 @@ describe("another thread's history at the beginning", () => {
     }
   });
 
-  it("is told by the whole of the time in a turn's id, where it is one", () => {
+  it("is detected by the full timestamp in a turn's id, if the id has one", () => {
     const own = "01a00000-0005-7000-8000-000000000001";
     const read = (turn_id: string) =>
       accountOf(codex, `rollout-${own}.jsonl`, [
@@ -2207,7 +2210,7 @@ describe("another thread's history at the beginning", () => {
     expect(read("00000000000000700000")).toContain("shown");
   });
 
-  it("lasts where turns have ids until one of them is the thread's own, however long the copying took", () => {
+  it("ends at the first own turn, if turns have ids, even if copying took long", () => {
     const later = says("no id");
     expect(
       toldWhole(
@@ -2238,7 +2241,7 @@ describe("a file", () => {
   const first = (path: string, ...lines: object[]) =>
     linesOf(path, ...lines).records[0]?.frames[0]?.session_id;
 
-  it("has its thread's id by its name, by its facts, or by its path", () => {
+  it("gets its thread's id from its name, its facts, or its path", () => {
     expect(first(`a/rollout-2026-${THREAD.toUpperCase()}.jsonl`, meta({ id: OTHER }))).toBe(THREAD);
     expect(first(`${OTHER}/rollout-2026-${THREAD}.jsonl`, meta())).toBe(THREAD);
     expect(first(`rollout-${OTHER}-${THREAD}.jsonl`, meta())).toBe(THREAD);
@@ -2250,7 +2253,7 @@ describe("a file", () => {
     expect(first("rollout-b.jsonl", says("x"))).toEqual("69937c29-03e3-5b29-ab4d-f0a418f752f8");
   });
 
-  it("without an id of its own has one by its path, whatever id its first line has for itself", () => {
+  it("without an id gets one from its path, whatever id its first line has", () => {
     const line = item({ type: "message", role: "assistant", id: OTHER, content: "x" });
     expect(first("rollout-b.jsonl", line)).toBe("69937c29-03e3-5b29-ab4d-f0a418f752f8");
     expect(first("a/rollout-b.jsonl", line)).not.toBe(first("b/rollout-b.jsonl", line));
@@ -2271,7 +2274,7 @@ describe("a file", () => {
     ]);
   });
 
-  it("that was renamed is its own thread's all the same", () => {
+  it("that was renamed keeps its thread", () => {
     expect(
       linesOf(
         `rollout-${THREAD}.jsonl`,
@@ -2288,7 +2291,7 @@ describe("a file", () => {
     ]);
   });
 
-  it("tells the time of each record, a wrong one as the last right one", () => {
+  it("has the time of each record; an invalid time is replaced by the last valid one", () => {
     const at = (timestamp: unknown, text: string) => ({ timestamp, ...says(text) });
     const { parts } = account(
       at("2026-03-01T10:00:01.250Z", "a"),
@@ -2307,7 +2310,7 @@ describe("a file", () => {
     ]);
   });
 
-  it("of mid 2025 has bare items, its facts without a type, and lines of state", () => {
+  it("of mid 2025 has bare items, untyped facts, and state lines", () => {
     const bare = [
       { id: THREAD, timestamp: "2025-06-01T10:00:00.000Z", cwd: "/w", instructions: null },
       { record_type: "state" },
@@ -2345,7 +2348,7 @@ describe("a file", () => {
     ).toEqual(["folded into the session", 'shown · call c x {"n":1.0}']);
   });
 
-  it("is known by its name", () => {
+  it("is recognized by its name", () => {
     expect(codex.classify("a/rollout-x.jsonl")).toEqual({ kind: "session" });
     expect(codex.classify("a/rollout-x.jsonl.zst")).toEqual({ kind: "session" });
     for (const name of [
@@ -2391,7 +2394,7 @@ describe("a file", () => {
     [`{"id":"a","timestamp":"","cwd":"/"`, false],
     [`{"id":"a","timestamp":"b","x":1`, false],
     [`{"x":1,"y":{"id":"a","timestamp":"b","cwd":"/"`, false],
-  ])("is known by its beginning: %s", (head, isCodex) => {
+  ])("is recognized by its beginning: %s", (head, isCodex) => {
     expect(codex.detect(new TextEncoder().encode(head))).toBe(isCodex);
   });
 
@@ -2405,7 +2408,7 @@ describe("a file", () => {
     expect(codex.registry?.read(THREAD.slice(1), "")).toBeUndefined();
   });
 
-  it("of names holds each thread's last one", () => {
+  it("of names contains the last name of each thread", () => {
     const index = [
       { id: "a", thread_name: "one" },
       { id: "b", thread_name: " two " },
@@ -2421,7 +2424,7 @@ describe("a file", () => {
     ]);
   });
 
-  it("of any version has its records by their type, with a payload or without", () => {
+  it("of any version has typed records, with or without a payload", () => {
     expect(
       told(
         { payload: { type: "message" } },
@@ -2453,7 +2456,7 @@ describe("a file", () => {
     expect(first(`rollout-${OTHER}-${OTHER}-${THREAD}.jsonl`, meta())).toBe(THREAD);
   });
 
-  it("that ends, pauses or breaks shows the lines that wait", () => {
+  it("that ends, pauses or breaks shows the held lines", () => {
     expect(told(user("a"), "")).toEqual([
       'shown · prompt [{"type":"text","text":"a"}]',
       "hidden: blank line",
@@ -2473,7 +2476,7 @@ describe("a file", () => {
     expect(reader.close()).toHaveLength(1);
   });
 
-  it("gives its parts and turns the ids that links to them have", () => {
+  it("gives parts and turns ids that keep links valid", () => {
     const { records } = account(
       event("task_started", { turn_id: "1" }),
       user("a"),
@@ -2521,7 +2524,7 @@ describe("a file", () => {
   });
 });
 
-it("reads a thought that is told over and over in proportion to how often that is", () => {
+it("reads a thought that is repeated many times in linear time", () => {
   const looks = (count: number) => {
     const has = vi.spyOn(Set.prototype, "has");
     account(...Array.from({ length: count }, () => event("agent_reasoning", { text: "Again" })));
