@@ -619,6 +619,8 @@ export const clientMessage = z.discriminatedUnion("type", [
     channel: z.string(),
     epoch: optional(z.string()),
     after_seq: optional(z.number()),
+    /** The `check` that the daemon sent for `after_seq`. With it a client resumes after a restart. */
+    check: optional(z.string()),
   }),
   record({ type: z.literal("unsubscribe"), channel: z.string() }),
 ]);
@@ -635,6 +637,8 @@ export const serverMessage = z.discriminatedUnion("type", [
     channel: z.string(),
     epoch: z.string(),
     frames: z.array(channelFrame),
+    /** A digest of all frames of the channel up to the last of these. */
+    check: optional(z.string()),
     /** What changed of the live parts once the frames are applied: both belong together. */
     live: optional(liveChange),
   }),
@@ -651,7 +655,22 @@ export const serverMessage = z.discriminatedUnion("type", [
     live: optional(z.array(livePart)),
   }),
   /** Everything up to `seq` has been sent: live from here. */
-  record({ type: z.literal("synced"), channel: z.string(), epoch: z.string(), seq: z.number() }),
+  record({
+    type: z.literal("synced"),
+    channel: z.string(),
+    epoch: z.string(),
+    seq: z.number(),
+    /** A digest of all frames of the channel up to `seq`. */
+    check: optional(z.string()),
+  }),
+  /** The daemon has the same frames up to `seq` as the epoch `previous` had. They go on in `epoch`, without a snapshot. */
+  record({
+    type: z.literal("resumed"),
+    channel: z.string(),
+    previous: z.string(),
+    epoch: z.string(),
+    seq: z.number(),
+  }),
   /** A row of the list changed (`sessions` channel). */
   record({
     type: z.literal("sessions"),

@@ -119,6 +119,7 @@ class Client {
         if (message.seq !== this.seq + 1) this.gaps++;
         this.seq = message.seq;
         return;
+      case "resumed":
       case "synced":
         this.synced = true;
         return;

@@ -68,8 +68,9 @@ function sessionFile(options: { parts: number; turns: number; seed?: number }) {
 
 const synced = (session: OpenSession) => session.state.getState().synced;
 const idsOf = (parts: readonly string[]) => parts.map((part) => String(JSON.parse(part).id));
-const restarted = (session: OpenSession, before: object | undefined) =>
-  synced(session) && session.state.getState().transcript !== before;
+const epochOf = (session: OpenSession) => session.position()?.epoch;
+const restarted = (session: OpenSession, before: string | undefined) =>
+  synced(session) && epochOf(session) !== before;
 
 describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_400_000 : 240_000 }, () => {
   it(`restores every page to its exact state, ${KILLS} times`, async () => {
@@ -120,7 +121,7 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
       await new Promise((resolve) => setTimeout(resolve, random() * 150));
       await daemon.kill("SIGKILL");
       const seen = await Promise.all(sessions.map(loadedIds));
-      const transcripts = sessions.map((session) => session.state.getState().transcript);
+      const epochs = sessions.map(epochOf);
       appendFileSync(file.path, text.slice(torn));
       written = upTo;
       await start();
@@ -128,8 +129,7 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
       await eventually(() =>
         expect(
           sessions.map(
-            (session, index) =>
-              restarted(session, transcripts[index]) || session.state.getState().refused?.code,
+            (session, index) => restarted(session, epochs[index]) || session.state.getState().refused?.code,
           ),
         ).toEqual(sessions.map(() => true)),
       );
@@ -187,6 +187,7 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
     const crowd = Array.from({ length: CROWD }, () => newClient({ impatient: false, random }));
     const sessions = crowd.map((client) => client.follow(file.session_id));
     await eventually(() => expect(sessions.filter(synced).length).toBe(CROWD), 120_000);
+    const epochs = sessions.map(epochOf);
     const transcripts = sessions.map((session) => session.state.getState().transcript);
     await daemon.kill("SIGKILL");
     await eventually(() => expect(crowd.filter(({ connected }) => connected).length).toBe(0));
@@ -194,11 +195,15 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
     const from = performance.now();
     const back = (index: number) => {
       const session = sessions[index];
-      return session !== undefined && restarted(session, transcripts[index]);
+      return session !== undefined && restarted(session, epochs[index]);
     };
     await eventually(() => expect(sessions.filter((_, index) => back(index)).length).toBe(CROWD), 120_000);
     const took = performance.now() - from;
     expect(crowd.filter(({ connected }) => connected).length).toBe(CROWD);
+    // They missed nothing, so none got a snapshot.
+    expect(
+      sessions.filter((session, index) => session.state.getState().transcript === transcripts[index]),
+    ).toHaveLength(CROWD);
     // They hear what comes next.
     const lengths = sessions.map((session) => session.state.getState().transcript?.parts.length ?? 0);
     appendFileSync(file.path, `${JSON.stringify({ type: "something new", uuid: randomUUID() })}\n`);

@@ -237,7 +237,7 @@ export function createReading(options: ReadingOptions): Reading {
         ...window?.rowOf(id),
         unsent: [],
         ...(window && { needs_markers: true }),
-        ...(reading.folding && { buffer: createFrameBuffer(id) }),
+        ...(reading.folding && { buffer: createFrameBuffer(id, true) }),
       };
       reading.builders.set(id, builder);
     }

@@ -26,7 +26,9 @@ export interface Channel {
   flush(): void;
   snapshot(reason: SnapshotReason): string;
   /** The messages after a position; `undefined`: a snapshot is needed. */
-  missed(epoch: string, after_seq: number): ServerMessage[] | undefined;
+  missed(epoch: string, after_seq: number, check?: string): ServerMessage[] | undefined;
+  /** A digest of what was sent up to `seq`, by which a client resumes in another epoch. */
+  check(): string | undefined;
   close(): void;
 }
 /** Why a client gets a snapshot. */
@@ -68,6 +70,7 @@ export function createSessionChannel(
         channel: name,
         epoch: channel.epoch,
         frames: frames.map(cut),
+        ...checked(channel.check()),
         ...(live !== undefined && { live }),
       });
       sent_at = performance.now();
@@ -89,10 +92,14 @@ export function createSessionChannel(
       };
       return `${JSON.stringify(head).slice(0, -1)},"page":${written.page}}`;
     },
-    missed(epoch, after_seq) {
-      const frames = open.framesAfter(epoch, after_seq);
+    check: () => open.checkAt?.(channel.seq),
+    missed(previous, after_seq, check) {
+      const frames = open.framesAfter(previous, after_seq, check);
       if (!frames || frames.length > MAX_MISSED) return undefined;
+      const { epoch } = open;
       const messages: ServerMessage[] = [];
+      if (epoch !== previous)
+        messages.push({ type: "resumed", channel: name, previous, epoch, seq: after_seq });
       for (let from = 0; from < frames.length; from += BATCH) {
         const batch = frames.slice(from, from + BATCH).map(cut);
         messages.push({ type: "frames", channel: name, epoch, frames: batch });
@@ -130,6 +137,9 @@ export function createSessionChannel(
   return channel;
 }
 
+/** The field of a message that has the digest, if there is one. */
+export const checked = (check: string | undefined) => (check === undefined ? {} : { check });
+
 const wholeOf = (live: readonly LivePart[]): LiveChange => ({
   reset: true,
   parts: live.map((part) => ({ ...part, offset: 0 })),
@@ -150,6 +160,7 @@ export function createListChannel(
     epoch: sessions.epoch,
     seq: sessions.seq,
     flush() {},
+    check: () => undefined,
     snapshot(reason) {
       if (written?.seq !== sessions.seq) {
         written = { seq: sessions.seq, sessions: JSON.stringify(sessions.list()) };

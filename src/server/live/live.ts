@@ -10,7 +10,13 @@ import {
 } from "../../protocol.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
-import { type Channel, createListChannel, createSessionChannel, type SnapshotReason } from "./channels.ts";
+import {
+  type Channel,
+  checked,
+  createListChannel,
+  createSessionChannel,
+  type SnapshotReason,
+} from "./channels.ts";
 import type { Client } from "./client.ts";
 import { textFrame, textPieces } from "./websocket-frame.ts";
 
@@ -202,7 +208,7 @@ export function createLive({
 
   async function subscribe(
     client: Client,
-    { channel: name, epoch, after_seq }: Extract<ClientMessage, { type: "subscribe" }>,
+    { channel: name, epoch, after_seq, check }: Extract<ClientMessage, { type: "subscribe" }>,
   ): Promise<void> {
     if (client.channels.size >= MAX_CHANNELS && !client.channels.has(name)) {
       return refuse(client, "too_many_channels", `A socket can have at most ${MAX_CHANNELS} channels.`, name);
@@ -233,7 +239,7 @@ export function createLive({
     channel.clients.add(client);
     client.channels.set(name, { state: "live" });
     const known = epoch !== undefined && after_seq !== undefined;
-    const missed = known ? written(client, channel.missed(epoch, after_seq)) : undefined;
+    const missed = known ? written(client, channel.missed(epoch, after_seq, check)) : undefined;
     if (missed) {
       for (const message of missed) send(client, message);
       notify(client, synced(channel));
@@ -363,8 +369,8 @@ function written({ frame }: Client, missed: ServerMessage[] | undefined): Buffer
   return missed && messages;
 }
 
-function synced({ name, epoch, seq }: Channel): ServerMessage {
-  return { type: "synced", channel: name, epoch, seq };
+function synced({ name, epoch, seq, check }: Channel): ServerMessage {
+  return { type: "synced", channel: name, epoch, seq, ...checked(check()) };
 }
 
 function parseMessage(data: string): ClientMessage | undefined {

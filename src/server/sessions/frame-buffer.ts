@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import type { Frame } from "../../model/frames/frame.ts";
 import { accumulateAndAddress, finalizeTranscript } from "../../model/transcript/accumulate.ts";
 import { emptyTranscript, type Transcript } from "../../model/transcript/transcript-state.ts";
@@ -6,6 +6,8 @@ import type { ChannelFrame } from "../../protocol.ts";
 
 /** Number of frames that are kept for clients that reconnect. */
 const MAX_FRAMES = 5_000;
+/** Number of frames that are kept of the first reading, for clients that were connected before a restart. */
+const MAX_READ_FRAMES = 500;
 
 /** One epoch of a session's channel: its transcript, its position, and the latest frames. */
 export interface FrameBuffer {
@@ -16,7 +18,12 @@ export interface FrameBuffer {
   push(frame: Frame): ChannelFrame;
   /** The frames after a position of this epoch; `undefined`: no longer kept, or not yet reached. */
   after(seq: number): readonly ChannelFrame[] | undefined;
-  /** Starts keeping frames. Earlier ones are only in the transcript. */
+  /**
+   * A digest of all frames up to `seq`, and of the ends that no frame records. Two buffers with the same digest at the same `seq`
+   * have the same transcript there, also in two lives of the daemon. `undefined`: not resumable, or no longer kept.
+   */
+  checkAt(seq: number): string | undefined;
+  /** Keeps more frames from now on, because the transcript is shown. */
   hold(): void;
   /**
    * Ends what was left open by a crash or by a person (`stopped`). Returns a new epoch, because no frame records this.
@@ -25,13 +32,23 @@ export interface FrameBuffer {
   finalized(at: number, stopped: boolean): FrameBuffer | undefined;
 }
 
-export function createFrameBuffer(
+/** `resumable`: computes digests, so that clients can resume after a restart. */
+export function createFrameBuffer(session_id: string, resumable = false): FrameBuffer {
+  return createBuffer(session_id, {
+    transcript: emptyTranscript(session_id),
+    seq: 0,
+    ...(resumable && { check: "" }),
+  });
+}
+
+function createBuffer(
   session_id: string,
-  start: Transcript = emptyTranscript(session_id),
+  start: { transcript: Transcript; seq: number; check?: string },
 ): FrameBuffer {
   const epoch = randomUUID();
-  let transcript = start;
-  let seq = 0;
+  let { transcript, seq, check } = start;
+  /** The digest before the first kept frame, and after each of them. */
+  let checks = [check];
   let holding = false;
   /** The frames `seq - held.length + 1 … seq`, and some dropped ones before index `dropped`. */
   let held: ChannelFrame[] = [];
@@ -49,12 +66,16 @@ export function createFrameBuffer(
       transcript = folded.transcript;
       seq += 1;
       const channelFrame = { seq, frame: folded.frame };
-      if (holding) {
+      if (check !== undefined) check = hash("sha1", check + JSON.stringify(folded.frame), "base64");
+      if (holding || check !== undefined) {
+        const most = holding ? MAX_FRAMES : MAX_READ_FRAMES;
         held.push(channelFrame);
-        if (held.length - dropped > MAX_FRAMES) dropped += 1;
+        checks.push(check);
+        if (held.length - dropped > most) dropped += 1;
         // Shifting the array for every frame would be expensive.
-        if (dropped > MAX_FRAMES) {
+        if (dropped > most) {
           held = held.slice(dropped);
+          checks = checks.slice(dropped);
           dropped = 0;
         }
       }
@@ -65,13 +86,21 @@ export function createFrameBuffer(
       if (missed < 0 || missed > held.length - dropped) return undefined;
       return missed === 0 ? [] : held.slice(-missed);
     },
+    checkAt(at) {
+      const missed = seq - at;
+      return missed < 0 || missed > held.length - dropped ? undefined : checks.at(-1 - missed);
+    },
     hold() {
       holding = true;
     },
     finalized(at, stopped) {
       const ended = finalizeTranscript(transcript, at, stopped);
       if (ended === transcript) return undefined;
-      const fold = createFrameBuffer(session_id, ended);
+      const fold = createBuffer(session_id, {
+        transcript: ended,
+        seq,
+        ...(check !== undefined && { check: hash("sha1", `${check} ended ${at} ${stopped}`, "base64") }),
+      });
       fold.hold();
       return fold;
     },

@@ -64,10 +64,12 @@ export function createSessionView({
     get watched() {
       return listeners.size > 0;
     },
-    framesAfter(epoch, seq) {
-      if (successor) return successor.framesAfter(epoch, seq);
-      return epoch === buffer.epoch ? buffer.after(seq) : undefined;
+    framesAfter(epoch, seq, check) {
+      if (successor) return successor.framesAfter(epoch, seq, check);
+      const is_known = epoch === buffer.epoch || (check !== undefined && check === buffer.checkAt(seq));
+      return is_known ? buffer.after(seq) : undefined;
     },
+    checkAt: (seq) => (successor ? successor.checkAt?.(seq) : buffer.checkAt(seq)),
     subscribe(listener) {
       listeners.add(listener);
       let end = () => {};

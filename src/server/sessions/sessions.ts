@@ -16,8 +16,13 @@ export interface OpenSession {
   readonly summary: SessionSummary;
   /** What the agent has written and not recorded yet. Not part of the transcript. */
   readonly live?: readonly LivePart[];
-  /** The frames after `seq`; `undefined`: they are no longer kept, or `epoch` differs. */
-  framesAfter(epoch: string, seq: number): readonly ChannelFrame[] | undefined;
+  /**
+   * The frames after `seq`; `undefined`: they are no longer kept, or `epoch` differs. With a `check` that is the one of `seq` here,
+   * another epoch has the same transcript there and goes on.
+   */
+  framesAfter(epoch: string, seq: number, check?: string): readonly ChannelFrame[] | undefined;
+  /** A digest of all frames up to `seq`. `undefined`: not known. */
+  checkAt?(seq: number): string | undefined;
   /**
    * `frames`: new frames, in order, already folded into `transcript`, and the change of the live parts. `reset`: the epoch changed, start from a snapshot. Returns
    * a function that unsubscribes.

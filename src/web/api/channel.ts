@@ -12,6 +12,8 @@ export interface ChannelPosition {
   readonly epoch?: string;
   /** The last seq applied. */
   readonly seq: number;
+  /** The daemon's digest of the frames up to `seq`, if it sent one. It lets the client resume after a restart. */
+  readonly check?: string;
   /** Everything that the daemon had at its last heartbeat is applied. */
   readonly synced: boolean;
   /** Heartbeats since the last subscription that was not answered yet. */
@@ -42,9 +44,10 @@ export const channelStart = (channel: string): ChannelPosition => ({ channel, se
 
 /** The message that subscribes from this position. */
 export function subscription(position: ChannelPosition): ClientMessage {
-  return position.epoch === undefined
-    ? { type: "subscribe", channel: position.channel }
-    : { type: "subscribe", channel: position.channel, epoch: position.epoch, after_seq: position.seq };
+  const { channel, epoch, seq, check } = position;
+  return epoch === undefined
+    ? { type: "subscribe", channel }
+    : { type: "subscribe", channel, epoch, after_seq: seq, ...(check !== undefined && { check }) };
 }
 
 /** The position of a client that has just sent `subscription`. */
@@ -63,6 +66,15 @@ function settled({ waiting: _, ...position }: ChannelPosition): ChannelPosition 
   return { ...position, synced: true };
 }
 
+/** A position at `seq` with the digest for it; `undefined`: not known. */
+function moveTo(
+  { check: _, ...position }: ChannelPosition,
+  seq: number,
+  check: string | undefined,
+): ChannelPosition {
+  return { ...position, seq, ...(check !== undefined && { check }) };
+}
+
 /** Never throws. A message of another channel changes nothing. */
 export function receive(position: ChannelPosition, message: ServerMessage): Received {
   if (message.type !== "heartbeat" && message.channel !== position.channel) return { position };
@@ -71,7 +83,7 @@ export function receive(position: ChannelPosition, message: ServerMessage): Rece
       // A late snapshot of the same epoch would revert the view to an older state.
       if (message.epoch === position.epoch && message.seq <= position.seq) return { position };
       return {
-        position: { ...position, epoch: message.epoch, seq: message.seq, synced: false },
+        position: { ...moveTo(position, message.seq, undefined), epoch: message.epoch, synced: false },
         snapshot: message,
         live: { reset: true, parts: (message.live ?? []).map((part) => ({ ...part, offset: 0 })) },
       };
@@ -85,8 +97,9 @@ export function receive(position: ChannelPosition, message: ServerMessage): Rece
         frames.push(frame);
         seq = frame.seq;
       }
-      const moved = seq === position.seq ? position : { ...position, seq };
       const last = message.frames.at(-1)?.seq ?? 0;
+      const check = seq === last ? message.check : undefined;
+      const moved = seq === position.seq ? position : moveTo(position, seq, check);
       const live = message.live === undefined ? {} : { live: message.live };
       return { ...(last > seq ? askAgain(moved) : { position: moved }), frames, ...live };
     }
@@ -96,7 +109,16 @@ export function receive(position: ChannelPosition, message: ServerMessage): Rece
       return { position: { ...position, seq: message.seq }, rows: message };
     case "synced":
       if (message.epoch !== position.epoch || message.seq > position.seq) return askAgain(position);
-      return { position: settled(position) };
+      return {
+        position: settled(
+          message.seq === position.seq ? moveTo(position, message.seq, message.check) : position,
+        ),
+      };
+    case "resumed": {
+      // A late answer to an earlier subscription: frames of the old epoch after `seq` may not be in the new one.
+      if (message.previous !== position.epoch || message.seq !== position.seq) return { position };
+      return { position: { ...position, epoch: message.epoch } };
+    }
     case "heartbeat": {
       if (position.refused) return { position };
       const there = message.positions[position.channel];

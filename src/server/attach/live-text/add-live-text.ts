@@ -34,7 +34,8 @@ export function addLiveText(open: OpenSession, texts: LiveTexts): OpenSession {
     get live() {
       return texts.partsOf(id);
     },
-    framesAfter: (epoch, seq) => open.framesAfter(epoch, seq),
+    framesAfter: (epoch, seq, check) => open.framesAfter(epoch, seq, check),
+    checkAt: (seq) => open.checkAt?.(seq),
     subscribe(listener) {
       texts.record(id, tailOf(open.transcript));
       const endLive = texts.subscribe(id, (live) => listener({ type: "frames", frames: [], live }));

@@ -101,7 +101,7 @@ function* read({ id, config, stored, inherited = [] }: RecorderOptions): Generat
   const history = stored?.history ?? [];
   const events: HistoryEvent[] = [];
   const replay = createReplay(id);
-  const buffer = createFrameBuffer(id);
+  const buffer = createFrameBuffer(id, true);
   const prompts = new Set<string>();
   let summary = emptySummary(id, config.agent, config.created_at);
   const take = (frames: readonly Frame[]) => {
