@@ -108,8 +108,14 @@ const BROWSER_RETRIES = 1;
 /** Tests that measure. */
 const ALONE = ["test/browser/many-runs.test.ts"];
 
-/** Files that take long for their size, which is what Vitest goes by where it knows no earlier run: begun last, one of them keeps one core busy and the others idle. */
-const LONG = ["test/browser/hostile.test.ts", "test/browser/hostile-sizes.test.ts"];
+/** Files that take long for their size, by which Vitest orders them without an earlier run. Started last, one of them would leave the other cores idle. */
+const LONG = [
+  "test/server/main.test.ts",
+  "test/server/run.test.ts",
+  "test/fuzz.test.ts",
+  "test/browser/hostile.test.ts",
+  "test/browser/hostile-sizes.test.ts",
+];
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
