@@ -63,7 +63,7 @@ describe("a hidden character", () => {
     ["\u{e01f0}", "invisible character"],
     ["\u{e0fff}", "invisible character"],
   ];
-  it.each(named)("%j says what it is called and which it is", (character, name) => {
+  it.each(named)("%j has a name and a number", (character, name) => {
     const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
     for (const kind of ["code", "name", "exact"] as const) {
       expect(find(`a${character}b`, kind)).toEqual([
@@ -75,7 +75,7 @@ describe("a hidden character", () => {
     expect(titles(character)).toEqual([`${name}, ${code}`]);
   });
 
-  it("does not hide the text around it, wherever it stands", () => {
+  it("does not hide the text around it, at any position", () => {
     expect(findHidden("", "code")).toEqual([{ text: "" }]);
     for (const text of ["plain\tand\nlines", "é\tand\n ü"]) {
       for (const kind of ["prose", "code", "name", "exact"] as const) {
@@ -91,7 +91,7 @@ describe("a hidden character", () => {
     ]);
   });
 
-  it("that stands many times in a row is one piece that says how many, but for what looks like another", () => {
+  it("that is repeated is one piece with a count, unless it looks like another character", () => {
     for (const kind of ["prose", "code", "name", "exact"] as const) {
       expect(find(`${"\u200b".repeat(5_000)}\u200c\u200c`, kind)).toEqual([
         {
@@ -105,7 +105,7 @@ describe("a hidden character", () => {
     expect(labels("sудоо", "name")).toEqual(["у⟨U+0443⟩", "д⟨U+0434⟩", "о⟨U+043E⟩", "о⟨U+043E⟩"]);
   });
 
-  it("of half a pair is a replacement character, or its number where one must know exactly", () => {
+  it("of a lone surrogate is a replacement character, or its number in an exact text", () => {
     for (const kind of ["prose", "code", "name"] as const) {
       expect(find("a\udfff", kind)).toEqual([
         { text: "a" },
@@ -121,7 +121,7 @@ describe("a hidden character", () => {
   const tags = (text: string) =>
     Array.from(text, (letter) => String.fromCodePoint(0xe0000 + (letter.codePointAt(0) ?? 0))).join("");
 
-  it("of tag characters is spelled out in one piece, what cannot be printed as a dot", () => {
+  it("of tag characters is spelled out in one piece, with dots for unprintable ones", () => {
     const hidden = `${tags("hi ~")}\u{e0001}\u{e007f}`;
     for (const kind of ["prose", "code", "name"] as const) {
       expect(find(`a${hidden}b`, kind)).toEqual([
@@ -141,7 +141,7 @@ describe("a hidden character", () => {
     expect(labels("\u{e0100}")).toEqual(["U+E0100"]);
   });
 
-  it("belongs to the flag of a region, and to nothing that only begins like one", () => {
+  it("is allowed in the flag of a region, but not in incomplete flags", () => {
     const scotland = `\u{1f3f4}${tags("gbsct")}\u{e007f}`;
     for (const kind of ["prose", "code", "name"] as const) {
       expect(find(`a${scotland}b`, kind)).toEqual([{ text: `a${scotland}b` }]);
@@ -160,15 +160,15 @@ describe("a hidden character", () => {
     expect(labels(scotland, "exact")).toHaveLength(6);
   });
 
-  it("is found behind flags, tags and pairs as well: places are counted in the text itself", () => {
+  it("is found after flags, tags and surrogate pairs: offsets count in the text itself", () => {
     const before = `😀\u{1f3f4}${tags("gbsct")}\u{e007f}${tags("no")}\ud800`;
     expect(labels(`${before} bаsh`, "name").at(-1)).toBe("а⟨U+0430⟩");
     expect(labels(`😀\u{1d41a} bаsh`, "exact")).toEqual(["\u{1d41a}⟨U+1D41A⟩", "а⟨U+0430⟩"]);
   });
 });
 
-describe("what a script needs", () => {
-  it("are joiners between its own letters, and not between others", () => {
+describe("a character that a script needs", () => {
+  it("may be a joiner between letters of the script, but not between others", () => {
     for (const [legal, hidden] of [
       ["می\u200cخواهم", "a\u200cb"],
       ["क्\u200dष", "क\u200db"],
@@ -216,7 +216,7 @@ describe("what a script needs", () => {
     expect(labels("e\u0301\u200d x")).toEqual(["U+200D"]);
   });
 
-  it("are variation selectors behind what has variants", () => {
+  it("may be a variation selector after a character with variants", () => {
     for (const legal of [
       "❤\ufe0f ✔\ufe0e 🏳\ufe0f\u200d🌈",
       "1\ufe0f\u20e3 #\ufe0f\u20e3 *\ufe0e\u20e3",
@@ -251,7 +251,7 @@ describe("what a script needs", () => {
     expect(labels("葛\u{e0100}", "exact")).toEqual(["U+E0100"]);
   });
 
-  it("is what stands for the missing letter of an old syllable of Hangul, beside one that is seen", () => {
+  it("may be a Hangul filler for a missing letter beside a visible one", () => {
     for (const kind of ["prose", "code", "name"] as const) {
       for (const legal of ["\u115f\u1161", "ᄒ\u1160", "가\u115fᅵ"])
         expect(labels(legal, kind), legal).toEqual([]);
@@ -261,7 +261,7 @@ describe("what a script needs", () => {
     expect(labels("ᄒ\u1160", "exact")).toEqual(["U+1160"]);
   });
 
-  it("is what parts two points below a letter of Hebrew", () => {
+  it("may be a joiner between two Hebrew points below a letter", () => {
     for (const kind of ["prose", "code", "name"] as const) {
       expect(
         labels("\u05d9\u05b0\u05e8\u05d5\u05bc\u05e9\u05b8\u05c1\u05dc\u05b7\u034f\u05b4\u05dd", kind),
@@ -272,7 +272,7 @@ describe("what a script needs", () => {
     expect(labels("\u05dc\u05b7\u034f\u05b4", "exact")).toContain("U+034F");
   });
 
-  it("are the blank cells between others of Braille, of which words and pictures are made", () => {
+  it("may be a blank Braille cell between others", () => {
     const blank = "\u2800";
     for (const kind of ["prose", "code", "name"] as const) {
       expect(labels(`⠓⠊${blank}⠽⠕⠥`, kind)).toEqual([]);
@@ -287,7 +287,7 @@ describe("what a script needs", () => {
     expect(labels(`⠓${blank}⠽`, "exact")).toEqual(["U+2800"]);
   });
 
-  it("is a wide space in prose of wide letters", () => {
+  it("may be an ideographic space in CJK prose", () => {
     for (const legal of [
       "日本\u3000語",
       "。\u3000日",
@@ -306,7 +306,7 @@ describe("what a script needs", () => {
     expect(labels(`日${"\u3000".repeat(9)}日`, "prose")).toEqual(["U+3000 × 9"]);
   });
 
-  it("is a space without width between words of a script that writes none", () => {
+  it("may be a zero-width space between words of a script without spaces", () => {
     for (const legal of [
       "ภาษา\u200bไทย",
       "ພາສາ\u200bລາວ",
@@ -330,7 +330,7 @@ describe("what a script needs", () => {
     expect(labels("ไ\u200b\u200bไ", "prose")).toEqual(["U+200B × 2"]);
   });
 
-  it("are no-break spaces behind the lines that a tree of files is drawn with, and between digits, in code", () => {
+  it("may be a no-break space in code after box-drawing lines and between digits", () => {
     for (const legal of ["│\u00a0\u00a0 ├── a\n│\u00a0\u00a0 │\u00a0\u00a0 └── b", "1\u202f234\u00a0567"]) {
       expect(labels(legal, "code"), legal).toEqual([]);
       for (const kind of ["name", "exact"] as const) expect(labels(legal, kind), legal).not.toEqual([]);
@@ -345,7 +345,7 @@ describe("what a script needs", () => {
       expect(labels(odd, "code"), odd).toEqual([label]);
   });
 
-  it("are spaces that keep figures, units, quotes and signs together in prose", () => {
+  it("may be a no-break space in prose with figures, units, quotes and signs", () => {
     for (const legal of [
       "10\u00a0km",
       "§\u00a05",
@@ -391,8 +391,8 @@ describe("what a script needs", () => {
   });
 });
 
-describe("letters that look like others", () => {
-  it("are marked in a name that mixes scripts, each with its number", () => {
+describe("confusable letters", () => {
+  it("are marked with their number in a name of mixed scripts", () => {
     expect(findHidden("sudо bаsh", "name")).toEqual([
       { text: "sud" },
       { hidden: "о", label: "о⟨U+043E⟩", title: "looks Latin but is not: U+043E" },
@@ -406,7 +406,7 @@ describe("letters that look like others", () => {
     for (const kind of ["prose", "code"] as const) expect(labels("sudо", kind)).toEqual([]);
   });
 
-  it("are marked in an exact text also where a whole word is made of them", () => {
+  it("are marked in an exact text, even if a whole word consists of them", () => {
     expect(findInexact("rm сор")).toEqual([
       { text: "rm " },
       { hidden: "с", label: "с⟨U+0441⟩", title: "looks like another character: U+0441" },
@@ -453,7 +453,7 @@ describe("letters that look like others", () => {
     expect(labels("Приvет", "exact")).toHaveLength(5);
   });
 
-  it("are marked beside every script where they are of none: full-width, raised and mathematical letters and digits", () => {
+  it("are marked in every script if they have none: full-width, superscript and mathematical letters and digits", () => {
     for (const [text, character] of [
       ["rm отчёт１.txt", "１"],
       ["файл²", "²"],
@@ -470,7 +470,7 @@ describe("letters that look like others", () => {
     }
   });
 
-  it("are marked in scripts of other shapes only where nothing beside them is of theirs", () => {
+  it("are marked in unrelated scripts only without neighbours of their own script", () => {
     for (const [alone, character] of [
       ["rm ノ", "ノ"],
       ["aノb", "ノ"],
@@ -501,7 +501,7 @@ describe("letters that look like others", () => {
     }
   });
 
-  it("include marks that pile up, or stand on letters of another script", () => {
+  it("include stacked combining marks, and marks on letters of another script", () => {
     expect(labels("שָׁלוֹם हिन्दी", "exact")).toEqual([]);
     // Vowels, doublings and voicings, some of them marks of several scripts; those of Japanese as some systems name files.
     for (const legal of ["شكرًا", "مُدَرِّس", "ދިވެހި", "か\u3099き\u3099", "ハ\u309aン"])
@@ -516,8 +516,8 @@ describe("letters that look like others", () => {
   });
 });
 
-describe("text with what hides in it", () => {
-  it("is written out with brackets, where a mark cannot stand", () => {
+describe("text with hidden characters", () => {
+  it("spells them out in brackets where no mark is possible", () => {
     expect(visibleText("\u200ba\u202e", "code")).toBe("⟨U+200B⟩a⟨U+202E⟩");
     expect(visibleText("", "code")).toBe("");
   });

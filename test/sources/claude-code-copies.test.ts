@@ -52,7 +52,7 @@ describe("a copied history", () => {
     ]);
   });
 
-  it("is told by its age, where an answer is older than the file's first prompt", () => {
+  it("is detected by an answer that is older than the file's first prompt", () => {
     const { user, line, queue } = writer();
     const asked = { ...queue("enqueue", "new"), timestamp: "2026-03-02T10:00:00.000Z" };
     const later = { timestamp: "2026-03-02T10:00:01.000Z" };
@@ -98,7 +98,7 @@ describe("a forked run", () => {
     expect(reader.linkFacts().sessions).toMatchObject([{ calls: [], run: { prompt: "Check it" } }]);
   });
 
-  it("begins behind what its lines say was its parent's", () => {
+  it("begins after the lines that are marked as its parent's", () => {
     const { user, assistant } = writer();
     const run: Fields = { isSidechain: true, agentId: "a1" };
     const copied: Fields = { ...run, forkedFrom: { sessionId: SESSION, messageUuid: "x" } };
@@ -112,7 +112,7 @@ describe("a forked run", () => {
   });
 });
 
-it("a workflow's agent is called by its task, with what its harness wrote one click away", () => {
+it("names a workflow's agent by its task, and folds the harness's text", () => {
   const { user } = writer();
   const { parts, transcript } = accountOf(claudeCode, `${SESSION}/subagents/workflows/wf_1/agent-a1.jsonl`, [
     user(
@@ -128,7 +128,7 @@ it("a workflow's agent is called by its task, with what its harness wrote one cl
 });
 
 describe("a message to a run", () => {
-  it("leads to the run, whose second round ends its card", () => {
+  it("links to the run, whose second round ends its card", () => {
     const { user, assistant } = writer();
     const { parts } = account(
       user("go"),
@@ -153,7 +153,7 @@ describe("a message to a run", () => {
   });
 });
 
-it("changes of the permission mode stand where they were made, each once", () => {
+it("shows each change of the permission mode once, in its place", () => {
   const { user, assistant } = writer();
   const mode = (permissionMode: string) => ({ type: "permission-mode", permissionMode, sessionId: SESSION });
   const { parts } = account(
@@ -170,7 +170,7 @@ it("changes of the permission mode stand where they were made, each once", () =>
   ]);
 });
 
-it("the agent's own figure of the cost and the effort of a step are kept", () => {
+it("keeps the agent's own cost and the effort of a step", () => {
   const { user, assistant } = writer();
   const cost = (totalCostUSD: number) => ({ type: "cost-state", totalCostUSD, sessionId: SESSION });
   const lines = [

@@ -27,7 +27,7 @@ const titles = (...lines: object[]) =>
   patches(...lines).flatMap(({ title }) => (title === undefined ? [] : [title]));
 
 describe("turns", () => {
-  it("begin with what a person typed, and end as they went", () => {
+  it("begin with a typed prompt, and end with their outcome", () => {
     const { user, assistant } = writer();
     expect(
       turnsOf(
@@ -45,7 +45,7 @@ describe("turns", () => {
     ).toEqual(["a, completed", "b, interrupted", "c, interrupted", "d, failed", "f, failed"]);
   });
 
-  it("that ended in a thought were cut off before the model's words", () => {
+  it("that end in a thought are cut off", () => {
     const { user, assistant } = writer();
     const thought = [{ type: "thinking", thinking: "Hm.", signature: "s" }];
     expect(
@@ -62,7 +62,7 @@ describe("turns", () => {
     ).toEqual(["a, interrupted", "b, completed", "c, failed"]);
   });
 
-  it("that nobody ended were stopped by a person where their process is known to rest, and are cut off otherwise", () => {
+  it("without an end are stopped if their process is idle, and cut off otherwise", () => {
     const { user, assistant } = writer();
     const endOf = (stopped: boolean | undefined, ...lines: object[]) => {
       const reader = claudeCode.createReader({ path: `x/${SESSION}.jsonl` });
@@ -78,7 +78,7 @@ describe("turns", () => {
     }
   });
 
-  it("are interrupted where a prompt comes before the model's first word, unless a command was all that they asked for", () => {
+  it("are interrupted if a prompt precedes the first output, unless they only ran a command", () => {
     const { user } = writer();
     const shell = "<bash-input>ls</bash-input>";
     const command = "<command-name>/cost</command-name>";
@@ -92,7 +92,7 @@ describe("turns", () => {
     ]);
   });
 
-  it("that a command began have ended once the program has printed what came of it, unless the model answers to that", () => {
+  it("of a command end with its output, unless the model answers it", () => {
     const endOf = (...lines: object[]) => {
       const reader = claudeCode.createReader({ path: `x/${SESSION}.jsonl` });
       reader.push(new TextEncoder().encode(lines.map((line) => `${JSON.stringify(line)}\n`).join("")));
@@ -116,7 +116,7 @@ describe("turns", () => {
     expect(endOf(...ran(writer("2.1.197")))).toEqual(over);
   });
 
-  it("that a refusal ended have failed as soon as it is read", () => {
+  it("that end in a refusal have failed as soon as it is read", () => {
     const { user, assistant, line } = writer();
     const lines = [
       user("a"),
@@ -128,7 +128,7 @@ describe("turns", () => {
     expect(framesOf("turn.end", reader.settle()).map(({ status }) => status)).toEqual(["failed"]);
   });
 
-  it("that only wait for their prompt have not failed, and take it all the same", () => {
+  it("that wait for their prompt have not failed, and still accept it", () => {
     const { user, line } = writer();
     const cleared = [
       user("<local-command-caveat>x</local-command-caveat>", { isMeta: true }),
@@ -151,7 +151,7 @@ describe("turns", () => {
     expect(grown.parts.slice()).toEqual(whole.parts.slice());
   });
 
-  it("that the next prompt ends had ended with the last thing they did", () => {
+  it("that are ended by the next prompt have the time of their last part", () => {
     const { user, assistant, line } = writer();
     const later = { timestamp: "2026-03-02T09:00:00.000Z" };
     const { transcript } = account(
@@ -170,7 +170,7 @@ describe("turns", () => {
     expect(transcript.turns.at(1)?.ended_at).toBe(Date.parse(later.timestamp));
   });
 
-  it("begin with the hooks and commands that stand before the first prompt", () => {
+  it("include the hooks and commands before the first prompt", () => {
     const read = (...lines: ((write: Write) => Fields)[]) => {
       const write = writer();
       return account(...lines.map((line) => line(write)));
@@ -227,7 +227,7 @@ describe("turns", () => {
     ]);
   });
 
-  it("begin with records that nobody knows, and lines that nobody can read, before the first prompt", () => {
+  it("include unknown records and unreadable lines before the first prompt", () => {
     const { line, user, assistant } = writer();
     const { transcript, records, told } = account(
       "{broken",
@@ -254,7 +254,7 @@ describe("turns", () => {
     expect(summary.turns).toBe(2);
   });
 
-  it("are interrupted once where the mark of it comes twice in a row", () => {
+  it("are interrupted once if the marker is repeated", () => {
     const { user, assistant } = writer();
     const mark = [say("[Request interrupted by user]")];
     const { told } = account(
@@ -277,20 +277,20 @@ describe("turns", () => {
     ]);
   });
 
-  it("begin without a prompt where the file does", () => {
+  it("begin without a prompt if the file does", () => {
     const { assistant, line } = writer();
     expect(turnsOf(assistant("m1", [say("x")]), assistant("m2", [say("y")]))).toEqual(["completed"]);
     expect(turnsOf(line("system", { subtype: "informational", content: "x" }))).toEqual(["completed"]);
   });
 
-  it("at the file's end end with the step that is open, as the format says", () => {
+  it("at the end of the file end with the open step", () => {
     const { user, assistant } = writer();
     const { records } = account(user("a"), assistant("m1", [call("t", {})]));
     expect(framesOf("message.end", records)).toHaveLength(1);
     expect(claudeCode.closesSteps).toBe(true);
   });
 
-  it("at the file's end are over where the model gave its turn back", () => {
+  it("at the end of the file are completed if the model ended its turn", () => {
     const last = (lines: (write: Write) => object[]) => {
       const write = writer();
       return turnsOf(write.user("a"), ...lines(write)).at(-1);
@@ -316,7 +316,7 @@ describe("turns", () => {
     ).toBe("a, failed");
   });
 
-  it("are interrupted by a mark: the answer that was cut off has no end", () => {
+  it("are interrupted by a marker; the answer that was cut off has no end", () => {
     const ends = (stop: string | null, content: unknown, model = "m") => {
       const { user, line } = writer();
       const { records } = account(
@@ -332,7 +332,7 @@ describe("turns", () => {
     expect(ends(null, [call("t", {})])).toBe(1);
   });
 
-  it("have all their figures once the answer is whole, whatever comes next and whenever", () => {
+  it("have all token counts once the answer is complete, whatever follows", () => {
     const { user, line } = writer();
     const part = (content: unknown, stop_reason: string | null, output_tokens: number, id = "m1") =>
       line("assistant", {
@@ -380,7 +380,7 @@ describe("turns", () => {
     ).toEqual([[], []]);
   });
 
-  it("have no figures of an answer that the program made up", () => {
+  it("have no token counts of a synthetic answer", () => {
     const { line } = writer();
     const { records } = account(
       line("assistant", {
@@ -392,7 +392,7 @@ describe("turns", () => {
     expect(framesOf("session.update", records).some(({ patch }) => patch.model !== undefined)).toBe(false);
   });
 
-  it("are opened by an answer, and go on with one that comes after their end", () => {
+  it("are opened by an answer, and reopened by an answer after their end", () => {
     const { user, assistant, line } = writer();
     const alone = account(assistant("m1", [say("x")])).records;
     expect(framesOf("turn.start", alone)).toHaveLength(1);
@@ -403,7 +403,7 @@ describe("turns", () => {
   });
 });
 
-describe("a file that is quiet", () => {
+describe("a file without new records", () => {
   /** The ends of turns that are told when the file is quiet behind these lines, twice. */
   const foretold = (lines: (write: Write) => object[]) => {
     const write = writer();
@@ -421,7 +421,7 @@ describe("a file that is quiet", () => {
   };
   const done = [say("x")];
 
-  it("has ended its turn where the answer has, and says so once", () => {
+  it("has ended its turn if the answer has ended, and reports it once", () => {
     expect(foretold(({ assistant }) => [assistant("m1", done, "end_turn")])).toEqual(["completed", ""]);
     expect(foretold(({ assistant }) => [assistant("m1", done, "max_tokens")])).toEqual(["", ""]);
     expect(foretold(({ assistant }) => [assistant("m1", done, "stop_sequence")])).toEqual(["completed", ""]);
@@ -431,7 +431,7 @@ describe("a file that is quiet", () => {
     expect(foretold(() => [])).toEqual(["", ""]);
   });
 
-  it("has ended its turn where the conversation was compacted behind the answer, and not within it", () => {
+  it("has ended its turn if a compaction follows the answer, but not if it is within it", () => {
     const compacted = (write: Write) => write.line("system", { subtype: "compact_boundary" });
     const behind = (stop: string, ...blocks: object[]) =>
       foretold((write) => [write.assistant("m1", blocks, stop), compacted(write)]);
@@ -446,7 +446,7 @@ describe("a file that is quiet", () => {
     expect(asked).toEqual(["", ""]);
   });
 
-  it("goes on where the model has only thought, or waits for a tool", () => {
+  it("keeps its turn open after a thought, or during a tool call", () => {
     expect(
       foretold(({ assistant }) => [assistant("m1", [{ type: "thinking", thinking: "t" }], "end_turn")]),
     ).toEqual(["", ""]);
@@ -459,7 +459,7 @@ describe("a file that is quiet", () => {
     ).toEqual(["", ""]);
   });
 
-  it("has failed where the agent gave up on an error", () => {
+  it("has failed if the agent gave up after an error", () => {
     expect(foretold(({ assistant }) => [assistant("e", done, null, { isApiErrorMessage: true })])).toEqual([
       "failed",
       "",
@@ -490,7 +490,7 @@ describe("the queue", () => {
     ];
   };
 
-  it("loses nothing that a person typed, and no notification for a person's", () => {
+  it("loses no typed prompt, and does not attribute notifications to a person", () => {
     expect(
       told(({ user, queue }) => [
         user("go"),
@@ -529,7 +529,7 @@ describe("the queue", () => {
     ]);
   });
 
-  it("is emptied by what was sent, in whatever white space, alone or together", () => {
+  it("is emptied by sent prompts, alone or joined, with any white space", () => {
     expect(told(({ user, queue }) => [user("go"), queue("enqueue", "one two"), user("one  two\n")])).toEqual([
       "shown",
       "bookkeeping: queue-operation",
@@ -576,7 +576,7 @@ describe("the queue", () => {
     ]);
   });
 
-  it("keeps what was queued before an older conversation was copied in", () => {
+  it("keeps prompts that were queued before an older conversation was copied in", () => {
     const timestamp = "2026-03-02T10:00:00.000Z";
     const enqueue = (queue: Write["queue"]) => ({ ...queue("enqueue", "new"), timestamp });
     const copied = ({ user, assistant }: Write) => [
@@ -625,7 +625,7 @@ describe("the queue", () => {
     ).toEqual(["bookkeeping: queue-operation", "shown", "folded", "Command /cost now"]);
   });
 
-  it("takes out of itself what left it, in order", () => {
+  it("removes prompts in order", () => {
     expect(
       told(
         ({ user, queue }) => [
@@ -708,7 +708,7 @@ describe("the queue", () => {
     ]);
   });
 
-  it("tells what went into the running turn, whatever version wrote it, once its own record does not", () => {
+  it("shows a prompt that joined the running turn, in all versions, if no other record does", () => {
     const taken = (version: string | undefined, ...between: ((write: Write) => object)[]) =>
       told(
         (write) => [
@@ -731,7 +731,7 @@ describe("the queue", () => {
     );
   });
 
-  it("shows what was taken into the turn once, before the answer that knows of it", () => {
+  it("shows a prompt that joined the turn once, before the answer to it", () => {
     const lines = (attached: boolean, late: boolean) =>
       told(({ user, assistant, line, queue }) => {
         const brings = line("attachment", { attachment: { type: "queued_command", prompt: "x" } });
@@ -760,7 +760,7 @@ describe("the queue", () => {
     }
   });
 
-  it("does not call a prompt sent that a line says was taken back", () => {
+  it("does not show a withdrawn prompt as sent", () => {
     const shown = told(({ user, queue }) => [
       user("go"),
       queue("enqueue", "x"),
@@ -769,7 +769,7 @@ describe("the queue", () => {
     expect(shown).toContain("Queued prompt, no record that it was sent: x");
   });
 
-  it("that is empty, or was emptied at once, gives nothing", () => {
+  it("that is empty, or was emptied immediately, shows nothing", () => {
     expect(
       told(
         ({ user, queue }) => [
@@ -814,7 +814,7 @@ describe("the queue", () => {
     ]);
   });
 
-  it("tells a prompt that was never sent where the next one is, and where it was queued", () => {
+  it("shows a prompt that was never sent before the next one, with its position in the queue", () => {
     const { user, queue } = writer();
     const lost = account(user("go"), queue("enqueue", "lost"), user("next")).parts.find(
       ({ type }) => type === "marker",
@@ -827,7 +827,7 @@ describe("the queue", () => {
 });
 
 describe("the end of an answer", () => {
-  it("is told once where nothing is said of its tokens, with what was said last", () => {
+  it("is reported once without token counts, with the last known ones", () => {
     const { assistant } = writer();
     const ends = framesOf(
       "message.end",
@@ -843,7 +843,7 @@ describe("the end of an answer", () => {
 });
 
 describe("a rewind", () => {
-  it("is another prompt under the same line, later than within a second", () => {
+  it("is another prompt with the same parent, more than a second later", () => {
     const { user, assistant, line } = writer();
     const first = user("a");
     const answer = assistant("m1", [say("x")]);
@@ -879,7 +879,7 @@ describe("a rewind", () => {
     ).toEqual(["a, completed", "b, completed", "c, failed"]);
   });
 
-  it("looks at each record once, however many turns it abandons", () => {
+  it("visits each record once, for any number of abandoned turns", () => {
     const { user, assistant, line } = writer();
     const first = user("first");
     const lines = [first];
@@ -906,7 +906,7 @@ describe("a rewind", () => {
     expect(rewound.microseconds / straight.microseconds).toBeLessThan(4);
   });
 
-  it("abandons what followed from the other prompt, once, and nothing else", () => {
+  it("abandons only the descendants of the other prompt, once", () => {
     const at = (minute: number, uuid: string, parentUuid: string | null, content: string) => ({
       type: "user",
       uuid,
@@ -947,7 +947,7 @@ describe("a rewind", () => {
     ]);
   });
 
-  it("to the first prompt abandons all that followed from it, as far as the conversation did not begin anew", () => {
+  it("to the first prompt abandons everything after it, unless the conversation started again", () => {
     const again = (between: (write: Write) => object[], text = "d") => {
       const write = writer();
       const { user, assistant } = write;
@@ -1010,7 +1010,7 @@ describe("a rewind", () => {
 describe("two processes that write one session", () => {
   const uuidOf = (line: Fields) => line.uuid;
 
-  it("have it said where an answer stands behind another one's prompt, and where it is that one's again", () => {
+  it("are marked where an answer follows the other process's prompt, and where they switch back", () => {
     const { user, assistant, line } = writer();
     const first = user("terminal A\nand more");
     const calls = assistant("a1", [call("call_a", { command: "sleep 4" })], "tool_use");
@@ -1029,7 +1029,7 @@ describe("two processes that write one session", () => {
     ]);
   });
 
-  it("are known as such also where both prompts hang on what both had read, as a rewind's do", () => {
+  it("are recognized even if both prompts have the same parent, as after a rewind", () => {
     const { user, assistant, line } = writer();
     const first = user("a");
     const answer = assistant("m1", [say("x")], "end_turn");
@@ -1050,7 +1050,7 @@ describe("two processes that write one session", () => {
     ]);
   });
 
-  it("are not seen where a prompt was copied behind a compaction", () => {
+  it("are not assumed for a prompt that was copied after a compaction", () => {
     const { user, assistant, line } = writer();
     const first = user("a");
     const answer = assistant("m1", [say("x")], "end_turn");
@@ -1064,7 +1064,7 @@ describe("two processes that write one session", () => {
     ]);
   });
 
-  it("are not seen where nothing says on what a line hangs", () => {
+  it("are not assumed for lines without a parent", () => {
     const { user, assistant } = writer();
     const lost = { ...assistant("m", [say("lost")], "end_turn"), parentUuid: "nowhere" };
     expect(account(user("a"), user("b"), lost).told.at(2)).toBe('shown · text "lost"');
@@ -1072,7 +1072,7 @@ describe("two processes that write one session", () => {
 });
 
 describe("copies", () => {
-  it("of a line are told with it, another line under its uuid is shown", () => {
+  it("of a line are merged with it; another line with its uuid is shown", () => {
     const { user, assistant } = writer();
     const first = user("go");
     const answer = assistant("m1", [say("x")]);
@@ -1096,7 +1096,7 @@ describe("copies", () => {
     ]);
   });
 
-  it("of a prompt under its own uuid are told with it where the time is the same", () => {
+  it("of a prompt with its uuid are merged with it if the time is equal", () => {
     const { user } = writer();
     const first = user("go") as Fields;
     expect(account(first, { ...first, extra: 1 }).told).toEqual([
@@ -1116,7 +1116,7 @@ describe("copies", () => {
     ]);
   });
 
-  it("of prompts behind a compaction are told with them by the second, until the model goes on", () => {
+  it("of prompts after a compaction are merged by their time in seconds, until the model continues", () => {
     const { user, assistant, line } = writer();
     const first = user("go") as Fields;
     const boundary = (at: string) => line("system", { subtype: "compact_boundary", timestamp: at });
@@ -1152,7 +1152,7 @@ describe("copies", () => {
     expect(account(first, copy("2026-03-01T10:00:01.900Z")).told.at(1)).toContain("shown · prompt");
   });
 
-  it("of a prompt are none behind a compaction where the same words wait in the queue", () => {
+  it("of a prompt are not assumed after a compaction if the same text is queued", () => {
     const { user, assistant, line, queue } = writer();
     const enqueued = { ...queue("enqueue", "go"), timestamp: "2026-03-01T10:30:00.000Z" };
     const { told } = account(
@@ -1175,7 +1175,7 @@ describe("copies", () => {
     ]);
   });
 
-  it("of prompts that were asked twice, or hold several texts, are told with them", () => {
+  it("of repeated prompts, or prompts with several texts, are merged with them", () => {
     const { user, line } = writer();
     const copy = (content: unknown, second: number) =>
       user(content, { timestamp: `2026-03-01T10:00:0${second}.500Z` });
@@ -1201,8 +1201,8 @@ describe("copies", () => {
   });
 });
 
-describe("what a file says of its session", () => {
-  it("is no time where none of its lines had one so far: its turn begins with the first that has", () => {
+describe("session facts in a file", () => {
+  it("have no time before the first line with one: its turn begins there", () => {
     const { user, line } = writer();
     const { transcript, parts } = account(line("novelty", { timestamp: undefined }), user("Look"));
     const at = Date.UTC(2026, 2, 1, 10, 0, 2);
@@ -1216,7 +1216,7 @@ describe("what a file says of its session", () => {
     expect(answered.flatMap((part) => part.at ?? [])).toEqual([]);
   });
 
-  it("is no end of a thought or turn at a time that is not known", () => {
+  it("have no end of a thought or turn without a known time", () => {
     const { user, assistant } = writer();
     const thought = { type: "thinking", thinking: "hm", signature: "x" };
     const lines = [
@@ -1232,7 +1232,7 @@ describe("what a file says of its session", () => {
     expect(transcript.turns.slice().map((each) => each?.ended_at)).toEqual([undefined, undefined]);
   });
 
-  it("is told at its first line and where it changes", () => {
+  it("are reported at the first line and when they change", () => {
     const { user } = writer();
     expect(
       patches(
@@ -1271,7 +1271,7 @@ describe("what a file says of its session", () => {
     );
   });
 
-  it("names it by the title that is trusted most, the last of equal ones", () => {
+  it("use the most trusted title, the last one of equal rank", () => {
     const { user } = writer();
     const line = user("a") as Fields;
     expect(
@@ -1296,7 +1296,7 @@ describe("what a file says of its session", () => {
     expect(patches({ type: "ai-title", aiTitle: "no conversation" })).toEqual([]);
   });
 
-  it("names it by a summary of one of its own lines", () => {
+  it("use a summary of one of its own lines as title", () => {
     const { user } = writer();
     const line = user("a") as Fields;
     const summary = (leafUuid?: unknown) => ({ type: "summary", summary: "S", leafUuid });
@@ -1312,7 +1312,7 @@ describe("what a file says of its session", () => {
     ]);
   });
 
-  it("names the session that it goes on from", () => {
+  it("name the session that it continues", () => {
     const { user } = writer();
     const forks = (...lines: object[]) =>
       patches(...lines).flatMap(({ forked_from }) =>
@@ -1328,7 +1328,7 @@ describe("what a file says of its session", () => {
     expect(forks(user("a", { sessionId: undefined }))).toEqual([]);
   });
 
-  it("names the team that its agent is in, once", () => {
+  it("name the agent's team once", () => {
     const { user } = writer();
     const { records, reader } = account(
       user("a", { teamName: "T" }),
@@ -1343,7 +1343,7 @@ describe("what a file says of its session", () => {
     expect(reader.linkFacts().sessions[0]?.run).toMatchObject({ agent_key: "bob@T", at: 1772359202000 });
   });
 
-  it("of a teammate is asked what its lead wrote first, whoever writes later", () => {
+  it("take a teammate's task from the lead's first message", () => {
     const member = { teamName: "T", agentName: "bob" };
     const message = (text: string) =>
       `<teammate-message teammate_id="team-lead" color="blue" summary="Look">\n${text}\n</teammate-message>`;
@@ -1386,7 +1386,7 @@ describe("what a file says of its session", () => {
     expect(sidechain.reader.linkFacts().sessions[0]?.run?.prompt).toBe("Look at it");
   });
 
-  it("ends a turn as it ended itself, whatever an earlier one left open", () => {
+  it("end a turn with its own outcome, whatever an earlier turn left open", () => {
     const { user, assistant } = writer();
     const { records } = account(
       user("a"),
@@ -1406,7 +1406,7 @@ describe("what a file says of its session", () => {
     ]);
   });
 
-  it("keeps its own books, which are not shown", () => {
+  it("include bookkeeping records, which are hidden", () => {
     const types = [
       "agent-color",
       "agent-setting",
@@ -1448,7 +1448,7 @@ describe("what a file says of its session", () => {
     );
   });
 
-  it("times records by their own time, or as the record before", () => {
+  it("use a record's own time, otherwise that of the record before", () => {
     const { user } = writer();
     const { parts } = account(
       user("a"),
@@ -1463,7 +1463,7 @@ describe("what a file says of its session", () => {
     ]);
   });
 
-  it("shows a line that cannot be read, and hides blank ones", () => {
+  it("show unreadable lines, and hide blank ones", () => {
     const { user } = writer();
     const { told } = account(user("a"), "", "{broken");
     expect(told.slice(1, 3)).toEqual([
@@ -1499,7 +1499,7 @@ describe("a printed stream", () => {
     expect(transcript.session_id).toBe(OTHER);
   });
 
-  it("that failed says why", () => {
+  it("reports why it failed", () => {
     const failed = (fields: object) =>
       stream(init, said("a", "x"), { type: "result", is_error: true, ...fields });
     expect(failed({ subtype: "error_max_turns", result: "too many" }).told[2]).toEqual(
@@ -1511,7 +1511,7 @@ describe("a printed stream", () => {
     expect(stream({ type: "result", subtype: "success" }).told).toEqual(["hidden: bookkeeping: result"]);
   });
 
-  it("without times shows what is said again behind a compaction", () => {
+  it("without times shows repeated records after a compaction", () => {
     const again = [
       { type: "user", message: { content: "go on" } },
       { type: "user", message: { content: "<bash-input>ls</bash-input>" } },
@@ -1532,7 +1532,7 @@ describe("a printed stream", () => {
     ]);
   });
 
-  it("holds its runs, by their calls", () => {
+  it("contains its runs, by their calls", () => {
     const { records, reader } = stream(
       init,
       { type: "assistant", message: { id: "a", content: [call("t", { prompt: "look" }, "Task")] } },
@@ -1577,7 +1577,7 @@ describe("runs", () => {
   const RUN = `x/${SESSION}/subagents/agent-a1.jsonl`;
   const side = (line: Fields, fields: Fields = {}) => ({ ...line, isSidechain: true, ...fields });
 
-  it("that stand between their parent's lines are taken apart", () => {
+  it("between their parent's lines are separated", () => {
     const { user, assistant } = writer();
     const root = (text: string, fields: Fields = {}) =>
       user(text, { isSidechain: true, parentUuid: null, ...fields }) as Fields;
@@ -1650,7 +1650,7 @@ describe("runs", () => {
     ]);
   });
 
-  it("have files of their own, named by the folder or by the lines", () => {
+  it("have their own files, named by the folder or the lines", () => {
     const { user } = writer();
     const lines = [
       side(user("task", { agentId: "a1", attributionAgent: "explorer" })),
@@ -1697,7 +1697,7 @@ describe("runs", () => {
     ).not.toBe(SESSION);
   });
 
-  it("of workflows are their workflow's", () => {
+  it("of workflows belong to their workflow", () => {
     const { user } = writer();
     const path = `${SESSION}/subagents/workflows/w1/agent-a1.jsonl`;
     expect(
@@ -1716,7 +1716,7 @@ describe("runs", () => {
     ).toBeUndefined();
   });
 
-  it("that the program starts for itself are not shown", () => {
+  it("that the program starts for itself are hidden", () => {
     const { user, assistant } = writer();
     const warm = accountOf(claudeCode, RUN, [side(user("Warmup")), side(assistant("m1", [say("ready")]))]);
     expect(warm.told).toEqual(["hidden: warm-up of a sub-agent", "hidden: warm-up of a sub-agent"]);
@@ -1735,7 +1735,7 @@ describe("runs", () => {
     ).toBe("hidden: helper of a compaction");
   });
 
-  it("are described by their side file, early or late, whole or half", () => {
+  it("are described by their side file, early or late, complete or partial", () => {
     const { user } = writer();
     const read = (...texts: string[]) => {
       const { reader } = accountOf(claudeCode, RUN, [side(user("task"))]);
@@ -1843,7 +1843,7 @@ describe("runs", () => {
     ]);
   });
 
-  it("gives what links them, by their side file", () => {
+  it("are linked by their side file", () => {
     const { user } = writer();
     const { reader } = accountOf(claudeCode, RUN, [side(user("task"))]);
     reader.readSide('{"toolUseId":"t","parentAgentId":"a0"}');
@@ -1854,8 +1854,8 @@ describe("runs", () => {
   });
 });
 
-describe("a file without a session's name", () => {
-  it("is held until a line names one, until it ends, or for so many records", () => {
+describe("a file without a session id", () => {
+  it("is held until a line has one, until it ends, or for a number of records", () => {
     const bytes = (...lines: object[]) =>
       new TextEncoder().encode(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
     const reader = claudeCode.createReader({ path: "a.jsonl" });
@@ -1879,7 +1879,7 @@ describe("a file without a session's name", () => {
     );
   });
 
-  it("has an id by the name in its lines, else by its own", () => {
+  it("gets its id from its lines, otherwise from its name", () => {
     const id = (path: string, fields: Fields) =>
       accountOf(claudeCode, path, [writer().user("a", fields)]).transcript.session_id;
     expect(id("a.jsonl", { sessionId: OTHER.toUpperCase() })).toBe(OTHER);
@@ -1892,7 +1892,7 @@ describe("a file without a session's name", () => {
 });
 
 describe("the format", () => {
-  it("knows files by their paths", () => {
+  it("recognizes files by their paths", () => {
     const paths = [
       `p/${SESSION}.jsonl`,
       "p/any-name.jsonl",
@@ -1944,7 +1944,7 @@ describe("the format", () => {
     ]);
   });
 
-  it("knows a run's session by its folder, with either separator", () => {
+  it("finds a run's session by its folder, with either separator", () => {
     const group = (path: string) => {
       const line = { ...(writer().user("a", { sessionId: OTHER }) as Fields), isSidechain: true };
       return accountOf(claudeCode, path, [line]).reader.linkFacts().sessions[0]?.group;
@@ -1959,7 +1959,7 @@ describe("the format", () => {
     expect(group("agent-a.jsonl")).toBe(OTHER);
   });
 
-  it("reads which processes run, and whether they work", () => {
+  it("reads running processes and their states", () => {
     const entry = (value: unknown) => claudeCode.registry?.read("1.json", JSON.stringify(value));
     expect(entry({ sessionId: SESSION.toUpperCase(), pid: 4, status: "busy" })).toEqual({
       session_id: SESSION,

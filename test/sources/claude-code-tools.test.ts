@@ -26,8 +26,8 @@ function behind(lines: (write: ReturnType<typeof writer>) => object[], name = "B
   ).told.slice(2);
 }
 
-describe("a shell's card", () => {
-  it("knows the command and how it ended", () => {
+describe("the shell card", () => {
+  it("shows the command and its exit", () => {
     expect(extra("Bash", { command: "ls" })).toEqual({
       type: "shell",
       command: "ls",
@@ -70,7 +70,7 @@ describe("a shell's card", () => {
     });
   });
 
-  it("knows where the whole of a long output is, and which words around its beginning are the agent's", () => {
+  it("finds the file of a long output, and the agent's text around its beginning", () => {
     const head =
       "<persisted-output>\nOutput too large (106.3KB). Full output saved to: /s/tool-results/b.txt\n\n";
     const text = `${head}Preview (first 2KB):\n1\n2\n...\n</persisted-output>`;
@@ -92,7 +92,7 @@ describe("a shell's card", () => {
   });
 });
 
-describe("the card of any tool", () => {
+describe("the generic card", () => {
   const path = "/s/tool-results/g.txt";
   const head = `<persisted-output>\nOutput too large (96KB). Full output saved to: ${path}\n\nPreview (first 2KB):\n`;
   const text = `${head}a.ts\n...\n</persisted-output>`;
@@ -111,7 +111,7 @@ describe("the card of any tool", () => {
     expect(extra(name, input, structure, {}, `${text}x`)?.persisted_path).toBeUndefined();
   });
 
-  it("knows how large it is where the result says so", () => {
+  it("shows the size if the result has it", () => {
     const structure = { persistedOutputPath: path, persistedOutputSize: 96_000 };
     expect(extra("Skill", {}, structure, {}, text)).toEqual({
       type: "output",
@@ -121,8 +121,8 @@ describe("the card of any tool", () => {
   });
 });
 
-describe("a card of a file", () => {
-  it("that was read knows the lines", () => {
+describe("a file card", () => {
+  it("shows the lines that were read", () => {
     expect(
       extra(
         "Read",
@@ -151,7 +151,7 @@ describe("a card of a file", () => {
     expect(extra("Read", { file_path: "/a" }, undefined, FAILED)).toBeUndefined();
   });
 
-  it("that was changed shows the patch", () => {
+  it("shows the patch of a change", () => {
     const structuredPatch = [
       { oldStart: 3, oldLines: 2, newStart: 4, newLines: 3, lines: [" a", "-b", "+c", "+d", 5] },
       { lines: ["-x"] },
@@ -188,7 +188,7 @@ describe("a card of a file", () => {
     expect(extra("Edit", { old_string: "a", new_string: "b" })).toBeUndefined();
   });
 
-  it("that was changed without a patch shows what the call asked for", () => {
+  it("shows the requested change if there is no patch", () => {
     expect(extra("Edit", { file_path: "/a", old_string: "a\nb\n", new_string: "c" })).toEqual({
       type: "diff",
       files: [
@@ -354,7 +354,7 @@ describe("a card of a file", () => {
     });
   });
 
-  it("that was written is new, unless the result says that it was there", () => {
+  it("shows a written file as new, unless the result says that it existed", () => {
     expect(extra("Write", { file_path: "/a", content: "x\ny\n" })).toEqual({
       type: "diff",
       files: [
@@ -431,8 +431,8 @@ describe("a card of a file", () => {
   });
 });
 
-describe("a card of a search", () => {
-  it("knows the pattern and what was found", () => {
+describe("a search card", () => {
+  it("shows the pattern and the matches", () => {
     expect(extra("Grep", { pattern: "x" }, { mode: "content", numLines: 7, filenames: ["a"] })).toEqual({
       type: "search",
       query: "x",
@@ -463,7 +463,7 @@ describe("a card of a search", () => {
     expect(extra("Glob", { pattern: "x" }, { filenames: [] }, FAILED)).toBeUndefined();
   });
 
-  it("for tools knows the query and the tools", () => {
+  it("shows query and tools of a tool search", () => {
     expect(extra("ToolSearch", { query: "q" }, { matches: ["a", "b"] })).toEqual({
       type: "search",
       query: "q",
@@ -484,7 +484,7 @@ describe("a card of a search", () => {
     expect(extra("ToolSearch", { query: "q" })).toBeUndefined();
   });
 
-  it("of the web knows the query and the pages", () => {
+  it("shows query and pages of a web search", () => {
     const results = [
       {
         content: [
@@ -520,7 +520,7 @@ describe("a card of a search", () => {
 });
 
 describe("other cards", () => {
-  it("a page that was fetched", () => {
+  it("show a fetched page", () => {
     expect(
       extra("WebFetch", { url: "https://a.test" }, { url: "https://b.test", code: 200, bytes: 12 }),
     ).toEqual({
@@ -537,7 +537,7 @@ describe("other cards", () => {
     expect(extra("WebFetch", { url: "https://a.test" }, {}, FAILED)).toBeUndefined();
   });
 
-  it("to-dos, of the call or of the result", () => {
+  it("show to-dos of the call or the result", () => {
     const todos = [
       { content: "A", status: "completed" },
       { content: "B", status: "in_progress" },
@@ -589,7 +589,7 @@ describe("other cards", () => {
     expect(extra("TaskList", { todos })).toBeUndefined();
   });
 
-  it("to-dos become the session's", () => {
+  it("set the session's to-dos", () => {
     const { user, assistant } = writer();
     const { transcript } = account(
       assistant("m1", [call("t", { todos: [{ content: "A", status: "completed" }] }, "TodoWrite")]),
@@ -598,7 +598,7 @@ describe("other cards", () => {
     expect(transcript.todos).toEqual([{ text: "A", status: "completed" }]);
   });
 
-  it("questions with their options and answers", () => {
+  it("show questions with options and answers", () => {
     const questions = [
       { question: "Which?", options: [{ label: "A" }, "B", {}] },
       { question: "Both?", options: [] },
@@ -645,7 +645,7 @@ describe("other cards", () => {
     expect(extra("AskUserQuestion", {})).toBeUndefined();
   });
 
-  it("a plan, and whether it was accepted", () => {
+  it("show a plan, and whether it was accepted", () => {
     expect(extra("ExitPlanMode", { plan: "p" })).toEqual({ type: "plan", plan: "p", accepted: true });
     expect(extra("ExitPlanMode", { plan: "p" }, { plan: "q" }, FAILED)).toEqual({
       type: "plan",
@@ -655,7 +655,7 @@ describe("other cards", () => {
     expect(extra("ExitPlanMode", { plan: " " })).toBeUndefined();
   });
 
-  it("a run, with what it cost", () => {
+  it("show a run with its usage", () => {
     const structure = {
       agentId: "a1",
       agentType: "explorer",
@@ -701,7 +701,7 @@ describe("other cards", () => {
     expect(extra("Task", {})).toEqual({ type: "sub_agent" });
   });
 
-  it("a tool of a server", () => {
+  it("show an MCP tool", () => {
     expect(extra("mcp__files__read__all", {}, { n: 1 })).toEqual({
       type: "mcp",
       server: "files",
@@ -714,7 +714,7 @@ describe("other cards", () => {
     expect(extra("mcp__", {})).toEqual({ type: "mcp", server: "", tool: "" });
   });
 
-  it("none of a tool that is not known", () => {
+  it("exist only for known tools", () => {
     expect(
       extra("Mystery", { command: "x", file_path: "/a", query: "q", url: "u", plan: "p" }, { filenames: [] }),
     ).toBeUndefined();
@@ -738,7 +738,7 @@ describe("a result", () => {
     expect(behind(({ user }) => [user([result("t", text)])])[0]).toContain("result t success");
   });
 
-  it("is aborted where its line says that a person refused or stopped it", () => {
+  it("is aborted if a person refused or stopped the call", () => {
     const status = (fields: Fields, more: Fields = {}) =>
       behind(({ user }) => [user([result("t", "x", more)], fields)])[0]?.split(" ")[4];
     expect(status({ toolDenialKind: "user-rejected" })).toBe("aborted");
@@ -763,7 +763,7 @@ describe("a result", () => {
     expect(results.map(({ call_index }) => call_index !== undefined)).toEqual([true, false]);
   });
 
-  it("of several in one line takes no structure for its own", () => {
+  it("of several in one line does not use the line's structured result", () => {
     const write = writer();
     const { told } = account(
       write.assistant("m1", [call("a", { command: "x" }), call("b", {})]),
@@ -775,7 +775,7 @@ describe("a result", () => {
     ]);
   });
 
-  it("that came before its call stays where it stands, however often it comes again", () => {
+  it("before its call keeps its position, even if it is repeated", () => {
     const { user, assistant } = writer();
     const { told } = account(
       assistant("m1", [say("a")]),
@@ -792,7 +792,7 @@ describe("a result", () => {
     ]);
   });
 
-  it("that comes again with the same words is told with the first, with others it changes it", () => {
+  it("that is repeated identically is merged; a different one updates it", () => {
     expect(
       behind(({ user }) => [
         user([result("t", "one")]),
@@ -818,7 +818,7 @@ describe("a result", () => {
     );
   });
 
-  it("without an id belongs to the call that its line names, or to none", () => {
+  it("without an id belongs to the call named by its line, or to none", () => {
     expect(
       behind(({ user }) => [
         user([{ type: "tool_result", content: "by the line" }], { sourceToolUseID: "t" }),
@@ -838,7 +838,7 @@ describe("a result", () => {
     ]);
   });
 
-  it("holds texts, pictures, documents and what is unknown", () => {
+  it("contains texts, images, documents and unknown blocks", () => {
     const content = [
       say("one"),
       "two",
@@ -875,14 +875,14 @@ describe("a result", () => {
     ]);
   });
 
-  it("beside a person's words is told before them", () => {
+  it("in a line with a prompt precedes the prompt", () => {
     expect(behind(({ user }) => [user([say("words"), result("t", "ok"), say("more")])])).toEqual([
       'shown · result t success "ok" {"type":"shell","exit_code":0} · prompt (queued) [{"type":"text","text":"words"},{"type":"text","text":"more"}]',
       "folded into the end of the turn",
     ]);
   });
 
-  it("of a run names it, by its structure or by its text, once", () => {
+  it("of a run links to it once, by its structure or its text", () => {
     const facts = (...lines: ((write: ReturnType<typeof writer>) => object)[]) => {
       const write = writer();
       const { reader } = account(
@@ -931,7 +931,7 @@ describe("a result", () => {
 });
 
 describe("a call", () => {
-  it("without an id or a name stands under its place, without a name", () => {
+  it("without an id or name gets an id of its position", () => {
     const write = writer();
     expect(
       account(
@@ -946,7 +946,7 @@ describe("a call", () => {
     ]);
   });
 
-  it("that comes again is one call: its arguments may come later, and a longer snapshot has others until it has answered", () => {
+  it("that is repeated is one call: arguments may arrive later, and change until it has a result", () => {
     const write = writer();
     expect(
       account(
@@ -968,7 +968,7 @@ describe("a call", () => {
     ]);
   });
 
-  it("under the id of another one of its message is a call of its own, with its own result", () => {
+  it("with the id of another call of its message is separate, with its own result", () => {
     const write = writer();
     const asked = (command: string) => write.assistant("m1", [call("", { command })]);
     const answered = (text: string) => write.user([result("", text)]);
@@ -992,7 +992,7 @@ describe("a call", () => {
     ]);
   });
 
-  it("told again with more of its arguments is one call where the provider names its requests, unless its id is empty", () => {
+  it("that is repeated with more arguments is one call if requests have ids, unless its id is empty", () => {
     const pattern = (id: string, text: string, requestId?: string) => (write: ReturnType<typeof writer>) =>
       write.assistant("m1", [call(id, { pattern: text }, "Glob")], null, { requestId });
     const answeredOf = (...asked: ReturnType<typeof pattern>[]) => {
@@ -1021,7 +1021,7 @@ describe("a call", () => {
     );
   });
 
-  it("that another message asks for before it was answered is a call of its own, which the result is for", () => {
+  it("that another message repeats before its result is separate, and gets the result", () => {
     const write = writer();
     expect(
       account(
@@ -1049,7 +1049,7 @@ describe("a call", () => {
     ]);
   });
 
-  it("that another message repeats word for word is the same in one turn, another in the next", () => {
+  it("that another message repeats identically is the same in one turn, and separate in the next", () => {
     const write = writer();
     const { told } = account(
       write.assistant("m1", [call("t", {})]),
@@ -1061,14 +1061,14 @@ describe("a call", () => {
     expect(told[3]).toMatch(/^shown · call t@\d+ Bash \{\}$/);
   });
 
-  it("has an input that is text where old versions wrote it so", () => {
+  it("may have a text as input in old versions", () => {
     expect(extra("Read", '{"file_path":"/a"}')).toEqual({ type: "read", path: "/a" });
     expect(extra("Read", '{"file_path":')).toBeUndefined();
     expect(extra("Read", "5")).toBeUndefined();
   });
 });
 
-describe("a tool that the server ran", () => {
+describe("a server-side tool", () => {
   const shown = (
     block: object,
     use: Fields = { type: "server_tool_use", name: "web_search", input: { query: "q" } },
@@ -1080,7 +1080,7 @@ describe("a tool that the server ran", () => {
     ).told[1];
   };
 
-  it("answers inside the model's message, with pages, an error or anything", () => {
+  it("has its result in the model's message: pages, an error or other data", () => {
     const hits = [
       { type: "web_search_result", title: "T", url: "https://a.test" },
       { url: "https://b.test" },
@@ -1117,7 +1117,7 @@ describe("a tool that the server ran", () => {
     expect(shown({ type: "mcp_tool_result", content: [] })).toEqual('shown · result s success "[]"');
   });
 
-  it("answers also where its call is not there", () => {
+  it("has a result even without its call", () => {
     const write = writer();
     expect(
       account(
@@ -1139,7 +1139,7 @@ describe("a tool that the server ran", () => {
     ]);
   });
 
-  it("leaves the answer the model's: its turn is not waited for", () => {
+  it("does not keep the turn open", () => {
     const write = writer();
     const { transcript } = account(
       write.user("go"),
@@ -1177,7 +1177,7 @@ describe("progress", () => {
     fields: Fields = { parentToolUseID: "t" },
   ) => line("progress", { data, ...fields });
 
-  it("of a shell is what was written more", () => {
+  it("of a shell is the new output", () => {
     expect(
       texts((write) => [
         progress(write, { type: "bash_progress", output: "a\n", fullOutput: "a\n" }),
@@ -1209,7 +1209,7 @@ describe("progress", () => {
     });
   });
 
-  it("of a search says what is searched and found", () => {
+  it("of a search shows query and matches", () => {
     expect(
       texts((write) => [
         progress(write, { type: "query_update", query: "q" }),
@@ -1234,7 +1234,7 @@ describe("progress", () => {
     });
   });
 
-  it("of no call, or of no known type, is not shown", () => {
+  it("without a call, or of an unknown type, is hidden", () => {
     expect(
       texts((write) => [
         progress(write, { type: "bash_progress", fullOutput: "a" }, { parentToolUseID: "other" }),
@@ -1254,7 +1254,7 @@ describe("progress", () => {
     });
   });
 
-  it("of a run is what it said and did, shortened, without its task", () => {
+  it("of a run shows its text and calls, truncated, without its task", () => {
     const said = (
       write: ReturnType<typeof writer>,
       role: string,
@@ -1325,7 +1325,7 @@ describe("progress", () => {
     expect(held(400) / held(100)).toBeLessThan(8);
   });
 
-  it("of a run links it with its call", () => {
+  it("of a run links it to its call", () => {
     const write = writer();
     const { reader } = account(
       write.assistant("m1", [call("t", {}, "Task"), call("u", {}, "Task")]),

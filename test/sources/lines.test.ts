@@ -86,7 +86,7 @@ describe("createLineReader", () => {
     }
   });
 
-  it("gives the same records wherever a chunk ends, and byte by byte", () => {
+  it("returns the same records for all chunk boundaries, and byte by byte", () => {
     const data = bytes(messy);
     const whole = read(data);
     expect(values(whole)).toEqual([
@@ -130,7 +130,7 @@ describe("createLineReader", () => {
     expect(records.at(-1)?.place).toEqual({ line: 3, byte: 524, length: 7 });
   });
 
-  it("finds the record that was joined to a torn one, wherever that was torn", () => {
+  it("finds the record that was joined to a torn one, wherever that one was cut", () => {
     const torn = '{"type":"user","message":{"content":[{"text":"a \\"b\\" }"},{"n":[1,2,{"deep":{}}]}]}}';
     const next = '{"type":"assistant","list":[{"x":"}{"}]}';
     for (let length = 1; length < torn.length; length += 1) {
@@ -147,7 +147,7 @@ describe("createLineReader", () => {
     }
   });
 
-  it("finds many that were joined to a torn one in proportion to their length", () => {
+  it("finds many records joined to torn ones in linear time", () => {
     const looksAt = (joined: number) => {
       const line = `{"type":"assistant","text":"to${'{"type":"user","list":[{"x":"}{"}]}'.repeat(joined)}\n`;
       const counted = countReads(bytes(line));
@@ -158,7 +158,7 @@ describe("createLineReader", () => {
     expect(looksAt(400) / looksAt(100)).toBeLessThan(5);
   });
 
-  it("does not take a piece of a torn record for a record", () => {
+  it("does not return a piece of a torn record as a record", () => {
     const records = read('{"type":"assistant","content":[{"type":"text","text":"x"}\n{"a":{"b":1}\n');
     expect(values(records)).toEqual([]);
     expect(errors(records)).toHaveLength(2);
@@ -170,7 +170,7 @@ describe("createLineReader", () => {
     expect(errors(records)).toHaveLength(10);
   });
 
-  it("names JSON values that are no objects", () => {
+  it("reports JSON values that are not objects", () => {
     const found = errors(read('[]\n"str"\n42\nnull\ntrue\n'));
     expect(found).toEqual([
       "JSON, but an array instead of an object",
@@ -202,7 +202,7 @@ describe("createLineReader", () => {
     expect(records.map((r) => r.place)).toEqual([{ line: 1, byte: 0, length: line.length - 1 }]);
   });
 
-  it("tells a line that is too long as one that is not read, wherever a chunk ends, and reads on behind it", () => {
+  it("reports a line that is too long, for all chunk boundaries, and continues after it", () => {
     const data = bytes('{"a":1}\n{"b":"longer than"}\n\0\0{"c":"as long"}\n{"d":"without end"}{"e":1}');
     const short = (cuts: number[]) => read(data, cuts, createLineReader({ line: 1, byte: 0 }, 15));
     const whole = short([]);
@@ -217,7 +217,7 @@ describe("createLineReader", () => {
     expect(short(Array.from(data, (_, index) => index))).toEqual(whole);
   });
 
-  it("does not keep what has no end, and tells it once", () => {
+  it("does not buffer a line without an end, and reports it once", () => {
     const reader = createLineReader();
     const piece = bytes("x".repeat(1 << 20));
     reader.push(bytes("{}\n"));
@@ -239,7 +239,7 @@ describe("createLineReader", () => {
     ]);
   });
 
-  it("keeps nothing of NUL bytes that a line begins with, however many they are", () => {
+  it("does not buffer leading NUL bytes of a line", () => {
     const reader = createLineReader();
     const pieces = process.env.VERBATIM_MUTATION_TESTS === undefined ? 100 : 1;
     const piece = new Uint8Array(1 << 20);
@@ -279,7 +279,7 @@ describe("createLineReader", () => {
   const told = (records: LineRecord[]): unknown[] =>
     records.map((r) => (r.blank ? "blank" : (r.value ?? `${r.text} (${r.error?.split(":")[0]})`)));
 
-  it("finds the records before a torn one, wherever that was torn", () => {
+  it("finds the records before a torn one, wherever that one was cut", () => {
     const whole = ['{"a":"}{"}', '{"b":"\\"{"}', '{"c":{"d":[{}]},"e":"\\\\"}'];
     const torn = '{"type":"user","text":"a \\"b\\" }","n":[1,{"m":"{"}]}';
     for (let length = 1; length < torn.length; length += 1) {
@@ -292,7 +292,7 @@ describe("createLineReader", () => {
     }
   });
 
-  it("shows what is torn between records, and what is no record at all", () => {
+  it("reports torn records between others, and lines that are not records", () => {
     expect(told(read('{"a":1}{"to{"b":"{"}{"c":"}"}\n'))).toEqual([
       { a: 1 },
       '{"to (no valid JSON)',
@@ -326,7 +326,7 @@ describe("createLineReader", () => {
     expect(told(read("{}{}\n"))).toEqual([{}, {}]);
   });
 
-  it("takes an object behind a torn record for its piece where it may stand there", () => {
+  it("treats an object after a torn record as its piece if it could be one", () => {
     for (const [line, isPiece] of [
       ['{"a":{"c":2}', true],
       ['{"a": \t{"c":2}', true],
@@ -351,7 +351,7 @@ describe("createLineReader", () => {
     }
   });
 
-  it("counts runs of NUL bytes where they stand, between, before and behind anything", () => {
+  it("counts runs of NUL bytes before, between and after other content", () => {
     const records = read('{"a":1}\0\0{"b":2} \0{"to\0\0\0\n');
     expect(told(records)).toEqual([
       { a: 1 },
@@ -395,7 +395,7 @@ describe("createLineReader", () => {
     expect(told(read('{"a":1 \0\0\n'))).toEqual(['{"a":1 (no valid JSON)', " (2 NUL bytes)"]);
   });
 
-  it("leaves out a byte-order mark at the start of the file, and nowhere else", () => {
+  it("drops a byte order mark only at the start of the file", () => {
     const place = (byte: number, line = 1) => ({ line, byte, length: 7 });
     expect(read('\ufeff{"a":1}\n').map((r) => [r.value, r.place])).toEqual([[{ a: 1 }, place(3)]]);
     expect(told(read("\ufeff\n"))).toEqual(["blank"]);
@@ -426,7 +426,7 @@ describe("createLineReader", () => {
     expect(reader.settle().map((r) => [r.value, r.place])).toEqual([[{ a: 1 }, place(3)]]);
   });
 
-  it("begins where it is told to, with a line that is known or not", () => {
+  it("starts at a given byte, with or without a known line number", () => {
     const places = (start: { line: number; byte: number }) => {
       const reader = createLineReader(start);
       const records = [...reader.push(bytes('{"a":1}\n{"b":2}\n{"c":3}')), ...reader.close()];
@@ -446,7 +446,7 @@ describe("createLineReader", () => {
     expect(errors(reader.push(bytes('\ufeff{"a":1}\n')))).toHaveLength(1);
   });
 
-  it("goes on behind what was read as the end", () => {
+  it("continues after the end that was read", () => {
     const reader = createLineReader();
     expect(told(reader.push(bytes('{"a":1}')))).toEqual([]);
     expect(told(reader.close())).toEqual([{ a: 1 }]);
@@ -459,7 +459,7 @@ describe("createLineReader", () => {
     ]);
   });
 
-  it("reads 500 levels whatever is in the last one", () => {
+  it("reads 500 levels with any content in the last one", () => {
     const nested = (leaf: string, levels = 500): string =>
       `${'{"a":'.repeat(levels)}${leaf}${"}".repeat(levels)}`;
     for (const leaf of ["null", '"x"', "true"]) expect(errors(read(nested(leaf)))).toEqual([]);
@@ -469,7 +469,7 @@ describe("createLineReader", () => {
   });
 
   describe("settle", () => {
-    it("reads the records that are whole before a torn one, and waits for that", () => {
+    it("returns the complete records before a torn one, and keeps that one pending", () => {
       const reader = createLineReader();
       expect(reader.settle()).toEqual([]);
       expect(reader.push(bytes(' {"a":1} {"b":{"c":1} '))).toEqual([]);
@@ -490,7 +490,7 @@ describe("createLineReader", () => {
       }
     });
 
-    it("reads a whole last line once, and then what comes behind it on that line", () => {
+    it("returns a complete last line once, and then what is appended to it", () => {
       const reader = createLineReader();
       expect(reader.push(bytes('{"a":1}\n{"b":2}'))).toHaveLength(1);
       expect(reader.settle()).toEqual([
@@ -507,7 +507,7 @@ describe("createLineReader", () => {
       expect(reader.close()).toEqual([]);
     });
 
-    it("leaves a torn line waiting, then reads it whole", () => {
+    it("keeps a torn line pending, then returns it completely", () => {
       const reader = createLineReader();
       expect(reader.push(bytes('{"a":{"b":1}'))).toEqual([]);
       expect(reader.settle()).toEqual([]);
@@ -518,7 +518,7 @@ describe("createLineReader", () => {
       expect(errors(reader.close())).toHaveLength(1);
     });
 
-    it("gives the same records as reading whole, wherever it is called", () => {
+    it("returns the same records as a whole reading, wherever it is called", () => {
       const data = bytes(
         '{"a":"é"}\n{"b":1}{"c":2}\r\n\n{"d":3}\n\0\0{"e":{"f":[{}]}}\n\0x{"g":7}\n{"h":{"i":[{}]}}',
       );
