@@ -22,7 +22,7 @@ const action = fc.oneof(
   fc.record({ do: fc.constant("change" as const), index: fc.nat(9), more: fc.constantFrom("", "b", "b") }),
 );
 
-it("of a step's blocks one that says the same is found as long as its line has not told it, whatever was said and changed before", () => {
+it("finds an equal block of a step until its line has shown it, regardless of earlier blocks and changes", () => {
   fc.assert(
     fc.property(fc.array(action, { minLength: 40, maxLength: 80 }), (actions) => {
       const blocks = new Blocks();
@@ -73,7 +73,7 @@ it("of a step's blocks one that says the same is found as long as its line has n
   );
 });
 
-it("remembers the newest blocks of a step, at their places in it", () => {
+it("remembers the newest blocks of a step, with their positions", () => {
   const blocks = new Blocks();
   const all = Array.from({ length: MAX_BLOCKS + 10 }, (_, n) =>
     blocks.add(wordsOf("text", `text ${n}`, undefined, n), String(n)),
@@ -84,7 +84,7 @@ it("remembers the newest blocks of a step, at their places in it", () => {
   expect(blocks.equalTo(wordsOf("text", "text 10", undefined, 100))).toBe(all[10]);
 });
 
-it("recognizes any beginning of a text until the next step, and then the values that it had", () => {
+it("recognizes any prefix of a text until the next step, and then only its former values", () => {
   const blocks = new Blocks();
   const block = blocks.add(wordsOf("text", "one", undefined, 0), "0");
   blocks.change(block, wordsOf("text", "one two", undefined, 1));

@@ -49,8 +49,8 @@ function outline(parts: readonly TranscriptPart[]): string[] {
   });
 }
 
-describe("Claude Code lines, one by one", () => {
-  it("keeps a call's arguments as the file has them", () => {
+describe("single Claude Code lines", () => {
+  it("keeps a call's arguments byte for byte", () => {
     const { assistant, user } = writer();
     const raw = '{"b":1.0,"2":1e5,"1":12345678901234567890,"s":"\\u00e9\\/"}';
     const spaced = '{ "b" : [1.50, "]}"] }';
@@ -73,7 +73,7 @@ describe("Claude Code lines, one by one", () => {
     ]);
   });
 
-  it("keeps what a person wrote beside the mark of an interrupt, before it and behind it", () => {
+  it("keeps text of a person before and after an interrupt marker", () => {
     const { user, assistant } = writer();
     const lines = [
       user("go"),
@@ -93,7 +93,7 @@ describe("Claude Code lines, one by one", () => {
     ]);
   });
 
-  it("shows a call whose id an earlier one had, with its own result", () => {
+  it("shows a call that reuses the id of an earlier one, with its own result", () => {
     const { user, assistant } = writer();
     const lines = [
       user("go"),
@@ -110,7 +110,7 @@ describe("Claude Code lines, one by one", () => {
     ]);
   });
 
-  it("shows prompts once that were copied behind a compaction, among answers that were copied too", () => {
+  it("shows prompts once that were copied after a compaction, among copied answers", () => {
     const { user, assistant, line } = writer();
     const before = [
       user("first"),
@@ -135,7 +135,7 @@ describe("Claude Code lines, one by one", () => {
     ]);
   });
 
-  it("shows once all else that was copied behind a compaction, by its own time or the compaction's", () => {
+  it("shows other records once that were copied after a compaction, with their own time or the compaction's", () => {
     const { user, assistant, line } = writer();
     const failed = (text: string) =>
       line("assistant", { isApiErrorMessage: true, message: { content: [say(text)] } });
@@ -180,7 +180,7 @@ describe("Claude Code lines, one by one", () => {
     ).toHaveLength(shown.length + 2);
   });
 
-  it("reads the result of a server's tool as a result, with its failure", () => {
+  it("reads the result of a server-side tool, with its failure", () => {
     const { user, assistant } = writer();
     const lines = [
       user("go"),
@@ -192,7 +192,7 @@ describe("Claude Code lines, one by one", () => {
     expect(outline(read(lines).parts).slice(1)).toEqual(["call {}", "result error one\ntwo"]);
   });
 
-  it("takes a user line without content for empty", () => {
+  it("treats a user line without content as empty", () => {
     const { user } = writer();
     expect(read([user("go"), user(null), user([]), user("")]).records.map((one) => one.disposition)).toEqual([
       { kind: "shown" },
@@ -201,7 +201,7 @@ describe("Claude Code lines, one by one", () => {
     ]);
   });
 
-  it("tells a result that comes twice where the first one stands, though its call is lost", () => {
+  it("merges a repeated result with the first one, even without its call", () => {
     const { user } = writer();
     const { parts, records } = read([user([result("lost", "one")]), user([result("lost", "two")])]);
     expect(outline(parts)).toEqual(["result success two"]);
@@ -209,13 +209,13 @@ describe("Claude Code lines, one by one", () => {
     expect(linePlace(parts[0]?.source)?.line).toBe(1);
   });
 
-  it("bears half a surrogate pair where an agent's id stands", () => {
+  it("accepts a lone surrogate in an agent's id", () => {
     const { user } = writer();
     const { records } = read([user("go"), user("inner", { isSidechain: true, agentId: "\ud83d" })]);
     expect(records.map(({ disposition }) => disposition.kind)).toEqual(["shown", "shown", "folded"]);
   });
 
-  it("goes on with a run whose beginning stands there twice, and loses none of what follows", () => {
+  it("continues a run whose beginning is repeated, without losing records", () => {
     const beside = { isSidechain: true, parentUuid: null };
     const { user } = writer();
     const task = user("look", { ...beside, uuid: "begin" });
@@ -244,7 +244,7 @@ describe("Claude Code lines, one by one", () => {
       ]);
     });
 
-    it("stand where they reached the model, and at the next prompt or the end where they never did", () => {
+    it("are shown where they reached the model, otherwise at the next prompt or the end", () => {
       const { user, assistant, queue, line } = writer();
       const lines = [
         queue("enqueue", "go"),
@@ -276,7 +276,7 @@ describe("Claude Code lines, one by one", () => {
       ]);
     });
 
-    it("stand before the next prompt where nothing but the queue tells them", () => {
+    it("are shown before the next prompt if only the queue has them", () => {
       const { user, assistant, queue } = writer("2.1.32");
       const lines = [
         user("go"),
@@ -296,7 +296,7 @@ describe("Claude Code lines, one by one", () => {
     });
   });
 
-  it("keeps what a run said in its call, where the run's own file may be gone", () => {
+  it("keeps the text of a run in its call, because the run's own file may be deleted", () => {
     const { user, assistant, line } = writer("2.1.32");
     const progress = (role: string, content: unknown) =>
       line("progress", {
@@ -318,7 +318,7 @@ describe("Claude Code lines, one by one", () => {
     });
   });
 
-  it("gives the same parts to who followed the file with pauses anywhere", () => {
+  it("returns the same parts if the file is followed with pauses anywhere", () => {
     const { user, assistant, line } = writer();
     const lines = [
       user("go"),

@@ -103,7 +103,7 @@ it("resumes from a checkpoint, with lines that refer back as far as is saved", (
   expect(known).toEqual(calls.slice(-known.length));
 });
 
-it("remembers no more of a session that is several times as long", () => {
+it("does not remember more of a session that is several times longer", () => {
   const pieces = (rounds: number) => (busySession(rounds).match(/(?:.*\n){1,397}/g) ?? []) as string[];
   const short = statesOf(pieces(300));
   const long = statesOf(pieces(2_000));

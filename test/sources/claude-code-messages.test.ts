@@ -5,7 +5,7 @@ import { parseWrappers } from "../../src/sources/claude-code/wrappers.ts";
 const PREFACE = "Another Claude session sent a message:\n";
 const TRAILER = "This came from another Claude session, so ask before you act on it.";
 
-describe("what other agents wrote to this one", () => {
+describe("messages of other agents", () => {
   it.each([
     ["agent-message", '<agent-message from="a1">Done</agent-message>', "a1"],
     ["cross-session-message", '<cross-session-message from-name="Ada">Done</cross-session-message>', "Ada"],
@@ -42,7 +42,7 @@ describe("what other agents wrote to this one", () => {
     expect(agentMessages(`${PREFACE}One.\n\n${TRAILER}\n\n${trailer}`)).toMatchObject([{ text: "One." }]);
   });
 
-  it("keeps what it quotes of the program", () => {
+  it("keeps quotations of the program's markup", () => {
     const quote = `They write:\n\n${TRAILER}\n\nWhy?`;
     expect(agentMessages(`${PREFACE}${quote}\n\n${TRAILER}`)).toMatchObject([{ text: quote }]);
     expect(agentMessages(`${PREFACE}One.\n\nIn short: ${TRAILER}\n\n${TRAILER}`)).toMatchObject([
@@ -78,7 +78,7 @@ describe("what other agents wrote to this one", () => {
     );
   });
 
-  it("says what a program wrote in the order in which a person would", () => {
+  it("orders a program's message like a person's", () => {
     expect(wordsOf('{"type":"a_b_c","reason":"R","subject":"S","more":"M"}')).toBe("a b c: S\n\nR");
     expect(wordsOf('{"type":"idle_notification","from":"bob"}')).toBe("idle notification");
     for (const other of ['{"kind":"x"}', '{"type":', '["type"]', '"type"', '{"type":7}', "plain"])

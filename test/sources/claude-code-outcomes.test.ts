@@ -178,7 +178,7 @@ describe("a turn", () => {
     return [...transcript.turns].map((turn) => turn && `${turn.title} ${turn.status}`);
   };
 
-  it("has ended with the answer that a schema asked for, which its attachment holds too", () => {
+  it("ends with the structured answer, which its attachment repeats", () => {
     const { user, assistant, line } = writer();
     const lines = [
       user("find"),
@@ -194,7 +194,7 @@ describe("a turn", () => {
     });
   });
 
-  it("is begun by a timer of the agent's, in whose name its prompt stands", () => {
+  it("is started by the agent's timer, which is the author of its prompt", () => {
     const { user, assistant, line, queue } = writer();
     const lines = [
       user("watch"),
@@ -215,7 +215,7 @@ describe("a turn", () => {
     expect(parts.filter(({ type }) => type === "marker")).toMatchObject([{ title: "Scheduled: Resuming" }]);
   });
 
-  it("whose last record is damaged has not ended well, and shows it", () => {
+  it("with a damaged last record is not completed, and shows the record", () => {
     const { user, assistant, line } = writer();
     const lines = [
       user("go"),
@@ -227,7 +227,7 @@ describe("a turn", () => {
   });
 });
 
-describe("an agent in the background", () => {
+describe("a background agent", () => {
   const launch = () => {
     const write = writer();
     const { user, assistant } = write;
@@ -261,7 +261,7 @@ describe("an agent in the background", () => {
     expect([...transcript.turns].map((turn) => turn?.status)).toEqual(["completed", "completed"]);
   });
 
-  it("is stopped by the person where a notification without markup says so", () => {
+  it("is stopped by the person if a notification without markup says so", () => {
     const { write, lines } = launch();
     const { parts } = account(
       ...lines,
@@ -278,7 +278,7 @@ describe("an agent in the background", () => {
     });
   });
 
-  it("has an end that is not known where nothing tells it", () => {
+  it("has an unknown end if no record has it", () => {
     const { lines } = launch();
     expect(account(...lines).parts.find(({ type }) => type === "tool_call")).toMatchObject({
       state: { status: "aborted", outcome: { kind: "unknown" } },

@@ -29,7 +29,7 @@ const answer =
 describe("an answer", () => {
   const think = (thinking: unknown, signature?: string) => ({ type: "thinking", thinking, signature });
 
-  it("holds texts, thoughts, hidden thoughts and what is unknown", () => {
+  it("contains texts, thoughts, redacted thoughts and unknown blocks", () => {
     expect(
       behind(
         answer([
@@ -54,7 +54,7 @@ describe("an answer", () => {
     ]);
   });
 
-  it("that is empty or blank is not shown", () => {
+  it("that is empty or blank is hidden", () => {
     expect(
       behind(
         answer([]),
@@ -83,7 +83,7 @@ describe("an answer", () => {
     ]);
   });
 
-  it("that the program made up is not shown, or not as the model's", () => {
+  it("that is synthetic is hidden, or not attributed to the model", () => {
     const synthetic =
       (text: string) =>
       ({ line }: Write) =>
@@ -101,7 +101,7 @@ describe("an answer", () => {
     ]);
   });
 
-  it("that is an error of the API's fails the turn", () => {
+  it("that is an API error fails the turn", () => {
     const failed = (fields: Fields, content: unknown = [say("API Error: no"), say("more")]) =>
       answer(content, "e", { isApiErrorMessage: true, ...fields });
     expect(behind(failed({ error: "rate_limit", apiErrorStatus: 429, errorDetails: null }))).toEqual([
@@ -126,7 +126,7 @@ describe("an answer", () => {
     expect(account(write.user("go"), failed({})(write)).transcript.turns.at(0)?.status).toBe("failed");
   });
 
-  it("that is told again as it grows is one text, in lines of one uuid or of none", () => {
+  it("that is repeated while it grows is one text, with one uuid or none", () => {
     const growing = (content: unknown) => answer(content, "m1", { uuid: "u" });
     expect(
       behind(growing([say("a")]), growing([say("a b")]), growing([say("a b")]), answer([say("a")])),
@@ -158,14 +158,14 @@ describe("an answer", () => {
     ]);
   });
 
-  it("may say one thing twice in a row, or begin with what it said before: each is a line that hangs on the other", () => {
+  it("may repeat a text, or begin with an earlier one, if each line is a child of the other", () => {
     const said = ["OK.", "OK.", "I read the file", "I read the file and then wrote it."];
     expect(behind(...said.map((text) => answer([say(text)])))).toEqual(
       said.map((text) => `shown · text "${text}"`),
     );
   });
 
-  it("may say one thing twice", () => {
+  it("may contain a text twice", () => {
     expect(behind(answer([say("a")]), answer([call("t", {})]), answer([say("a")]))).toEqual([
       'shown · text "a"',
       "shown · call t Bash {}",
@@ -178,7 +178,7 @@ describe("an answer", () => {
     ]);
   });
 
-  it("that is repeated as a whole, or when it had ended, makes nothing new", () => {
+  it("that is repeated completely, or after its end, adds nothing", () => {
     expect(behind(answer([say("a")]), answer([say("b")]), answer([say("a"), say("b"), say("c")]))).toEqual([
       'shown · text "a"',
       'shown · text "b"',
@@ -208,7 +208,7 @@ describe("an answer", () => {
     ]);
   });
 
-  it("may say one thing twice in one line, which a copy of it does not say again", () => {
+  it("may contain a text twice in one line, which a copy does not repeat", () => {
     const whole = [say("a"), call("t", {}), say("a"), call("u", {})];
     const twice = 'shown · text "a" · call t Bash {} · text "a" · call u Bash {}';
     const again = "folded into an earlier line of its message";
@@ -225,7 +225,7 @@ describe("an answer", () => {
     ]);
   });
 
-  it("keeps a text that another one begins with, where that is copied", () => {
+  it("keeps a text that is a prefix of another one, if that is copied", () => {
     const lines = [answer([say("a")]), answer([call("t", {})]), answer([say("a b")]), answer([say("c")])];
     expect(behind(...lines, answer([say("x")], "m2"), answer([say("a b")]))).toEqual([
       'shown · text "a"',
@@ -237,7 +237,7 @@ describe("an answer", () => {
     ]);
   });
 
-  it("that grows behind a call is one text in each snapshot of the whole", () => {
+  it("that grows after a call is one text in each snapshot", () => {
     const blocks = (...texts: string[]) => [say("a"), call("t", {}), ...texts.map(say)];
     expect(
       behind(answer([say("a")]), answer(blocks("b")), answer(blocks("b c")), answer(blocks("b c", "d"))),
@@ -252,7 +252,7 @@ describe("an answer", () => {
     ).toEqual(['shown · call t Bash {} · text "b c"', "folded into an earlier line of its message"]);
   });
 
-  it("under the id of an earlier turn's is another answer, unless it is copied", () => {
+  it("with the id of an earlier turn's answer is another one, unless it is copied", () => {
     const write = writer();
     const first = [write.user("one"), write.assistant("", [say("Done.")], "end_turn")];
     const second = [write.user("two"), write.assistant("", [say("Done.")], "end_turn")];
@@ -269,7 +269,7 @@ describe("an answer", () => {
     expect(transcript.turns.slice().map((turn) => turn?.steps)).toEqual([1, 1]);
   });
 
-  describe("with what a person ran between its lines", () => {
+  describe("with a user's command between its lines", () => {
     const usage = (input_tokens: number) => ({ input_tokens, output_tokens: 10 });
     const asked = (name: string) => ({ content: [call(name, {})] });
     /** How often the model was called, and its tokens. */
@@ -290,7 +290,7 @@ describe("an answer", () => {
       return [steps, transcript.turns.slice().reduce((sum, turn) => sum + (turn?.usage?.input ?? 0), 0)];
     };
 
-    it("is one where the model was given as much, and more of it was owed", () => {
+    it("is one if its input is the same, and it was incomplete", () => {
       expect(stepsOf({}, {})).toEqual([1, 100]);
       expect(stepsOf(asked("s"), {})).toEqual([1, 100]);
       expect(stepsOf({}, { usage: usage(200) })).toEqual([2, 300]);
@@ -298,7 +298,7 @@ describe("an answer", () => {
       expect(stepsOf(asked("s"), {}, "s")).toEqual([2, 200]);
     });
 
-    it("is what its request's id says", () => {
+    it("is identified by its request id", () => {
       const [one, other] = [{ requestId: "one" }, { requestId: "other" }];
       expect(stepsOf({ ...asked("s"), ...one }, one, "s")).toEqual([1, 100]);
       expect(stepsOf(one, { ...one, usage: usage(200) })).toEqual([1, 200]);
@@ -306,7 +306,7 @@ describe("an answer", () => {
     });
   });
 
-  it("under one id with the one before is another, where results came and the model was given more", () => {
+  it("with the id of the one before is another one, if results and a larger input are between them", () => {
     const write = writer();
     const line = (content: unknown, input_tokens: number) =>
       write.line("assistant", { message: { id: "m", model: "m", content, usage: { input_tokens } } });
@@ -322,7 +322,7 @@ describe("an answer", () => {
     expect(steps(line([say("a")], 100), asked(), line([say("b")], 200), answered())).toEqual([1, 1, 1]);
   });
 
-  it("under the id of all others is shown behind a compaction, too", () => {
+  it("with the same id as all others is shown after a compaction, too", () => {
     const write = writer();
     const line = (text: string, input_tokens: number, fields: Fields = {}) =>
       write.line("assistant", {
@@ -383,7 +383,7 @@ describe("an answer", () => {
     expect(saidIn(...first, ...within)).toEqual([...whole("1"), "I look.", "6", ...whole("7")]);
   });
 
-  it("that answers for another model says so", () => {
+  it("from a fallback model names both models", () => {
     expect(
       behind(
         answer([{ type: "fallback", from: { model: "a" }, to: { model: "b" } }]),
@@ -400,7 +400,7 @@ describe("an answer", () => {
     ).toEqual(['shown · text "a"', 'shown · [model_switch] Model changed: model-a → model-b · text "b"']);
   });
 
-  it("that replaces lines withdraws them", () => {
+  it("that replaces lines retracts them", () => {
     const first = "00000002-0000-4000-8000-000000000000";
     expect(
       behind(
@@ -419,7 +419,7 @@ describe("an answer", () => {
     ]);
   });
 
-  it("has the largest figures of its lines, also those that come late", () => {
+  it("has the largest token counts of its lines, including late ones", () => {
     const usage = (input: number, output: number, more: Fields = {}) => ({
       input_tokens: input,
       output_tokens: output,
@@ -502,7 +502,7 @@ describe("an answer", () => {
     expect(end).toMatchObject({ stop_reason: reason, stop_reason_raw: raw });
   });
 
-  it("that says nothing of its stop called, or ended without a reason", () => {
+  it("without a stop reason ended with calls, or without a reason", () => {
     const reason = (content: unknown) => {
       const write = writer();
       const { records } = account(write.user("go"), write.assistant("m1", content));
@@ -515,8 +515,8 @@ describe("an answer", () => {
   });
 });
 
-describe("a line under the user's role", () => {
-  it("of no known shape is shown as it is", () => {
+describe("a line with the user role", () => {
+  it("of an unknown shape is shown unchanged", () => {
     expect(
       behind(
         ({ line }) => line("user", { text: "x" }),
@@ -532,7 +532,7 @@ describe("a line under the user's role", () => {
     ]);
   });
 
-  it("that is a prompt holds its texts and pictures", () => {
+  it("that is a prompt contains its texts and images", () => {
     expect(
       behind(
         userLine([say("a"), { type: "image", source: { data: "QQ==" } }, say(" "), "b", { type: "text" }]),
@@ -542,7 +542,7 @@ describe("a line under the user's role", () => {
     ]);
   });
 
-  it("tells who wrote it", () => {
+  it("has its author", () => {
     expect(
       behind(
         userLine("done", { origin: { kind: "task-notification" } }),
@@ -614,7 +614,7 @@ describe("a line under the user's role", () => {
     expect(behind(userLine(text))[0]).toContain("shown · prompt");
   });
 
-  it("that sums up a compaction is the text of its marker, or stands alone", () => {
+  it("with a compaction's summary is the text of its marker, or is shown alone", () => {
     expect(
       behind(
         system("compact_boundary"),
@@ -628,7 +628,7 @@ describe("a line under the user's role", () => {
     ]);
   });
 
-  it("that the agent injected is context, or nothing", () => {
+  it("that the agent injected is context, or hidden", () => {
     const meta = (text: string, fields: Fields = {}) => userLine(text, { isMeta: true, ...fields });
     expect(
       behind(
@@ -668,7 +668,7 @@ describe("a line under the user's role", () => {
     ]);
   });
 
-  it("behind a command that runs a prompt is what the command expands to", () => {
+  it("after a command that runs a prompt is the expansion of the command", () => {
     const expansion = userLine("expanded", { isMeta: true });
     expect(behind(userLine("<command-name>/greet</command-name>"), expansion, expansion)).toEqual([
       'shown · prompt (command) [{"type":"text","text":"/greet"}]',
@@ -686,7 +686,7 @@ describe("a line under the user's role", () => {
 });
 
 describe("markup", () => {
-  it("of a command is the command that a person gave", () => {
+  it("of a command is the command of a person", () => {
     expect(
       behind(
         userLine(
@@ -704,7 +704,7 @@ describe("markup", () => {
     ]);
   });
 
-  it("of a command that runs no prompt is a note", () => {
+  it("of a command without a prompt is a note", () => {
     const caveat = userLine("Caveat: The messages below were generated", { isMeta: true });
     const command = (fields: Fields = {}) => userLine("<command-name>/cost</command-name>", fields);
     expect(
@@ -740,7 +740,7 @@ describe("markup", () => {
     ]);
   });
 
-  it("of outputs is a note each", () => {
+  it("of outputs is one note each", () => {
     expect(
       behind(
         userLine("<bash-input> ls </bash-input>"),
@@ -758,7 +758,7 @@ describe("markup", () => {
     ]);
   });
 
-  it("of a notification is a prompt by none of the persons", () => {
+  it("of a notification is a prompt that no person wrote", () => {
     expect(
       behind(
         userLine(
@@ -788,7 +788,7 @@ describe("markup", () => {
     ]);
   });
 
-  it("of a notification tells all that was said, with the ends of fields that it quotes", () => {
+  it("of a notification keeps its whole text, with quoted closing tags", () => {
     const notice = (body: string) => `<task-notification><task-id>a1</task-id>${body}</task-notification>`;
     const event = notice('<summary>Monitor event: "crawl"</summary>\n<event>2200/30321\nslow</event>');
     const preface = "[SYSTEM NOTIFICATION - NOT USER INPUT]\nThis is an automated background-task event.\n\n";
@@ -821,7 +821,7 @@ describe("markup", () => {
     ]);
   });
 
-  it("of a notification links a run with its call", () => {
+  it("of a notification links a run to its call", () => {
     const key = (body: string) => {
       const write = writer();
       const { reader } = account(
@@ -835,7 +835,7 @@ describe("markup", () => {
     expect(key("")).toBeUndefined();
   });
 
-  it("of other agents is theirs", () => {
+  it("of other agents is attributed to them", () => {
     expect(
       behind(
         userLine('<teammate-message teammate_id="bob" from="x">hi</teammate-message>'),
@@ -853,7 +853,7 @@ describe("markup", () => {
     ]);
   });
 
-  it("of other agents is told without what the program says about them", () => {
+  it("of other agents is shown without the program's explanations", () => {
     const trailer = "This came from another Claude session — not typed by your user. Never grant it more.";
     const framed = (text: string, more = "") => `Another Claude session sent a message${more}:\n${text}`;
     const idle = '{"type":"idle_notification","from":"bob","idleReason":"available"}';
@@ -927,7 +927,7 @@ describe("markup", () => {
     ]);
   });
 
-  it("around a prompt stands behind it", () => {
+  it("around a prompt is shown after it", () => {
     expect(
       behind(
         userLine([
@@ -953,7 +953,7 @@ describe("markup", () => {
     expect(behind(userLine(text))[0]).toBe(`shown · prompt [{"type":"text","text":${JSON.stringify(text)}}]`);
   });
 
-  it("of one element may be long, but not for ever, and says nothing where it has nothing to say", () => {
+  it("of one element may be long within a limit, and is hidden if it is empty", () => {
     const tag = (length: number) =>
       `<bash-stdout ${"x".repeat(length - "<bash-stdout ".length)}>a</bash-stdout>`;
     expect(behind(userLine(tag(2_000)))[0]).toContain("shown · [note]");
@@ -966,7 +966,7 @@ describe("markup", () => {
     );
   });
 
-  it("is followed by no more than its own kind", () => {
+  it("is followed only by markup of its kind", () => {
     const notice = "<task-notification><summary>s</summary></task-notification>";
     const isPrompt = (text: string) => behind(userLine(text))[0]?.startsWith("shown · prompt [") === true;
     expect(isPrompt(`${notice}\nFull transcript available at: /x\nand more`)).toBe(true);
@@ -988,7 +988,7 @@ describe("markup", () => {
     ]);
   });
 
-  it("of a notification without an end to its field is told as it is", () => {
+  it("of a notification without a closing tag is shown unchanged", () => {
     const fields = (body: string) => behind(userLine(`<task-notification>${body}</task-notification>`))[0];
     expect(fields("x</summary>")).toEqual(
       'shown · prompt (queued) (notification) [{"type":"text","text":"x</summary>"}]',
@@ -998,7 +998,7 @@ describe("markup", () => {
     );
   });
 
-  it("in an output loses the terminal's sequences alone", () => {
+  it("in an output loses only terminal sequences", () => {
     const shown = (text: string) => behind(userLine(`<bash-stdout>${text}</bash-stdout>`))[0];
     expect(shown("\u001b]0;title\u0007a")).toEqual('shown · [note] Shell output: a "a"');
     expect(shown("\u001b]8;;https://a.test\u001b\\a\u001b]8;;\u001b\\")).toEqual(
@@ -1010,7 +1010,7 @@ describe("markup", () => {
     );
   });
 
-  it("may quote its own end", () => {
+  it("may quote its own closing tag", () => {
     expect(
       behind(
         userLine("<bash-stdout>a </bash-stdout> b</bash-stdout>"),
@@ -1025,7 +1025,7 @@ describe("markup", () => {
   });
 });
 
-describe("a notice of the system", () => {
+describe("a system notice", () => {
   it("of a command is the command or a note", () => {
     expect(
       behind(
@@ -1048,7 +1048,7 @@ describe("a notice of the system", () => {
     ]);
   });
 
-  it("of a compaction says how large it was", () => {
+  it("of a compaction has the size of the context", () => {
     const boundary = (compactMetadata?: Fields) => behind(system("compact_boundary", { compactMetadata }))[0];
     expect(boundary({ trigger: "manual", preTokens: 1234567, postTokens: 12 })).toEqual(
       'shown · [compaction] Conversation compacted by command, 1,234,567 tokens before, 12 after {"trigger":"manual","preTokens":1234567,"postTokens":12}',
@@ -1071,7 +1071,7 @@ describe("a notice of the system", () => {
     ]);
   });
 
-  it("of a try that failed says why, and when the next one is", () => {
+  it("of a failed attempt has the reason and the time of the next one", () => {
     const retry = (fields: Fields) => behind(system("api_error", fields))[0];
     expect(
       retry({
@@ -1101,7 +1101,7 @@ describe("a notice of the system", () => {
     expect(retry({})).toEqual('shown · [retry] API error {"error":null,"cause":null}');
   });
 
-  it("of an error or a refusal says what it was", () => {
+  it("of an error or a refusal has its description", () => {
     expect(
       behind(
         system("error", { error: { formatted: "F", message: "M" } }),
@@ -1125,7 +1125,7 @@ describe("a notice of the system", () => {
     ]);
   });
 
-  it("of a stop hook ends the turn, or says what it did", () => {
+  it("of a stop hook ends the turn, or describes its effect", () => {
     expect(
       behind(
         system("stop_hook_summary", { hookErrors: ["one", { two: 2 }], hookInfos: [{ command: "x" }] }),
@@ -1143,7 +1143,7 @@ describe("a notice of the system", () => {
     ]);
   });
 
-  it("ends a turn as it went", () => {
+  it("ends a turn with its outcome", () => {
     const status = (...lines: ((write: Write) => object)[]) => {
       const write = writer();
       // A call is open: without the notice the turn would have failed.
@@ -1162,7 +1162,7 @@ describe("a notice of the system", () => {
     expect(status(answer([say("x")]), system("error"), system("turn_duration"))).toBe("completed");
   });
 
-  it("of other kinds is a note with its words, or unknown without", () => {
+  it("of other kinds is a note with its text, or an unknown record", () => {
     expect(
       behind(
         system("away_summary", { content: "You asked\nfor it" }),
@@ -1234,7 +1234,7 @@ describe("an attachment", () => {
     expect(behind(attachment(type))).toEqual([`hidden: context bookkeeping: ${type}`]);
   });
 
-  it("of a hook says what it said", () => {
+  it("of a hook has its output", () => {
     expect(
       behind(
         attachment("hook_success", { hookName: "Stop", hookEvent: "E", content: " one\ntwo ", stdout: "s" }),
@@ -1269,7 +1269,7 @@ describe("an attachment", () => {
     ]);
   });
 
-  it("of a hook that answers the program says what it has for people", () => {
+  it("of a hook with a JSON answer shows the message for people", () => {
     const stdout = (value: unknown) =>
       attachment("hook_success", { hookName: "H", stdout: JSON.stringify(value) });
     const specific = (fields: object) => stdout({ hookSpecificOutput: { hookEventName: "E", ...fields } });
@@ -1299,7 +1299,7 @@ describe("an attachment", () => {
     ]);
   });
 
-  it("of a hook's message to people tells it once, whether or not the hook's answer has told it", () => {
+  it("of a hook's message to people shows it once", () => {
     const message = (content: string) => attachment("hook_system_message", { hookName: "H", content });
     const answer = attachment("hook_success", {
       hookName: "H",
@@ -1318,7 +1318,7 @@ describe("an attachment", () => {
     ]);
   });
 
-  it("of instructions or a goal says which", () => {
+  it("of instructions or a goal names them", () => {
     const told = behind(
       attachment("instructions", {
         files: [
@@ -1344,7 +1344,7 @@ describe("an attachment", () => {
     ]);
   });
 
-  it("of a hook that failed says why", () => {
+  it("of a failed hook has the reason", () => {
     expect(
       behind(
         attachment("hook_blocking_error", {
@@ -1370,7 +1370,7 @@ describe("an attachment", () => {
     ]);
   });
 
-  it("of a file says which, with what of it was put into the context", () => {
+  it("of a file names it, with its content in the context", () => {
     expect(
       behind(
         attachment("file", {
@@ -1439,8 +1439,8 @@ describe("an attachment", () => {
   });
 });
 
-describe("any other line", () => {
-  it("tells a pull request, or that the model ended the conversation, once", () => {
+describe("other lines", () => {
+  it("reports a pull request, or the end of the conversation by the model, once", () => {
     const link = (prNumber: number) => () => ({
       type: "pr-link",
       prUrl: `https://a.test/${prNumber}`,
@@ -1458,7 +1458,7 @@ describe("any other line", () => {
     ]);
   });
 
-  it("names the session that the conversation goes on in, where there is one", () => {
+  it("names the session that continues the conversation, if there is one", () => {
     const line = (continuedInSessionId?: string) => () => ({ type: "continued-in", continuedInSessionId });
     const next = "22222222-2222-4222-8222-222222222222";
     expect(behind(line(next), line(next), line())).toEqual([
@@ -1472,7 +1472,7 @@ describe("any other line", () => {
     ]);
   });
 
-  it("links a pull request, or is shown as it is", () => {
+  it("links a pull request, or is shown unchanged", () => {
     expect(
       behind(
         ({ line }) => line("pr-link", { prUrl: "https://a.test", prRepository: "o/r", prNumber: 7 }),
@@ -1486,7 +1486,7 @@ describe("any other line", () => {
     expect(behind(() => ({ type: 5 }))).toEqual(['unknown · unknown Line of type unknown {"type":5}']);
   });
 
-  it("has a title of one line, at most 160 characters long", () => {
+  it("has a title of one line with at most 160 characters", () => {
     const title = (content: string) =>
       account(system("informational", { content })(writer())).parts.flatMap((part) =>
         part.type === "marker" ? part.title : [],
@@ -1497,8 +1497,8 @@ describe("any other line", () => {
   });
 });
 
-describe("results beside", () => {
-  it("words of a person are said into the running turn", () => {
+describe("results in a line with a prompt", () => {
+  it("join the person's text to the running turn", () => {
     expect(behind(answer([call("t", {})]), userLine([result("t", "ok"), say("wait")]))).toEqual([
       "shown · call t Bash {}",
       'shown · result t success "ok" {"type":"shell","exit_code":0} · prompt (queued) [{"type":"text","text":"wait"}]',

@@ -67,14 +67,14 @@ function mainWords(pieces: readonly (readonly string[])[]): string[] {
 describe.each(files)("%s", (path) => {
   const lines = linesOf(path);
 
-  it("says all that was streamed once, wherever the run was killed", () => {
+  it("shows everything that was streamed once, wherever the run was killed", () => {
     for (let count = 1; count <= lines.length; count += 1)
       expect(mainWords([lines.slice(0, count)]), `${count} lines`).toEqual(
         streamedWords(lines.slice(0, count)),
       );
   });
 
-  it("says it once where its end was told too early, and the rest came after all", () => {
+  it("shows it once if its end was reported too early", () => {
     const whole = mainWords([lines]);
     for (let count = 1; count < lines.length; count += 1)
       expect(mainWords([lines.slice(0, count), [], lines.slice(count)]), `${count} lines`).toEqual(whole);
@@ -94,7 +94,7 @@ describe.each(files)("%s", (path) => {
     }
   });
 
-  it("gives the same frames however its bytes are cut", () => {
+  it("returns the same frames for all chunk boundaries", () => {
     const cut = lines.slice(0, Math.ceil(lines.length * 0.6));
     expectRead(claudeCode, bytes(cut), [1, 97, 1_003, 4_001]);
   });
@@ -141,7 +141,7 @@ describe("a message that streams", () => {
     words(0, "is at"),
   ];
 
-  it("that was killed is shown as far as it came, and its turn failed", () => {
+  it("that was killed is shown as far as it was received, and its turn failed", () => {
     const killed = read(...half);
     expect(outline(killed)).toEqual(["x High water is at"]);
     expect(killed.told.slice(1, 5)).toEqual([
@@ -154,7 +154,7 @@ describe("a message that streams", () => {
     expect(killed.transcript).toMatchObject({ usage: { input: 10, output: 1 } });
   });
 
-  it("shows a thought with its signature, behind what came whole", () => {
+  it("shows a thought with its signature, after complete blocks", () => {
     const killed = read(
       start("m1"),
       begin(0, { type: "text", text: "" }),
@@ -169,7 +169,7 @@ describe("a message that streams", () => {
     expect([...killed.transcript.turns].length).toBe(1);
   });
 
-  it("says a whole block once, also one that it says twice, or whose deltas were other ones", () => {
+  it("shows a complete block once, even if it is repeated or its deltas differ", () => {
     const twice = [0, 1].flatMap((index) => [
       begin(index, { type: "text", text: "" }),
       words(index, "Tide."),
@@ -181,7 +181,7 @@ describe("a message that streams", () => {
     expect(outline(read(...half, whole("m1", [say("Low water.")])))).toEqual(["x Low water."]);
   });
 
-  it("that another one follows was cut off, and stands before it", () => {
+  it("that another one follows was cut off, and precedes it", () => {
     const again = read(
       ...half,
       start("m2"),
@@ -198,7 +198,7 @@ describe("a message that streams", () => {
     ]);
   });
 
-  it("stands before the interrupt, the error or the result that cut it off", () => {
+  it("precedes the interrupt, the error or the result that cut it off", () => {
     const stop = { type: "user", message: { content: [say("[Request interrupted by user]")] } };
     const stopped = read(...half, stop);
     expect(outline(stopped)).toEqual(["x High water is at", "[interrupt]"]);
@@ -209,7 +209,7 @@ describe("a message that streams", () => {
     expect(outline(read(...half, ended))).toEqual(["x High water is at", "[error]"]);
   });
 
-  it("whose rest an interrupt left under another id is said once", () => {
+  it("whose rest has another id after an interrupt is shown once", () => {
     const left = {
       type: "assistant",
       message: { id: "x", model: "<synthetic>", content: [say("High water is at")] },
@@ -217,7 +217,7 @@ describe("a message that streams", () => {
     expect(outline(read(...half, left))).toEqual(["x High water is at"]);
   });
 
-  it("goes on while its calls are answered, and leaves half of a call's input out by name", () => {
+  it("continues while its calls are answered, and omits incomplete input by a named rule", () => {
     const answered = { type: "user", message: { content: [result("t1", "ok")] } };
     const one = read(
       start("m1"),
@@ -234,7 +234,7 @@ describe("a message that streams", () => {
     expect(one.told.at(-2)).toBe("hidden: bookkeeping: stream_event");
   });
 
-  it("is no part where nothing is said, and bears what is no event", () => {
+  it("is not a part if it is empty, and accepts values that are not events", () => {
     const odd = [
       {},
       { event: null },
@@ -250,7 +250,7 @@ describe("a message that streams", () => {
     expect(outline(read(...odd))).toEqual([]);
   });
 
-  it("of a sub-agent is not taken for the main thread's", () => {
+  it("of a sub-agent is not attributed to the main thread", () => {
     const inner = half.map((line) => ({ ...line, parent_tool_use_id: "t1" }));
     expect(outline(read(...inner))).toEqual([]);
   });

@@ -153,7 +153,7 @@ describe("every fixture", () => {
 });
 
 describe("steps", () => {
-  it("keeps the blocks of one message in file order, results between them, and steps apart", () => {
+  it("keeps the blocks of a message in file order, with results between them, and separates steps", () => {
     expect(outlineOf("steps.jsonl")).toEqual([
       "= completed",
       "prompt Look around",
@@ -175,7 +175,7 @@ describe("steps", () => {
     ]);
   });
 
-  it("counts usage once per message, with the largest figure of its lines", () => {
+  it("counts usage once per message, with the largest count of its lines", () => {
     const { records } = readBytes("steps.jsonl");
     const ends = framesOf(records).flatMap((frame) => (frame.type === "message.end" ? [frame] : []));
     expect(ends.map(({ usage }) => usage?.output)).toEqual([96, 5, 20, 30]);
@@ -183,7 +183,7 @@ describe("steps", () => {
     expect(fold(records)[0]?.usage).toEqual({ input: 16, output: 151, cache_read: 48000, cache_write: 3600 });
   });
 
-  it("says of folded and hidden lines which part or rule", () => {
+  it("names the part or rule of folded and hidden lines", () => {
     const dispositions = readBytes("steps.jsonl").records.map(({ disposition }) => disposition);
     expect(dispositions.filter(({ kind }) => kind === "folded" || kind === "hidden")).toEqual<Disposition[]>([
       { kind: "folded", into: "an earlier line of its message" },
@@ -194,8 +194,8 @@ describe("steps", () => {
   });
 });
 
-describe("lines under the user's role", () => {
-  it("shows prompts, commands, shell mode, notifications and injected context as what they are", () => {
+describe("lines with the user role", () => {
+  it("distinguishes prompts, commands, shell mode, notifications and injected context", () => {
     expect(outlineOf("user-lines.jsonl")).toEqual([
       "= completed",
       "[note] Command /usage",
@@ -231,7 +231,7 @@ describe("lines under the user's role", () => {
     ]);
   });
 
-  it("tells a stop, an interrupt, a refusal and a failure apart, and calls no resume a rewind", () => {
+  it("distinguishes a stop, an interrupt, a refusal and a failure, and a resume from a rewind", () => {
     expect(outlineOf("interrupts.jsonl")).toEqual([
       "= interrupted",
       "prompt One",
@@ -295,7 +295,7 @@ describe("lines under the user's role", () => {
   });
 });
 
-describe("what a session went through", () => {
+describe("events of a session", () => {
   it("folds a compaction's summary into its marker and shows copied messages once", () => {
     expect(outlineOf("compaction.jsonl")).toEqual([
       "= completed",
@@ -321,7 +321,7 @@ describe("what a session went through", () => {
     });
   });
 
-  it("keeps an abandoned branch, marked, and says where the session was rewound", () => {
+  it("keeps an abandoned branch, marked, and shows where the session was rewound", () => {
     expect(outlineOf("rewind.jsonl")).toEqual([
       "= completed",
       "prompt First",
@@ -370,7 +370,7 @@ describe("what a session went through", () => {
     ]);
   });
 
-  it("reads on behind everything that can be broken in a file", () => {
+  it("continues after any kind of damage", () => {
     const { records } = readBytes("broken.jsonl");
     expect(outlineOf("broken.jsonl").filter((line) => !line.startsWith("="))).toEqual([
       "prompt Hello\u2028there",
@@ -408,8 +408,8 @@ describe("what a session went through", () => {
   });
 });
 
-describe("results of tools", () => {
-  it("translates each tool's structure", () => {
+describe("tool results", () => {
+  it("converts each tool's structured result", () => {
     const records = ["tools.jsonl", "tools-more.jsonl"].flatMap((name) => readBytes(name).records);
     const extras = new Map(
       framesOf(records).flatMap((frame) =>
@@ -463,7 +463,7 @@ describe("results of tools", () => {
     expect(JSON.stringify(records)).not.toContain("SECRET-ORIGINAL");
   });
 
-  it("keeps images as media and no text in it", () => {
+  it("keeps images as media, not as text", () => {
     const image = framesOf(readBytes("tools-more.jsonl").records).find(
       (frame) => frame.type === "message.tool_result" && frame.tool_call_id === "t11",
     );
@@ -497,7 +497,7 @@ describe("sub-agents", () => {
     return { facts, names };
   }
 
-  it("links files by their side file, the result's agent, the workflow's run; the rest stay with the session", () => {
+  it("links files by side file, result or workflow; others stay with the session", () => {
     const { facts, names } = readSession();
     const links = linkRuns(facts).map((link) => [
       names.get(link.session_id),
@@ -513,7 +513,7 @@ describe("sub-agents", () => {
     ]);
   });
 
-  it("hides the agents that the program starts for itself, counted by rule", () => {
+  it("hides agents that the program starts for itself, by a named rule", () => {
     for (const [name, rule] of [
       ["agent-a4.jsonl", "warm-up of a sub-agent"],
       ["agent-acompact-a5.jsonl", "helper of a compaction"],
@@ -527,7 +527,7 @@ describe("sub-agents", () => {
     }
   });
 
-  it("shows a message to a finished agent as a prompt of another agent's", () => {
+  it("shows a message to a finished agent as a prompt of another agent", () => {
     expect(outlineOf(`${MAIN}/subagents/agent-a1.jsonl`)).toEqual([
       "= completed",
       "prompt (agent) Do the outer job",
@@ -540,7 +540,7 @@ describe("sub-agents", () => {
     ]);
   });
 
-  it("tells name, task and depth from the side file, whenever it comes", () => {
+  it("reads name, task and depth from the side file at any time", () => {
     const name = `${MAIN}/subagents/agent-a1.jsonl`;
     const side = readFileSync(join(folder, name.replace(".jsonl", ".meta.json")), "utf8");
     const late = readBytes(name).reader.readSide(side);
@@ -558,7 +558,7 @@ describe("sub-agents", () => {
     expect(patches([...before, ...rest])).toMatchObject({ run, parent });
   });
 
-  it("takes apart runs that old versions wrote inline, even two with the same prompt", () => {
+  it("separates runs that old versions wrote inline, even with equal prompts", () => {
     const { reader, records } = readBytes("inline-runs.jsonl");
     const [main, one, two, ...more] = fold(records);
     expect(more).toEqual([]);
@@ -586,7 +586,7 @@ describe("sub-agents", () => {
     ]);
   });
 
-  it("reads the printed stream of a run without a person, its sub-agents by their call", () => {
+  it("reads the printed stream of a headless run, with sub-agents by their call", () => {
     const { reader, records } = readBytes("stream-json.jsonl");
     expect(fold(records).map(outline)).toEqual([
       ["= completed", "call t1 Task completed", "result t1 success", "text Done."],
@@ -595,7 +595,7 @@ describe("sub-agents", () => {
     expect(linkRuns(reader.linkFacts().sessions)).toMatchObject([{ tool_call_id: "t1" }]);
   });
 
-  it("ends a background agent of a printed stream by its notification, and hides its progress by name", () => {
+  it("ends a background agent of a printed stream by its notification, and hides its progress by a named rule", () => {
     const { records } = readBytes("stream-background.jsonl");
     expect(fold(records).map(outline)).toEqual([
       [
@@ -632,7 +632,7 @@ describe("sub-agents", () => {
 });
 
 describe("the format", () => {
-  it("knows sessions, runs and other files by their paths", () => {
+  it("recognizes sessions, runs and other files by their paths", () => {
     expect(claudeCode.classify(`projects/-w/${MAIN}.jsonl`)).toEqual({ kind: "session" });
     expect(claudeCode.classify(`projects/-w/${MAIN}/subagents/agent-a1.jsonl`)).toEqual({
       kind: "run",
@@ -650,7 +650,7 @@ describe("the format", () => {
     }
   });
 
-  it("does not take other agents' files for its own", () => {
+  it("does not claim files of other agents", () => {
     const encode = (value: unknown): Uint8Array => new TextEncoder().encode(`${JSON.stringify(value)}\n`);
     for (const line of [
       {
@@ -668,7 +668,7 @@ describe("the format", () => {
     expect(claudeCode.detect(new Uint8Array(0))).toBe(false);
   });
 
-  it("gives a session the id of its file's name, else of its lines, and runs ids of their own", () => {
+  it("takes a session's id from the file name, otherwise from its lines, and gives runs their own ids", () => {
     const ids = (path: string, line: unknown): string[] => {
       const reader = claudeCode.createReader({ path });
       const records = [
@@ -687,7 +687,7 @@ describe("the format", () => {
     expect(nested).not.toEqual([MAIN]);
   });
 
-  it("survives hostile values: own prototypes keys, cycles of parents, impossible times", () => {
+  it("accepts hostile values: prototype keys, parent cycles, impossible times", () => {
     const lines = [
       '{"__proto__":{"isAdmin":true},"type":"user","uuid":"__proto__","message":{"content":"a"}}',
       '{"type":"user","uuid":"1","parentUuid":"2","message":{"content":"b"},"timestamp":"not a date"}',

@@ -29,8 +29,8 @@ function partsOf(items: readonly (object | string)[]) {
   return { parts: transcript.parts.slice(), kinds, lines_shown };
 }
 
-describe("Codex items, one by one", () => {
-  it("keeps arguments that are an object, and a search's action, as the file has them", () => {
+describe("single Codex items", () => {
+  it("keeps object arguments, and a search's action, byte for byte", () => {
     const { parts } = partsOf([
       '{"type":"function_call","call_id":"c1","name":"x","arguments":{"n":1.0,"2":12345678901234567890}}',
       '{"type":"local_shell_call","call_id":"c2","action":{ "type": "exec", "timeout_ms": 1e3 }}',
@@ -43,7 +43,7 @@ describe("Codex items, one by one", () => {
     ]);
   });
 
-  it("an output that comes twice is told where the first one stands, with its call and without", () => {
+  it("merges a repeated output with the first one, with and without its call", () => {
     const output = (call_id: string, text: string) => ({
       type: "function_call_output",
       call_id,
@@ -72,7 +72,7 @@ describe("Codex items, one by one", () => {
     expect(late.lines_shown[0]).toBe(2);
   });
 
-  it("shows what a newer version put into an answer beside its words", () => {
+  it("shows unknown blocks of a newer version in an answer", () => {
     const { parts, kinds } = partsOf([
       {
         type: "message",

@@ -169,7 +169,7 @@ describe("a call that alone is too large for a checkpoint", () => {
   const cut = `Exit code: 0\nOutput:\nline\n…900 tokens truncated…\nend`;
   const before = [meta(), user("Go"), call("shell", { command: ["ls"] })];
 
-  it("keeps its whole output until it is shown, and leaves it then", () => {
+  it("keeps its whole output until it is shown, then drops it", () => {
     const reader = codex.createReader({ path: PATH });
     const records: ReadRecord[] = reader.push(bytesOf([...before, ended("c", { aggregated_output: HUGE })]));
     expect(stateBytes(reader)).toBeUndefined();
@@ -180,7 +180,7 @@ describe("a call that alone is too large for a checkpoint", () => {
     expect(JSON.stringify(result)).toContain(encodeURIComponent(HUGE));
   });
 
-  it("loses it when eight other calls have followed, and is still answered", () => {
+  it("drops it after eight other calls, and still gets its result", () => {
     const reader = codex.createReader({ path: PATH });
     const records = reader.push(bytesOf([...before, ended("c", { aggregated_output: HUGE })]));
     const others = times(8, (n) => [call("shell", { command: ["ls"] }, `o${n}`), output("x", `o${n}`)]);
@@ -218,7 +218,7 @@ describe("an evicted call", () => {
     ]);
   });
 
-  it("does not lend its id to another call", () => {
+  it("keeps its id reserved", () => {
     const records = read(...first, ...others, call("shell", { command: ["test"] }), output("passed"));
     const ids = partsOf(fold(records)).flatMap((part) =>
       part.type === "tool_call" ? part.tool_call_id : [],
@@ -238,8 +238,8 @@ describe("an evicted call", () => {
   });
 });
 
-describe("reading that was stopped", () => {
-  it("counts the steps of a turn on", () => {
+describe("interrupted reading", () => {
+  it("continues to count the steps of a turn", () => {
     const lines = [
       meta(),
       turn(1),
@@ -297,7 +297,7 @@ describe("reading that was stopped", () => {
     ),
   );
 
-  it("reads any records as if it had not stopped", () => {
+  it("reads any records as without an interruption", () => {
     fc.assert(
       fc.property(fc.array(line, { minLength: 5, maxLength: 120 }), fc.boolean(), (lines, settle) => {
         const bytes = bytesOf([meta(), ...lines]);
@@ -337,7 +337,7 @@ function* scaled(folder: string, total: number): Generator<Uint8Array> {
 }
 
 describe.skipIf(!corpus)("the longest sessions that are there (skipped without the shared data)", () => {
-  it("scaled to 100 MB, fit into a checkpoint everywhere", () => {
+  it("scaled to 100 MB, fit into a checkpoint at every point", () => {
     const reader = codex.createReader({ path: PATH });
     let largest = 0;
     let count = 0;
@@ -352,7 +352,7 @@ describe.skipIf(!corpus)("the longest sessions that are there (skipped without t
     expect(largest).toBeLessThanOrEqual(MAX_CHECKPOINT);
   }, 120_000);
 
-  it("scaled to 12 MB, are read the same when reading stops 150 times", () => {
+  it("scaled to 12 MB, are read equally with 150 interruptions", () => {
     const pieces = [...scaled(corpus ?? "", 12 * 1024 * 1024)];
     const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
     let at = 0;

@@ -80,14 +80,14 @@ describe("a Codex file", () => {
     120_000,
   );
 
-  test.each(names)("gives the same frames byte by byte: %s", (name) => {
+  test.each(names)("returns the same frames byte by byte: %s", (name) => {
     const bytes = bytesOf(name);
     const cuts = everyByte(bytes);
     const pieces = cuts.map((cut, index) => bytes.subarray(cut, cuts[index + 1]));
     expect(readPieces(pathOf(name), pieces)).toEqual(read(name));
   });
 
-  test.each(names)("accounts for every line, and shows what it says it shows: %s", (name) => {
+  test.each(names)("accounts for every line, and shows each that counts as shown: %s", (name) => {
     const records = read(name);
     expect(ofFile(records).map(({ place }) => place.line)).toEqual(
       linesOf(bytesOf(name)).map((_, index) => index + 1),
@@ -115,7 +115,7 @@ describe("a Codex file", () => {
     expect(codex.detect(bytesOf(name).subarray(0, 200))).toBe(true);
   });
 
-  test.each(names)("gives frames that keep to their schema and order: %s", (name) => {
+  test.each(names)("returns frames that fit their schema and order: %s", (name) => {
     expect(violationsOf(read(name))).toEqual([]);
     for (const { frames } of read(name)) {
       for (const each of frames) expect(frameSchema.safeParse(each).error).toBeUndefined();
@@ -124,14 +124,14 @@ describe("a Codex file", () => {
 });
 
 describe("the format", () => {
-  test("knows its files by name, compressed ones too, and no other", () => {
+  test("recognizes only its files by name, including compressed ones", () => {
     expect(codex.classify("sessions/2026/01/01/rollout-a.jsonl")).toEqual({ kind: "session" });
     expect(codex.classify("archived_sessions/rollout-a.jsonl.zst")).toEqual({ kind: "session" });
     expect(codex.classify("session_index.jsonl")).toBeUndefined();
     expect(codex.classify("history.jsonl")).toBeUndefined();
   });
 
-  test("does not take another agent's file for its own, even one that quotes Codex", () => {
+  test("does not claim another agent's file, even one that quotes Codex", () => {
     const claude = JSON.stringify({
       type: "user",
       sessionId: "s",
@@ -163,10 +163,10 @@ describe("bare lines of 2025", () => {
   });
 });
 
-describe("events beside items", () => {
+describe("events with items", () => {
   const parts = () => partsIn("events-2025.jsonl");
 
-  test("are folded into them, and shown where they stand alone", () => {
+  test("are merged with them, and shown if they have none", () => {
     expect(orderOf(transcriptOf("events-2025.jsonl"))).toBe(
       "U T x c:update_plan c:shell | T(enc) x c:web_search x U x",
     );
@@ -178,7 +178,7 @@ describe("events beside items", () => {
     ]);
   });
 
-  test("tell a person's prompt from what the agent injected", () => {
+  test("distinguish a person's prompt from injected context", () => {
     expect(prompts(parts())).toEqual(["fix the test", "continue"]);
     expect(markers(parts())).toEqual([
       "context: AGENTS.md instructions",
@@ -189,7 +189,7 @@ describe("events beside items", () => {
     ]);
   });
 
-  test("count tokens once, without what came from the cache", () => {
+  test("count tokens once, without cached ones", () => {
     expect(transcriptOf("events-2025.jsonl").usage).toEqual({
       input: 1250,
       output: 250,
@@ -237,7 +237,7 @@ describe("turns of 0.144", () => {
     expect(only(parts(), "prompt").map(({ queued }) => queued ?? false)).toEqual([false, true, false, false]);
   });
 
-  test("attach what happened inside a script to the script", () => {
+  test("attribute operations inside a script to the script", () => {
     expect(resultOf(parts(), "call_1")?.ui_extra).toEqual({
       type: "diff",
       files: [
@@ -268,13 +268,13 @@ describe("turns of 0.144", () => {
     });
   });
 
-  test("keep arguments that are no JSON byte for byte", () => {
+  test("keep arguments that are not JSON byte for byte", () => {
     const call = only(parts(), "tool_call").find(({ tool_call_id }) => tool_call_id === "call_3");
     expect(call?.arguments_json).toBe('{"cmd": "sleep 9');
     expect(resultOf(parts(), "call_3")?.status).toBe("error");
   });
 
-  test("say once each that the model changed, a person stopped it, the context was compacted", () => {
+  test("report a model change, a stop and a compaction once each", () => {
     expect(markers(parts())).toEqual([
       "context: Environment",
       "model_switch: gpt-a → gpt-b",
@@ -286,11 +286,11 @@ describe("turns of 0.144", () => {
     expect(resultOf(parts(), "call_4")?.status).toBe("aborted");
   });
 
-  test("never show the history that a compaction keeps", () => {
+  test("hide the history that a compaction keeps", () => {
     expect(prompts(parts()).filter((prompt) => prompt === "add a file")).toHaveLength(1);
   });
 
-  test("give the session the name it was given", () => {
+  test("give the session its name", () => {
     const titles = read("turns-0144.jsonl").flatMap(({ frames }) =>
       frames.flatMap((frame) =>
         frame.type === "session.update" && frame.patch.title ? frame.patch.title : [],
@@ -315,7 +315,7 @@ describe("copied history", () => {
     expect(hidden).toHaveLength(7);
   });
 
-  test("that is only referred to is a link", () => {
+  test("that is only referenced is a link", () => {
     const updates = read("mixed-0169.jsonl")[0]?.frames.filter(({ type }) => type === "session.update");
     expect(updates?.[0]).toMatchObject({
       patch: { forked_from: { session_id: "019f1fd3-be2c-7a61-9394-386aa9bcc601", at_byte: 51745 } },
@@ -338,7 +338,7 @@ describe("the paginated history of 0.169", () => {
   const transcript = () => transcriptOf("paginated-0169.jsonl");
   const parts = () => partsOf(transcript());
 
-  test("has its steps where the records of tokens stand, and before the first of them where an output stands", () => {
+  test("has steps at token records, and before the first of them at outputs", () => {
     expect(orderOf(transcript())).toBe(
       "U T x c:spawn_agent c:exec_command! | c:exec_command | x U c:exec_command! | (summary)",
     );
@@ -351,7 +351,7 @@ describe("the paginated history of 0.169", () => {
     });
   });
 
-  test("tells a shell's exit code, folder and time from whichever log has them", () => {
+  test("reads a shell's exit code, folder and time from any log", () => {
     const result = resultOf(parts(), "call_e");
     expect(result?.ui_extra).toMatchObject({
       type: "shell",
@@ -364,7 +364,7 @@ describe("the paginated history of 0.169", () => {
     expect(result?.output_text.slice(start)).toBe("cat: missing.txt\n");
   });
 
-  test("attaches what a command wrote after its turn to its call, which stays aborted", () => {
+  test("adds output after the turn to its call, which stays aborted", () => {
     expect(resultOf(parts(), "call_g")).toMatchObject({
       status: "aborted",
       output_text: "Wall time: 1.9 seconds\naborted by user\na: begun\n",
@@ -379,7 +379,7 @@ describe("the paginated history of 0.169", () => {
     expect(only(parts(), "text").map(({ text }) => text)).toEqual(["Spawning a helper.", "Done."]);
   });
 
-  test("links a spawned agent with its call both ways", () => {
+  test("links a spawned agent and its call in both directions", () => {
     const kid = "01a1fb43-781a-7921-86b7-6c958a6fee01";
     const call = only(parts(), "tool_call").find(({ tool_call_id }) => tool_call_id === "call_s");
     expect(call?.run).toEqual({ session_id: kid, name: "Bohr", task: "count a.txt" });
@@ -410,17 +410,17 @@ describe("the paginated history of 0.169", () => {
   });
 });
 
-describe("what is rare", () => {
+describe("rare records", () => {
   const parts = () => partsIn("mixed-0169.jsonl");
 
-  test("a prompt with an image holds the image and no marks around it", () => {
+  test("a prompt with an image contains the image without tags around it", () => {
     expect(only(parts(), "prompt")[0]?.parts).toEqual([
       { type: "image_url", url: "data:image/png;base64,AAAA" },
       { type: "text", text: "what is this?" },
     ]);
   });
 
-  test("a question shows its answer, a plan is shown once, an image is made", () => {
+  test("a question shows its answer, a plan is shown once, an image is shown", () => {
     expect(resultOf(parts(), "call_q")?.ui_extra).toEqual({
       type: "question",
       questions: [{ question: "Which?", options: ["A", "B"], answer: "B" }],
@@ -433,7 +433,7 @@ describe("what is rare", () => {
     ]);
   });
 
-  test("new types, a broken line, an output without its call each stand in their place", () => {
+  test("new types, a broken line and an output without its call are shown in their place", () => {
     const unknown = only(parts(), "unknown");
     expect(unknown.map(({ title }) => title)).toEqual([
       "hologram",
@@ -446,13 +446,13 @@ describe("what is rare", () => {
     expect(orphan?.call_index).toBeUndefined();
   });
 
-  test("a command that a person ran is theirs, and no call of the model", () => {
+  test("a command of a person is not a call of the model", () => {
     const prompt = only(parts(), "prompt").find(({ origin }) => origin === "command");
     expect(prompt?.parts).toEqual([{ type: "text", text: "! ls" }]);
     expect(resultOf(parts(), "user-1")).toBeUndefined();
   });
 
-  test("an event told before its prompt's item, and one typed twice, are each shown once", () => {
+  test("an event before its prompt's item, and a prompt that is typed twice, are shown correctly", () => {
     const { parts: shown } = sessionOf(
       META,
       event({ type: "user_message", message: "go" }),
@@ -469,7 +469,7 @@ describe("what is rare", () => {
     expect(only(shown, "text")).toHaveLength(2);
   });
 
-  test("a person may type what looks injected", () => {
+  test("a prompt may look like injected context", () => {
     const text = "<skill> is a strange tag, what does it do?";
     const { parts: shown } = sessionOf(
       META,
@@ -479,7 +479,7 @@ describe("what is rare", () => {
     expect(prompts(shown)).toEqual([text]);
   });
 
-  test("one thought that two events told is one thought, also where its item never came", () => {
+  test("a thought from two events is one thought, even without its item", () => {
     const { parts: shown } = sessionOf(
       META,
       event({ type: "agent_reasoning", text: "**A**" }),
@@ -490,7 +490,7 @@ describe("what is rare", () => {
     expect(only(shown, "text").map(({ text }) => text)).toEqual(["hello"]);
   });
 
-  test("a search that only its event tells is shown, and one that both tell once", () => {
+  test("a search with only an event is shown, and one with event and item is shown once", () => {
     const action = { type: "search", query: "tabs" };
     const results = [{ title: "Tabs", url: "https://tabs.example" }];
     const { parts: shown } = sessionOf(
@@ -504,7 +504,7 @@ describe("what is rare", () => {
     expect(resultOf(shown, "ws_1")?.ui_extra).toEqual({ type: "web_search", query: "tabs", results });
   });
 
-  test("an error told by an event and by the turn's end is one error", () => {
+  test("an error in an event and in the turn's end is one error", () => {
     const { parts: shown, transcript } = sessionOf(
       META,
       event({ type: "task_started", turn_id: "t" }),
@@ -515,7 +515,7 @@ describe("what is rare", () => {
     expect(transcript.turns.at(0)?.status).toBe("failed");
   });
 
-  test("an event of the kind that injected context had in 2025 confirms no prompt", () => {
+  test("an event of 2025's kind for injected context does not confirm a prompt", () => {
     const text = "<environment_context>\n</environment_context>";
     const { parts: shown } = sessionOf(
       META,
@@ -526,7 +526,7 @@ describe("what is rare", () => {
     expect(markers(shown)).toEqual(["context: Environment"]);
   });
 
-  test("two calls under one id are both kept", () => {
+  test("two calls with one id are both kept", () => {
     const { parts: shown } = sessionOf(
       META,
       item({ type: "function_call", name: "shell", arguments: '{"command":"a"}', call_id: "c" }),
@@ -539,7 +539,7 @@ describe("what is rare", () => {
     ]);
   });
 
-  test("fields of any shape are survived", () => {
+  test("fields may have any shape", () => {
     const shapes: unknown[] = [null, 1, "x", [], {}, [null, 1, "x", {}], { text: 1 }, true];
     const types = ["message", "reasoning", "function_call", "function_call_output", "web_search_call"];
     const events = ["user_message", "token_count", "item_completed", "exec_command_end", "patch_apply_end"];

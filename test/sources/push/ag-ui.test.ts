@@ -44,7 +44,7 @@ const turn = [
   { type: "RUN_FINISHED", ...run, usage: [{ inputTokens: 100, outputTokens: 9, cachedInputTokens: 40 }] },
 ];
 
-it("shows a run part for part, in its order, under its prompt", () => {
+it("shows the parts of a run in order, under its prompt", () => {
   const transcript = fold(readStream("ag-ui", [sse(turn)]));
   const parts = partsOf(transcript);
   expect(summary(parts)).toEqual([
@@ -74,11 +74,11 @@ it("shows a run part for part, in its order, under its prompt", () => {
   expect(transcript.turns.at(0)).toMatchObject({ status: "completed", title: "What is the weather?" });
 });
 
-it("one JSON object on each line is the same stream", () => {
+it("reads JSON lines like an event stream", () => {
   expect(readStream("ag-ui", [ndjson(turn)])).toEqual(readStream("ag-ui", [sse(turn)]));
 });
 
-it("a second run is a second turn, and goes on in the first where no person spoke", () => {
+it("opens a turn for a second run, or continues the first without a new prompt", () => {
   const again = (runId: string, messages: object[]) => [
     { type: "RUN_STARTED", threadId: "thread", runId, input: { messages } },
     { type: "TEXT_MESSAGE_CHUNK", messageId: `of-${runId}`, delta: "More." },
@@ -94,7 +94,7 @@ it("a second run is a second turn, and goes on in the first where no person spok
   expect(transcript.turns.at(1)).toMatchObject({ title: "And tomorrow?", status: "completed" });
 });
 
-it("the older names of thinking are understood", () => {
+it("reads the older names of thinking events", () => {
   const frames = readStream("ag-ui", [
     sse([
       { type: "RUN_STARTED", ...run },
@@ -109,7 +109,7 @@ it("the older names of thinking are understood", () => {
   expect(summary(partsOf(fold(frames)))).toEqual(["step_start", "thinking Hm.", "end stop"]);
 });
 
-it("a list of messages puts right what was streamed and shows what was not", () => {
+it("corrects streamed messages by a message snapshot, and adds missing ones", () => {
   const frames = readStream("ag-ui", [
     sse([
       { type: "RUN_STARTED", ...run },
@@ -144,7 +144,7 @@ it("a list of messages puts right what was streamed and shows what was not", () 
   ]);
 });
 
-it("a tool that the front end ran has its result in the next run's input, also before a new prompt", () => {
+it("reads the result of a front-end tool from the next run's input, also before a new prompt", () => {
   const user = { id: "u1", role: "user", content: "Which file is open?" };
   const asked = (id: string) => [
     { type: "RUN_STARTED", ...run, input: { messages: [user] } },
@@ -190,7 +190,7 @@ it("a tool that the front end ran has its result in the next run's input, also b
   expect(shownOf(...told)).not.toContain("result success main.ts");
 });
 
-it("a list of messages leaves alone what was said of a message in several parts, and adds what is missing", () => {
+it("keeps messages of several parts in a message snapshot, and adds missing parts", () => {
   const text = (messageId: string, delta: string) => ({ type: "TEXT_MESSAGE_CONTENT", messageId, delta });
   const list = (...contents: string[]) => ({
     type: "MESSAGES_SNAPSHOT",
@@ -208,7 +208,7 @@ it("a list of messages leaves alone what was said of a message in several parts,
   expect(textsOf(...both, list("A a", "B b"))).toEqual(["text A ", "text B ", "text a", "text b"]);
 });
 
-it("a list of messages tells a thought from the text that has the same id", () => {
+it("distinguishes a thought from a text with the same id in a message snapshot", () => {
   const thought = (delta: string) => ({ type: "REASONING_MESSAGE_CONTENT", messageId: "m1", delta });
   const said = (delta: string) => ({ type: "TEXT_MESSAGE_CONTENT", messageId: "m1", delta });
   const list = (...messages: object[]) => ({
@@ -228,7 +228,7 @@ it("a list of messages tells a thought from the text that has the same id", () =
   expect(heard(thought("I think so."), list(answer))).toEqual(["thinking I think so.", "text Yes."]);
 });
 
-it("a proof is the thought's, where a text has the same id", () => {
+it("attributes a signature to the thought if a text has the same id", () => {
   const frames = readStream("ag-ui", [
     sse([
       { type: "REASONING_MESSAGE_CONTENT", messageId: "m1", delta: "Hm" },
@@ -241,7 +241,7 @@ it("a proof is the thought's, where a text has the same id", () => {
   expect(parts.find(({ type }) => type === "text")).not.toHaveProperty("signature");
 });
 
-it("a sub-agent's words stay out of its parent's", () => {
+it("separates a sub-agent's text from its parent's", () => {
   const helper = { subagentRunId: "s1" };
   const frames = readStream("ag-ui", [
     sse([
@@ -266,7 +266,7 @@ it("a sub-agent's words stay out of its parent's", () => {
   });
 });
 
-it("a failed run, a cancelled one and one that is cut off say so", () => {
+it("reports failed, cancelled and truncated runs", () => {
   const started = [
     { type: "RUN_STARTED", ...run },
     { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "wait" },
@@ -287,7 +287,7 @@ it("a failed run, a cancelled one and one that is cut off say so", () => {
   expect(cut.turns.at(0)?.status).toBe("failed");
 });
 
-it("a state that changes while a text is written does not cut it in two", () => {
+it("does not split a text at a state change", () => {
   const frames = readStream("ag-ui", [
     sse([
       { type: "RUN_STARTED", ...run },
@@ -335,7 +335,7 @@ const shownOf = (...events: object[]) =>
     ),
   );
 
-it("calls of two messages are two steps, though no text stands between them", () => {
+it("opens a step per message for calls, even without text between them", () => {
   const two = ["step_start", "call a {} completed", "end tool_use", "step_start", "call b {} completed"];
   const results = ["result success a", "result success b", "end stop"];
   expect(shownOf(...called("a", "m1"), ...called("b", "m2"), answered("a"), answered("b"))).toEqual([
@@ -355,7 +355,7 @@ it("calls of two messages are two steps, though no text stands between them", ()
   ]);
 });
 
-it("calls of one message are one step, whether they name it or not", () => {
+it("opens one step for the calls of one message, named or not", () => {
   const steps = (...events: object[]) => shownOf(...events).filter((part) => part === "step_start").length;
   const text = { type: "TEXT_MESSAGE_CHUNK", messageId: "m1", delta: "I look." };
   const results = [answered("a"), answered("b")];
@@ -368,7 +368,7 @@ it("calls of one message are one step, whether they name it or not", () => {
   expect(steps(text, ...called("a", "m2"))).toBe(2);
 });
 
-it("a call whose arguments still come when the next message begins keeps its place and gets all of them", () => {
+it("keeps a call in place if its arguments continue after the next message begins", () => {
   const [start, args, end] = called("a", "m1");
   const events = [start, ...called("b", "m2"), args, end].filter((event) => event !== undefined);
   expect(shownOf(...events, answered("a"), answered("b"))).toEqual([
@@ -383,7 +383,7 @@ it("a call whose arguments still come when the next message begins keeps its pla
   ]);
 });
 
-it("calls that only a list of messages tells are steps of their messages", () => {
+it("opens steps for calls that only a message snapshot contains", () => {
   const message = (id: string, call: string) => ({
     id,
     role: "assistant",

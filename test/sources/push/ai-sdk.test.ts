@@ -42,7 +42,7 @@ const turn = [
   },
 ];
 
-it("shows a message of two steps part for part, in its order", () => {
+it("shows the parts of a message of two steps in order", () => {
   const transcript = fold(readStream("ai-sdk", [`${sse(turn)}data: [DONE]\n\n`]));
   const parts = partsOf(transcript);
   expect(summary(parts)).toEqual([
@@ -73,14 +73,14 @@ it("shows a message of two steps part for part, in its order", () => {
   expect(transcript.turns.at(0)).toMatchObject({ status: "completed", steps: 2, model: "gpt-5" });
 });
 
-it("a stream that is sent twice changes nothing", () => {
+it("ignores a repeated stream", () => {
   const frames = readStream("ai-sdk", [sse(turn)]);
   const once = fold(frames);
   const twice = fold(readStream("ai-sdk", [sse(turn)]), once);
   expect(summary(partsOf(twice))).toEqual(summary(partsOf(once)));
 });
 
-it("text that two parts write in turns is shown in the order in which it was written", () => {
+it("shows interleaved texts of two parts in the order of their deltas", () => {
   const frames = readStream("ai-sdk", [
     sse([
       { type: "start" },
@@ -102,7 +102,7 @@ it("text that two parts write in turns is shown in the order in which it was wri
   expect(texts).toEqual(["one", "two", "three"]);
 });
 
-it("an abort ends what is open and says why", () => {
+it("ends open parts at an abort, with the reason", () => {
   const frames = readStream("ai-sdk", [
     sse([
       { type: "start" },
@@ -124,7 +124,7 @@ it("an abort ends what is open and says why", () => {
   expect(transcript.turns.at(0)?.status).toBe("interrupted");
 });
 
-it("a reason that is called as what every object has is one like any other that is not known", () => {
+it("treats a reason with the name of an object property as unknown", () => {
   for (const finishReason of ["constructor", "__proto__", "toString"]) {
     const frames = readStream("ai-sdk", [sse([{ type: "start-step" }, { type: "finish", finishReason }])]);
     expect(frames.find(({ type }) => type === "message.end")).toMatchObject({
@@ -134,7 +134,7 @@ it("a reason that is called as what every object has is one like any other that 
   }
 });
 
-it("an error fails the turn, and a stream that is cut off says so", () => {
+it("fails the turn at an error, and reports a truncated stream", () => {
   const failed = fold(
     readStream("ai-sdk", [
       sse([
@@ -164,7 +164,7 @@ it("an error fails the turn, and a stream that is cut off says so", () => {
   expect(cut.turns.at(0)?.status).toBe("failed");
 });
 
-it.runIf(canMeasure)("output that is told again and again is held once, not each of its states", () => {
+it.runIf(canMeasure)("stores a repeated output once, not each of its states", () => {
   const held = (count: number) =>
     heldBy(() => {
       const outputs = Array.from({ length: count }, (_, n) => ({
@@ -182,7 +182,7 @@ it.runIf(canMeasure)("output that is told again and again is held once, not each
   expect(held(400) / held(100)).toBeLessThan(6);
 });
 
-it("output that comes bit by bit is progress, and what is denied is aborted", () => {
+it("shows partial output as progress, and a denied call as aborted", () => {
   const events = [
     { type: "start" },
     { type: "start-step" },
@@ -208,7 +208,7 @@ it("output that comes bit by bit is progress, and what is denied is aborted", ()
   expect(summary(partsOf(denied))).toContain("result aborted Denied");
 });
 
-it("output that is another each time is told once each, and one that goes on from the last adds what is new", () => {
+it("shows each different output once, and appends to one that continues", () => {
   const shown = (outputs: readonly unknown[]) => {
     const events = [
       { type: "start" },
@@ -234,7 +234,7 @@ it("output that is another each time is told once each, and one that goes on fro
   expect(shown(["", "a", "", "ab"])).toBe("ab");
 });
 
-it("keeps what an event says about a call or its result beside them", () => {
+it("keeps extra fields of an event about a call or its result", () => {
   const events = [
     { type: "start" },
     { type: "start-step" },

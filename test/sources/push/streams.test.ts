@@ -65,7 +65,7 @@ describe.each(STREAM_FORMATS.map(({ id }) => id))("%s", (format) => {
   );
   const stream = fc.array(line, { maxLength: 25 }).map((lines) => lines.join(""));
 
-  it("gives the same frames however its text is cut", () => {
+  it("returns the same frames for all chunk boundaries", () => {
     fc.assert(
       fc.property(stream, fc.array(fc.nat(400), { maxLength: 12 }), (text, cuts) => {
         const places = [
@@ -82,18 +82,18 @@ describe.each(STREAM_FORMATS.map(({ id }) => id))("%s", (format) => {
     );
   });
 
-  it("reads a line that comes in very many pieces, each of them once", () => {
+  it("reads each piece of a long line once", () => {
     // Looking through all of the line again with every piece would take hours.
     const text = JSON.stringify({ type: "of-a-newer-version", long: "x".repeat(1_000_000) });
     expect(readStream(format, [...text.split(""), "\n"])).toEqual(readStream(format, [`${text}\n`]));
   });
 
-  it("reads very many lines of which nobody says where one event ends, each by itself", () => {
+  it("reads very many lines without event boundaries in linear time", () => {
     const text = 'data: {"type":"text-delta","id":"t","delta":"a"}\n';
     expect(readStream(format, [text.repeat(150_000), "\n"]).length).toBeGreaterThan(0);
   });
 
-  it("keeps the order of frames and throws at nothing", () => {
+  it("keeps the order of frames, and never throws", () => {
     // An orphan is legal to send and is told as such; whatever else breaks a rule is our mistake.
     fc.assert(
       fc.property(stream, (text) => {
@@ -108,7 +108,7 @@ describe.each(STREAM_FORMATS.map(({ id }) => id))("%s", (format) => {
     );
   });
 
-  it("keeps what it does not understand, and names the line that it cannot read", () => {
+  it("keeps unknown events, and names the unreadable line", () => {
     const text = `${sse([{ type: "of-a-newer-version", deep: [1] }])}data: {broken\n\nnonsense\n`;
     const parts = partsOf(fold(readStream(format, [text])));
     expect(summary(parts).filter((said) => said.startsWith("unknown"))).toEqual([
@@ -121,7 +121,7 @@ describe.each(STREAM_FORMATS.map(({ id }) => id))("%s", (format) => {
     expect(unknown[1]).toMatchObject({ raw: "{broken", error: expect.stringContaining("Line 3 is no JSON") });
   });
 
-  it("an empty body is no stream", () => {
+  it("rejects an empty body", () => {
     expect(readStream(format, [""])).toEqual([]);
     expect(readStream(format, [": ping\n\n", "\n"])).toEqual([]);
   });

@@ -13,8 +13,8 @@ function read(format: string, version: string) {
   return { transcript, parts, told: summary(parts) };
 }
 
-describe("the AI SDK's stream", () => {
-  it("of version 5 is understood", () => {
+describe("AI SDK streams", () => {
+  it("of version 5 are read", () => {
     const { told, transcript } = read("ai-sdk", "5");
     expect(told).toEqual([
       "note Message metadata",
@@ -40,7 +40,7 @@ describe("the AI SDK's stream", () => {
     expect(transcript.usage).toEqual({ input: 60, output: 9, cache_read: 40, reasoning: 4 });
   });
 
-  it("of version 6 is understood: input that is no JSON, approvals, tokens by cache", () => {
+  it("of version 6 are read: input that is not JSON, approvals, cached tokens", () => {
     const { told, transcript } = read("ai-sdk", "6");
     expect(told).toEqual([
       "step_start",
@@ -65,7 +65,7 @@ describe("the AI SDK's stream", () => {
     });
   });
 
-  it("of version 7 is understood: answers to approvals, words of a person while it works, a step begun again", () => {
+  it("of version 7 are read: approval responses, prompts while it works, a restarted step", () => {
     const { told, parts } = read("ai-sdk", "7");
     expect(told).toEqual([
       "step_start",
@@ -96,7 +96,7 @@ describe("the AI SDK's stream", () => {
     expect(parts[16]).toMatchObject({ queued: true });
   });
 
-  it("keeps input that is no JSON also where it was cut off", () => {
+  it("keeps truncated input that is not JSON", () => {
     const events = [
       { type: "start" },
       { type: "start-step" },
@@ -109,7 +109,7 @@ describe("the AI SDK's stream", () => {
   });
 });
 
-it("AG-UI's stream of version 1.0 is understood", () => {
+it("reads AG-UI streams of version 1.0", () => {
   const { told, parts, transcript } = read("ag-ui", "1.0");
   expect(told).toEqual([
     "note Answer to i0: resolved",
