@@ -463,7 +463,8 @@ describe("an open session", () => {
     );
     expect(session.framesAfter(epoch, seq)).toEqual(received);
     expect(session.framesAfter(epoch, session.seq)).toEqual([]);
-    expect(session.framesAfter(epoch, seq - 1)).toBeUndefined();
+    // The last frames of the first reading are kept, too, for clients of an earlier daemon.
+    expect(session.framesAfter(epoch, seq - 1)?.slice(1)).toEqual(received);
     expect(session.framesAfter("another", seq)).toBeUndefined();
     let folded = transcript;
     for (const { frame } of received) folded = accumulate(folded, frame);
