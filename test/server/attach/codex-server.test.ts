@@ -10,7 +10,7 @@ import type { LiveEvent } from "../../../src/server/attach/live-text/live-event.
 import type { HookConnection, TerminalRequest } from "../../../src/server/attach/terminal-request.ts";
 import { eventually } from "../../eventually.ts";
 
-// Codex's app server as Codex 0.169.0 was recorded, behind a real socket.
+// Messages of Codex 0.169.0's app server as recorded, sent over a real socket.
 
 const THREAD = "01a214d3-dab6-76f3-9340-93eef13ec01d";
 const OTHER = "01a214d5-61fa-7d40-89a9-7f8c8a070fcc";
@@ -27,14 +27,14 @@ let http: Server;
 let sockets: WebSocketServer;
 let client: WebSocket | undefined;
 let userAgent: string;
-/** What the server got, in order. */
+/** The messages that the server received, in order. */
 let got: Message[];
 let may_answer: boolean;
-/** The turn that runs in the thread. */
+/** The turn that is running in the thread. */
 let turn: string | undefined;
-/** How often a thread cannot be joined. */
+/** How many more attempts to join a thread fail. */
 let unrecorded: number;
-/** What the server says to new turns. */
+/** The error with which the server refuses new turns. */
 let refusal: string | undefined;
 let live: LiveEvent[];
 let held: { asked: TerminalRequest; connection: HookConnection }[];
@@ -149,14 +149,14 @@ describe("the state of a thread", () => {
     await eventually(() => expect(app_server.states.has(OTHER)).toBe(false));
   });
 
-  it("is dropped when the server ends, and read again when it is back", async () => {
+  it("is dropped when the connection closes, and read again after reconnecting", async () => {
     await connect();
     client?.terminate();
     await eventually(() => expect(app_server.states.size).toBe(0));
     await eventually(() => expect(app_server.states.size).toBe(1));
   });
 
-  it("is read without being attached, and no thread is joined", async () => {
+  it("is read before the agent is attached, without joining a thread", async () => {
     may_answer = false;
     await connect();
     setStatus(THREAD, active("waitingOnApproval"));
@@ -171,7 +171,7 @@ describe("the state of a thread", () => {
     await eventually(() => expect(methods().at(-1)).toBe("thread/resume"));
   });
 
-  it("is read from an untested version, and no thread is joined", async () => {
+  it("is read from an untested version, without joining a thread", async () => {
     userAgent = "codex-tui/0.200.1 (Debian)";
     await connect();
     setStatus(THREAD, active("waitingOnApproval"));
@@ -212,7 +212,7 @@ describe("a request", () => {
     await eventually(() => expect(methods()).toContain("thread/unsubscribe"));
   });
 
-  it("for answers sends them by question id", async () => {
+  it("for answers to questions sends each answer by question id", async () => {
     const options = [{ label: "Red" }, { label: "Blue" }];
     const questions = [
       { id: "colour", question: "Which colour?", isOther: true, options },
@@ -225,7 +225,7 @@ describe("a request", () => {
     await eventually(() => expect(replies()).toEqual([{ id: 7, result: { answers } }]));
   });
 
-  it("for a patch shows what its item has announced", async () => {
+  it("for a patch shows the changes of its announced item", async () => {
     const changes = [
       { path: "/w/a.txt", kind: { type: "update", move_path: null }, diff: "@@ -1 +1 @@\n-one\n+two\n" },
       { path: "/w/b.txt", kind: { type: "add" }, diff: "new\n" },
@@ -343,10 +343,10 @@ describe("a request", () => {
   });
 
   it.each([
-    ["that is not known", "item/permissions/requestApproval", {}],
-    ["for a patch that was not heard of", "item/fileChange/requestApproval", { itemId: "call_9" }],
+    ["of an unknown kind", "item/permissions/requestApproval", {}],
+    ["for a patch without an announced item", "item/fileChange/requestApproval", { itemId: "call_9" }],
     [
-      "to open an address",
+      "to open a URL",
       "mcpServer/elicitation/request",
       { mode: "url", serverName: "shop", message: "Open", url: "https://x" },
     ],
@@ -391,12 +391,12 @@ describe("a request", () => {
   });
 });
 
-describe("what a thread writes", () => {
+describe("the live output of a thread", () => {
   const item = (method: string, fields: object) =>
     send({ method, params: { threadId: THREAD, turnId: "turn-1", ...fields }, emittedAtMs: 6_000 });
   const common = { session_id: THREAD, at: 6_000 };
 
-  it("is reported while its turn runs", async () => {
+  it("is reported while its turn is running", async () => {
     await connect();
     setStatus(THREAD, active());
     await eventually(() => expect(methods()).toContain("thread/resume"));
@@ -436,7 +436,7 @@ describe("what a thread writes", () => {
     await eventually(() => expect(methods()).toContain("thread/unsubscribe"));
   });
 
-  it("is not asked for without consent, and no longer after it was withdrawn", async () => {
+  it("is requested only with consent, and stops when consent is withdrawn", async () => {
     may_answer = false;
     await connect();
     setStatus(THREAD, active());
@@ -456,7 +456,7 @@ describe("what a thread writes", () => {
     expect(live.filter(({ type }) => type !== "turn_end")).toEqual([]);
   });
 
-  it("of a new thread is asked for until the server has its first record", async () => {
+  it("is requested again for a new thread until the server has its first record", async () => {
     await connect();
     unrecorded = 2;
     setStatus(THREAD, active());
@@ -465,7 +465,7 @@ describe("what a thread writes", () => {
     await eventually(() => expect(live.at(-1)).toMatchObject({ id: "msg_1" }));
   });
 
-  it("of the thread that Codex makes for a title is not asked for", async () => {
+  it("is not requested for the thread that Codex creates to generate a title", async () => {
     await connect();
     setStatus("01a214d5-61fa-7d40-89a9-7f8c8a070fff", active());
     setStatus(OTHER, active());
@@ -476,11 +476,11 @@ describe("what a thread writes", () => {
   });
 });
 
-describe("a person's words for a thread in a terminal", () => {
+describe("input for a thread in a terminal", () => {
   const input = [{ type: "text", text: "Look again", text_elements: [] }];
   const sent = (method: string) => got.find((message) => message.method === method)?.params;
 
-  it("begin a turn of a thread that rests, which is joined first", async () => {
+  it("joins an idle thread, and then starts a turn", async () => {
     await connect();
     expect(app_server.input.accepts(THREAD)).toBe(true);
     await app_server.input.prompt(THREAD, "Look again");
@@ -488,7 +488,7 @@ describe("a person's words for a thread in a terminal", () => {
     expect(sent("turn/start")).toEqual({ threadId: THREAD, input });
   });
 
-  it("steer the turn that runs", async () => {
+  it("steers the running turn", async () => {
     await connect();
     turn = "turn-1";
     setStatus(THREAD, active());
@@ -498,7 +498,7 @@ describe("a person's words for a thread in a terminal", () => {
     expect(methods()).not.toContain("turn/start");
   });
 
-  it("stop the turn that runs, and say so where none does", async () => {
+  it("stops the running turn, and reports if there is none", async () => {
     await connect();
     await expect(app_server.input.stop(THREAD)).rejects.toThrow("Nothing runs in this session.");
     turn = "turn-1";
@@ -506,7 +506,7 @@ describe("a person's words for a thread in a terminal", () => {
     expect(sent("turn/interrupt")).toEqual({ threadId: THREAD, turnId: "turn-1" });
   });
 
-  it("are refused with the server's reason", async () => {
+  it("reports the server's reason if it is refused", async () => {
     await connect();
     refusal = "the thread is under review";
     await expect(app_server.input.prompt(THREAD, "Look again")).rejects.toThrow(
@@ -514,7 +514,7 @@ describe("a person's words for a thread in a terminal", () => {
     );
   });
 
-  it("never load a thread that is not loaded, and go to no server of another version, nor without consent", async () => {
+  it("is rejected for an unloaded thread, without consent, or for an untested server version", async () => {
     await connect();
     await expect(app_server.input.prompt(OTHER, "Look again")).rejects.toThrow("not open");
     may_answer = false;
@@ -528,7 +528,7 @@ describe("a person's words for a thread in a terminal", () => {
     expect(app_server.input.accepts(THREAD)).toBe(false);
   });
 
-  it("are refused once the server has ended", async () => {
+  it("is rejected after the server has ended", async () => {
     await connect();
     const stop = app_server.input.stop(THREAD);
     client?.terminate();

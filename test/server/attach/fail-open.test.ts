@@ -20,12 +20,12 @@ import { mountable, mountSmall } from "../small-disk.ts";
 import { bash } from "./hook-process.ts";
 import { commandIn, type HookEnd, startHookShell } from "./hook-shell.ts";
 
-// Whatever fails in Verbatim, the hook ends with 0 and prints nothing, so that the agent shows its own dialog.
+// On any failure in Verbatim, the hook exits with 0 and prints nothing, so that the agent shows its own dialog.
 
 const SESSION = "7d1f2c44-0b0e-4f0a-9c39-1d2d6f5f3a72";
 const SILENT: HookEnd = { code: 0, output: "" };
 
-/** The approvals of the attached agents; all are of calls whose dialog the hook hides. */
+/** Approval requests of the attached agents. The hook hides the dialog of each of these calls. */
 const APPROVALS = {
   "claude-code": {
     event: "PermissionRequest",
@@ -134,7 +134,7 @@ describe.each(AGENTS)("an approval of %s", (agent) => {
     (await start()).change(agent, "install");
   });
 
-  it("is left to the terminal when the browser is closed in mid-request", async () => {
+  it("is left to the terminal when the browser closes during the request", async () => {
     const daemon = attach as Attach;
     const ended = ask(agent);
     await open(daemon);
@@ -143,17 +143,17 @@ describe.each(AGENTS)("an approval of %s", (agent) => {
     expect(daemon.held.openOf(SESSION)).toEqual([]);
   });
 
-  it("is left to the terminal when the daemon ends in mid-request", async () => {
+  it("is left to the terminal when the daemon ends during the request", async () => {
     const ended = ask(agent);
     await open(attach as Attach);
     await attach?.close();
     expect(await ended).toEqual(SILENT);
   });
 
-  it("is left to the terminal when no daemon runs, when one was killed, and when the program is gone", async () => {
+  it("is left to the terminal if no daemon is running, one was killed, or the hook script is missing", async () => {
     await attach?.close();
     expect(await ask(agent)).toEqual(SILENT);
-    // A killed daemon leaves its socket behind.
+    // A killed daemon does not remove its socket.
     const killed = startHookShell();
     children.push(killed.child);
     const path = hookSocketPath(data);
@@ -167,7 +167,10 @@ describe.each(AGENTS)("an approval of %s", (agent) => {
 
   it.each([
     ["without a session", { tool_name: "x", toolName: "x" }],
-    ["with arguments that are no object", { ...APPROVALS[agent].body, tool_input: "ls", toolInput: "ls" }],
+    [
+      "with arguments that are not an object",
+      { ...APPROVALS[agent].body, tool_input: "ls", toolInput: "ls" },
+    ],
     ["without a tool", { ...APPROVALS[agent].body, tool_name: 7, toolName: 7 }],
     ["that is a list", []],
     ["that is a text", "touch made.txt"],
@@ -188,7 +191,7 @@ it.each(["BeforeAgent", "Notification", "AfterAgent", "SessionEnd"])(
   },
 );
 
-it("a daemon that hangs does not hold the hooks that report", async () => {
+it("a hung daemon does not block hooks that only report", async () => {
   const daemon = await start();
   daemon.change("qwen-code", "install");
   await daemon.close();
@@ -204,7 +207,7 @@ describe.skipIf(!mountable)("on a full disk (skipped where none can be mounted)"
   });
 
   it.each(AGENTS)(
-    "an answer to %s is not given without being logged, and the terminal asks",
+    "an answer to %s that cannot be logged is not sent, and the request is left to the terminal",
     async (agent) => {
       const daemon = await start();
       daemon.change(agent, "install");
@@ -215,13 +218,13 @@ describe.skipIf(!mountable)("on a full disk (skipped where none can be mounted)"
       expect(daemon.held.openOf(SESSION)).toHaveLength(1);
       is_watched = false;
       expect(await ended).toEqual(SILENT);
-      // The log has no half of a line.
+      // The log does not contain a partial line.
       const log = join(data, "attach/answers.jsonl");
       expect(existsSync(log) ? readFileSync(log, "utf8") : "").toBe("");
     },
   );
 
-  it("an answer is given once there is space again", async () => {
+  it("an answer is sent once there is space again", async () => {
     const daemon = await start();
     daemon.change("qwen-code", "install");
     fill();
@@ -245,7 +248,7 @@ describe.skipIf(!mountable)("on a full disk (skipped where none can be mounted)"
     await eventually(() => expect(daemon.stateOf(SESSION)).toHaveProperty("waiting"));
   });
 
-  it.each(HOOKED)("attaching %s changes nothing and says why", async (agent) => {
+  it.each(HOOKED)("attaching %s changes nothing and reports the reason", async (agent) => {
     const daemon = await start();
     mkdirSync(homeOf(agent), { recursive: true });
     const file = join(homeOf(agent), "settings.json");
@@ -259,14 +262,17 @@ describe.skipIf(!mountable)("on a full disk (skipped where none can be mounted)"
     expect(readFileSync(file, "utf8")).toBe("{}\n");
   });
 
-  it.each(["codex", "opencode"])("attaching %s leaves no half of a file and says why", async (agent) => {
-    // The agent's configuration is on the same disk.
-    symlinkSync(data, join(folder, "home"));
-    const daemon = await start();
-    fill();
-    expect(() => daemon.change(agent, "install")).toThrow(/no space left/i);
-    expect(daemon.attachments.get(agent)?.describe().is_installed).toBe(false);
-    empty();
-    expect(daemon.change(agent, "install")?.describe().is_installed).toBe(true);
-  });
+  it.each(["codex", "opencode"])(
+    "attaching %s leaves no partial file and reports the reason",
+    async (agent) => {
+      // The agent's configuration is on the same disk.
+      symlinkSync(data, join(folder, "home"));
+      const daemon = await start();
+      fill();
+      expect(() => daemon.change(agent, "install")).toThrow(/no space left/i);
+      expect(daemon.attachments.get(agent)?.describe().is_installed).toBe(false);
+      empty();
+      expect(daemon.change(agent, "install")?.describe().is_installed).toBe(true);
+    },
+  );
 });

@@ -69,7 +69,7 @@ function follow() {
 }
 
 describe("live parts", () => {
-  it("grow with what is reported, and are replaced by their record", () => {
+  it("grow with each reported delta, and are replaced by their record", () => {
     const one = follow();
     one.report(started("a"), delta("a", "I list "), delta("a", "the files."));
     expect(one.texts()).toEqual(["I list the files."]);
@@ -78,7 +78,7 @@ describe("live parts", () => {
     expect(one.texts()).toEqual(["Next"]);
   });
 
-  it("do not come back when the agent reports more after the record", () => {
+  it("do not reappear when the agent reports more text after the record", () => {
     const one = follow();
     one.report(started("a"), delta("a", "I list "));
     one.record(recorded("a", "I list the files."));
@@ -86,7 +86,7 @@ describe("live parts", () => {
     expect(one.texts()).toEqual([]);
   });
 
-  it("are not shown if the record was first", () => {
+  it("are not shown if the record arrives first", () => {
     const one = follow();
     one.record(recorded("a", "I list the files.\n"));
     one.report(started("a"), delta("a", "I list the files."), ended("a"));
@@ -95,21 +95,21 @@ describe("live parts", () => {
     expect(one.texts()).toEqual(["I list the files."]);
   });
 
-  it("are kept if an old record has the same words", () => {
+  it("are not replaced by an older record with the same text", () => {
     const one = follow();
     one.record(recorded("old", "Done.", "text", 1_000));
     one.report(live({ type: "start", id: "a", kind: "text" }, 60_000), delta("a", "Done."));
     expect(one.texts()).toEqual(["Done."]);
   });
 
-  it("are replaced in order by records with other words", () => {
+  it("are replaced in order by records with different text", () => {
     const one = follow();
     one.report(started("a", "thinking"), delta("a", "Secret"), ended("a"), started("b"), delta("b", "Now"));
     one.record(recorded("a", "", "thinking"));
     expect(one.texts()).toEqual(["Now"]);
   });
 
-  it("are sent in pieces, also after one was taken back", () => {
+  it("are sent incrementally, also after one was removed", () => {
     const parts = createLiveParts();
     for (const event of [started("a"), delta("a", "One "), ended("a"), started("b"), delta("b", "Two ")])
       parts.report(event);
@@ -123,7 +123,7 @@ describe("live parts", () => {
     expect(parts.take()).toBeUndefined();
   });
 
-  it("are not replaced twice by a record that is revised", () => {
+  it("are not replaced twice by a revised record", () => {
     const one = follow();
     one.report(started("a"), delta("a", "One."), ended("a"), started("b"), delta("b", "One."), ended("b"));
     one.record(recorded("a", "One."));
@@ -133,7 +133,7 @@ describe("live parts", () => {
     expect(one.texts()).toEqual([]);
   });
 
-  it("that are not recorded disappear with the record of what follows", () => {
+  it("without a record disappear when a later part is recorded", () => {
     const one = follow();
     one.report(started("a", "thinking"), delta("a", "Hm"), ended("a"), started("b"), delta("b", "Now."));
     one.record(recorded("b", "Now."));
@@ -151,7 +151,7 @@ describe("live parts", () => {
     expect(one.texts()).toEqual([]);
   });
 
-  it("with an id of the record stay until the record has all of their text", () => {
+  it("with a record's id stay until that record contains all of their text", () => {
     const one = follow();
     one.report(
       live({ type: "start", id: "a", kind: "text", part_id: uuidOf("part") }),
@@ -165,13 +165,13 @@ describe("live parts", () => {
     expect(one.texts()).toEqual([]);
   });
 
-  it("without a beginning are not shown", () => {
+  it("without a start event are not shown", () => {
     const one = follow();
     one.report(delta("a", "the end of it"), ended("a"));
     expect(one.texts()).toEqual([]);
   });
 
-  it("of a call are its output until its result is recorded", () => {
+  it("of a call show its output until its result is recorded", () => {
     const one = follow();
     one.report(started("a", "thinking"), delta("a", "Hm"), ended("a"));
     one.report(live({ type: "start", id: "call-1", kind: "output" }), delta("call-1", "line 1\n"));
@@ -190,7 +190,7 @@ describe("live parts", () => {
     expect(one.texts()).toEqual([]);
   });
 
-  it("are dropped with the end of their turn, those of the next turn are kept", () => {
+  it("are dropped when their turn ends, but those of the next turn are kept", () => {
     const one = follow();
     one.report(started("a"), delta("a", "Cut off"), live({ type: "start", id: "b", kind: "text" }, 3_000));
     one.report(live({ type: "delta", id: "b", text: "New" }, 3_000));
@@ -198,7 +198,7 @@ describe("live parts", () => {
     expect(one.texts()).toEqual(["New"]);
   });
 
-  it("are dropped some time after the agent's own end of the turn", () => {
+  it("are dropped some time after the agent reports the end of the turn", () => {
     const one = follow();
     one.report(started("a"), delta("a", "Cut off"), live({ type: "turn_end" }));
     one.sweep(5_000);
@@ -207,7 +207,7 @@ describe("live parts", () => {
     expect(one.texts()).toEqual([]);
   });
 
-  it("take what the agent repeats at the end, and are bounded", () => {
+  it("take the complete text that the agent sends at the end, up to a size limit", () => {
     const one = follow();
     one.report(started("a"), delta("a", "Half "), ended("a", "Half and half."));
     expect(one.texts()).toEqual(["Half and half."]);
@@ -219,14 +219,14 @@ describe("live parts", () => {
   });
 });
 
-// What an agent writes in a turn, reported in deltas and recorded whole.
+// The output of an agent in a turn: reported as deltas, and recorded complete.
 
 interface Item {
   kind: "text" | "thinking" | "call";
-  /** Each has words of its own. */
+  /** Unique for each item. */
   words: string;
   pieces: number;
-  /** How it is recorded. A thought may be encrypted. */
+  /** How the text is recorded. The record of an encrypted thought is empty. */
   record: "same" | "trimmed" | "empty";
 }
 
@@ -309,7 +309,7 @@ function recordsOf(all: readonly Item[]): Frame[][] {
 const shownOf = (parts: readonly LivePart[]): number[] =>
   parts.map(({ id }) => Number(id.slice("item-".length)));
 
-it("whatever the interleaving of events and records, the transcript is the file's, and nothing is shown twice or out of order", async () => {
+it("shows the file's transcript without duplicates or reordering for any interleaving of events and records", async () => {
   await fc.assert(
     fc.asyncProperty(
       items,

@@ -68,7 +68,7 @@ const start = (id: string) =>
 const write = (id: string, text: string) =>
   texts.report({ session_id: SESSION, at: 1_000, type: "delta", id, text });
 
-it("a text grows, and its record takes its place in one step", async () => {
+it("streams a text, and replaces it with its record atomically", async () => {
   const { session, live, texts: recorded } = openClient();
   await eventually(() => expect(session.state.getState().synced).toBe(true));
   const seen: string[][] = [];
@@ -85,7 +85,7 @@ it("a text grows, and its record takes its place in one step", async () => {
     expect(shown.filter((text) => text.startsWith("One"))).toHaveLength(shown.length === 0 ? 0 : 1);
 });
 
-it("who subscribes in mid-stream, or comes back, sees what was written so far", async () => {
+it("sends the text so far to a client that subscribes or reconnects mid-stream", async () => {
   start("a");
   write("a", "Before. ");
   const { client, live, texts: recorded } = openClient();
@@ -104,7 +104,7 @@ it("who subscribes in mid-stream, or comes back, sees what was written so far", 
   expect(live()).toEqual([]);
 });
 
-it("who opens the session after the record sees the record alone", async () => {
+it("sends only the record to a client that opens the session after it was written", async () => {
   start("a");
   write("a", "One two three.");
   sessions.push(SESSION, recordOf("One two three."));
@@ -113,7 +113,7 @@ it("who opens the session after the record sees the record alone", async () => {
   expect(live()).toEqual([]);
 });
 
-it("a rewritten file replaces the transcript, and the live text stays", async () => {
+it("keeps the live text when a rewritten file replaces the transcript", async () => {
   const { live, texts: recorded } = openClient();
   start("a");
   write("a", "Still written");
