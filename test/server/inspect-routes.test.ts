@@ -86,17 +86,17 @@ it("returns a model call's input as the logged request, item by item", async () 
   ]);
 });
 
-it("has an attempt without an answer as a call without a step", async () => {
+it("lists an attempt without an answer as a call without a step", async () => {
   expect(await contextOf("call=1")).toMatchObject({ step: null, request_id: "r0" });
 });
 
-it("finds the call that made a part", async () => {
+it("finds the model call that produced a part", async () => {
   const open = await sessions.open(id);
   const text = [...(open?.transcript.parts ?? [])].find((part) => part?.type === "text");
   expect(await contextOf(`part=${text?.id}`)).toMatchObject({ call: 3 });
 });
 
-it("links an item to the part it was made from, and returns its text", async () => {
+it("links an item to its source part, and returns its text", async () => {
   const { items } = await contextOf("call=3");
   const open = await sessions.open(id);
   const prompt = open?.transcript.parts.at(0);
@@ -184,7 +184,7 @@ it("compares the transcript and a page's parts with the record, read anew", asyn
   expect(refused.status).toBe(400);
 });
 
-it("tells how much of the file is read, and how long after the last write", async () => {
+it("reports how much of the file was read, and the lag since the last write", async () => {
   const { disk }: DiskReply = await (await get("/disk")).json();
   expect(disk?.bytes_read).toBe(disk?.bytes);
   // It has not grown under this daemon.
@@ -199,7 +199,7 @@ it("tells how much of the file is read, and how long after the last write", asyn
   });
 });
 
-it("lanes of a session without runs are its own bars", async () => {
+it("returns one lane with its own bars for a session without runs", async () => {
   const { lanes, left_out }: LanesReply = await (await get("/lanes")).json();
   expect(left_out).toBe(0);
   expect(lanes.map(({ session_id, depth }) => [session_id, depth])).toEqual([[id, 0]]);

@@ -74,7 +74,7 @@ async function openAll() {
   return { rows, top, get };
 }
 
-it("the lanes of a workflow's agents stand below their phases, also in opened files", async () => {
+it("nests the lanes of a workflow's agents under their phases, also for opened files", async () => {
   const { rows, top, get } = await openAll();
   const { lanes }: LanesReply = await (await get("/lanes")).json();
   const nameOf = ({ session_id, phase }: Lane): string | undefined =>
@@ -89,7 +89,7 @@ it("the lanes of a workflow's agents stand below their phases, also in opened fi
   ]);
   const [main, scan, one, two] = lanes;
   expect(scan?.phase?.session_ids).toEqual([one?.session_id, two?.session_id]);
-  // From the first bar of its agents to their last; it leads to the call in the session above.
+  // Spans all bars of its agents, and links to the call in the parent session.
   const call = main?.bars.find(({ label }) => label === "Workflow");
   expect(scan).toMatchObject({
     session_id: top?.id,
@@ -102,7 +102,7 @@ it("the lanes of a workflow's agents stand below their phases, also in opened fi
   });
 });
 
-it("the figures of a session have the costs of its runs", async () => {
+it("includes the cost of runs in the figures of a session", async () => {
   const { get, top } = await openAll();
   const { cost, runs }: FiguresReply = await (await get("/figures")).json();
   // Two model calls of $0.5, and one of each agent.

@@ -81,14 +81,14 @@ const note = (name: string, more: Partial<Note> = {}): Note => ({
   ...more,
 });
 
-describe("the store of notes", () => {
+describe("the note store", () => {
   function open(read_only = false) {
     const opened = openNoteStore({ folder, now, read_only });
     if (!opened.store) throw new Error("The store did not open");
     return { ...opened, store: opened.store };
   }
 
-  it("keeps what was put, in the order of writing, and not what was removed", () => {
+  it("returns notes in the order in which they were written, without removed ones", () => {
     const first = open().store;
     const [one, two, three] = [
       note("one", { created_at: NOW + 1 }),
@@ -105,7 +105,7 @@ describe("the store of notes", () => {
     again.close();
   });
 
-  it("is read, and not written, by a second daemon", () => {
+  it("is opened read-only by a second daemon", () => {
     const first = open();
     first.store.put(note("one"));
     const second = open();
@@ -118,7 +118,7 @@ describe("the store of notes", () => {
     first.store.close();
   });
 
-  it("is moved aside when it is damaged, and says where the earlier notes are", () => {
+  it("is quarantined if damaged, and reports where the earlier notes are", () => {
     const first = open();
     first.store.put(note("one"));
     first.store.close();
@@ -171,7 +171,7 @@ describe("notes over HTTP", () => {
   const notesOf = async (id = TIDES): Promise<Note[]> =>
     (await (await get(`/api/sessions/${id}/notes`)).json()).notes;
 
-  it("are added to parts and sessions once, with what the part was, and survive a restart", async () => {
+  it("are added to parts and sessions once, with an excerpt of the part, and survive a restart", async () => {
     const changes: (SessionSummary | undefined)[] = [];
     opened?.sessions.subscribe(({ changed }) => changes.push(...changed));
     const given = { note_id: uuidOf("first"), part_id: CALL, text: "Wrong harbour" };
@@ -200,7 +200,7 @@ describe("notes over HTTP", () => {
     expect(opened?.sessions.get(TIDES)?.notes?.revision).toBeGreaterThan(before);
   });
 
-  it("are changed and deleted; a change that another browser made meanwhile is not overwritten", async () => {
+  it("can be changed and deleted, but not over a concurrent change by another browser", async () => {
     const id = uuidOf("first");
     await post(`/api/sessions/${TIDES}/notes`, { note_id: id, text: "One" });
     clock += 5;
@@ -221,7 +221,7 @@ describe("notes over HTTP", () => {
     expect(await notesOf()).toEqual([]);
   });
 
-  it("are still listed when their part, and their session, are gone", async () => {
+  it("are still listed after their part and session are gone", async () => {
     await post(`/api/sessions/${TIDES}/notes`, { note_id: uuidOf("first"), part_id: TEXT, text: "Kept" });
     memory.rewrite(TIDES, FRAMES.slice(0, 1));
     expect(await notesOf()).toMatchObject([{ text: "Kept", part: { id: TEXT, excerpt: "I look it up." } }]);
@@ -230,7 +230,7 @@ describe("notes over HTTP", () => {
     expect(await notesOf()).toMatchObject([{ text: "Kept" }]);
   });
 
-  it("are refused with a reason where they cannot be", async () => {
+  it("are rejected with a reason if they are invalid or their target does not exist", async () => {
     const refusals = [
       [TIDES, { note_id: uuidOf("a"), text: " \n" }, 400, "body"],
       [TIDES, { note_id: uuidOf("a"), text: "x".repeat(MAX_NOTE_TEXT + 1) }, 400, "body"],
@@ -246,7 +246,7 @@ describe("notes over HTTP", () => {
     expect(await notesOf()).toEqual([]);
   });
 
-  it("are not shown when they could not be stored", async () => {
+  it("are not shown if they could not be stored", async () => {
     const put = () => {
       throw new Error("The disk is full");
     };
@@ -263,7 +263,7 @@ describe("notes over HTTP", () => {
     });
   });
 
-  it("are exported: in Markdown after their part, in JSONL without a change of the parts", async () => {
+  it("are exported in Markdown after their part, and in JSONL without changing the parts", async () => {
     const plain = await (await get(`/api/sessions/${TIDES}/export?format=jsonl`)).text();
     await post(`/api/sessions/${TIDES}/notes`, {
       note_id: uuidOf("a"),

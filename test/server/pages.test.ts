@@ -98,7 +98,7 @@ describe("truncated data", { timeout: 60_000 }, () => {
     }
   });
 
-  it("tells a viewer how long a call's metadata is, as it tells those that come later", () => {
+  it("reports the same length of a call's metadata to current and later viewers", () => {
     const call = { session_id, at: 1, tool_call_id: "call" };
     const metadata = { answer: "x".repeat(20_000) };
     const { addressed, parts } = cutOfFold([
@@ -121,7 +121,7 @@ describe("truncated data", { timeout: 60_000 }, () => {
     expect(seen?.truncated).toEqual(parts[1]?.truncated);
   });
 
-  it("has all of a growing text for its viewers, and its beginning for those that come later", () => {
+  it("contains all of a growing text for current viewers, and its beginning for later ones", () => {
     const kinds = ["text", "thinking"] as const;
     for (const kind of kinds) {
       const part_id = uuidOf(kind);
@@ -158,7 +158,7 @@ describe("truncated data", { timeout: 60_000 }, () => {
     }
   });
 
-  it("has all progress of a tool for its viewers, up to a limit", () => {
+  it("contains all progress of a tool for current viewers, up to a limit", () => {
     const call = { session_id, at: 0, tool_call_id: "c" };
     let offset = 0;
     const says = (text: string): Frame => {

@@ -50,7 +50,7 @@ const body = (when: RuleCondition, more: Partial<RuleBody> = {}): RuleBody => ({
 });
 const event = (query: string, more: Partial<RuleBody> = {}) => body({ type: "event", query }, more);
 
-describe("the store of rules", () => {
+describe("the rule store", () => {
   const rule = (name: string, more: Partial<Rule> = {}): Rule => ({
     ...event("kind:call", { name }),
     id: uuidOf(name),
@@ -73,7 +73,7 @@ describe("the store of rules", () => {
     return { ...opened, store: opened.store };
   }
 
-  it("keeps rules by name with their alerts, and deletes alerts with their rule", () => {
+  it("returns rules sorted by name with their alerts, and deletes a rule's alerts with the rule", () => {
     const first = open().store;
     for (const name of ["beta", "alpha", "gamma"]) {
       first.putRule(rule(name), false);
@@ -91,7 +91,7 @@ describe("the store of rules", () => {
     again.close();
   });
 
-  it("is read by a second daemon, and moved aside when it is damaged", () => {
+  it("is read by a second daemon, and quarantined if damaged", () => {
     const first = open();
     first.store.putRule(rule("alpha"), false);
     const second = open();
@@ -197,7 +197,7 @@ describe("rules over sessions", () => {
   }
   const alertsOf = (id = TIDES) => opened?.sessions.get(id)?.alerts;
 
-  it("an event adds an alert with its part, counts on, and begins anew after a person is done with it", async () => {
+  it("add an alert with the matching part, count further matches, and start a new alert after dismissal", async () => {
     const { rules, sessions } = await start();
     memory.add(TIDES, call("rm -rf build"));
     rules.put(RULE, event('kind:call tool:Bash "rm -rf"', { name: "Deletes" }));
@@ -220,7 +220,7 @@ describe("rules over sessions", () => {
     expect(alertsOf()).toMatchObject([{ count: 1, since: clock }]);
   });
 
-  it("a call counts once, when it is made, however many others end in between", async () => {
+  it("count a call once, when it is made, not when it or a concurrent call ends", async () => {
     const { rules } = await start();
     memory.add(TIDES);
     rules.put(RULE, event("kind:call rm"));
@@ -243,7 +243,7 @@ describe("rules over sessions", () => {
     expect(alertsOf()).toMatchObject([{ count: 2 }]);
   });
 
-  it("what is read again does not alert again, in this daemon or after a restart", async () => {
+  it("do not repeat alerts when a session is read again, in the same daemon or after a restart", async () => {
     const { rules } = await start();
     rules.put(RULE, event("kind:output status:failed"));
     clock += 1;
@@ -266,7 +266,7 @@ describe("rules over sessions", () => {
     expect(alertsOf()).toMatchObject([{ count: 1 }]);
   });
 
-  it("silence and waiting alert with the time, and end by themselves", async () => {
+  it("add silence and waiting alerts after a delay, and clear them when the condition ends", async () => {
     const { rules } = await start();
     memory.add(TIDES);
     const active = clock;
@@ -291,7 +291,7 @@ describe("rules over sessions", () => {
     expect(alertsOf()).toBeUndefined();
   });
 
-  it("budgets and ends alert once for each", async () => {
+  it("alert once per exceeded budget and once per failed turn", async () => {
     const { rules } = await start();
     memory.add(TIDES);
     rules.put(RULE, body({ type: "budget", of: "session", measure: "tokens", above: 100 }));
@@ -310,7 +310,7 @@ describe("rules over sessions", () => {
     expect(alertsOf()).toMatchObject([{ name: "Broken", count: 2 }]);
   });
 
-  it("a rule that is switched off, changed or deleted stops at once; a new name does not", async () => {
+  it("clear alerts when a rule is disabled, changed or deleted, but not when it is renamed", async () => {
     const { rules } = await start();
     memory.add(TIDES);
     const fire = () => {
@@ -336,7 +336,7 @@ describe("rules over sessions", () => {
     expect(rules.list()).toEqual([]);
   });
 
-  it("a rule whose expression does not end is switched off with a reason; the others go on", async () => {
+  it("disable a rule whose expression times out, with the reason, and keep evaluating the others", async () => {
     const { rules } = await start();
     memory.add(TIDES);
     rules.put(RULE, event("/^(\\w+\\s?)*$/"));
@@ -353,7 +353,7 @@ describe("rules over sessions", () => {
     expect(opened?.rules.put(RULE, event("/words/"))).not.toHaveProperty("problem");
   });
 
-  it("are read, added, refused and deleted over HTTP, and outlast a restart", async () => {
+  it("are added, listed and validated over HTTP, and survive a restart", async () => {
     const { sessions, rules } = await start();
     const access = newAccess();
     const origin = "http://127.0.0.1:1";
@@ -393,7 +393,7 @@ describe("rules over sessions", () => {
     expect(opened?.rules.list()).toHaveLength(1);
   });
 
-  it("are not shown as changed when they could not be stored", () => {
+  it("stay unchanged if the store rejects the write", () => {
     const fail = () => {
       throw new Error("The disk is full");
     };
@@ -408,7 +408,7 @@ describe("rules over sessions", () => {
 });
 
 describe("rules over files", () => {
-  it("see what is appended to a long file once, also where its end is read again", async () => {
+  it("match each record appended to a long file once, even if a viewer causes a full read", async () => {
     const { session_id, lines } = generateClaudeSession({ parts: 2_000, turns: 10, seed: 5 });
     const projects = join(folder, "projects/-home-ada-rules");
     mkdirSync(projects, { recursive: true });
@@ -459,7 +459,7 @@ describe("rules over files", () => {
       await eventually(() => expect(alerts().get(RULE)).toBe(1));
       append("Still no space left.");
       await eventually(() => expect(alerts().get(RULE)).toBe(2));
-      // A viewer reads all of it again.
+      // A new viewer causes a full read of the file.
       const open = await sessions.open(session_id);
       expect(open?.transcript.parts.length).toBeGreaterThan(1_000);
       expect(alerts()).toEqual(new Map([[RULE, 2]]));

@@ -341,7 +341,7 @@ describe("run", () => {
   });
 
   it.skipIf(process.platform === "win32")(
-    "says what the page would: mistakes in the configuration, and what came up on the way",
+    "prints the notices that the page would show: configuration errors and failures during the run",
     async () => {
       const home = newHome();
       const data = join(home.path, "data");
