@@ -76,7 +76,7 @@ describe.each([
     expect(settings().hooks?.PermissionRequest).toEqual(own_hooks?.PermissionRequest);
   });
 
-  it("is described with the change before it is changed", () => {
+  it("is described with the planned change before it is changed", () => {
     const { diff } = attachment.describe();
     const added = diff.split("\n").filter((line) => line.startsWith("+"));
     expect(added.join("\n")).toContain("claude-code-hook.mjs");
@@ -84,14 +84,14 @@ describe.each([
   });
 });
 
-it("gets the hook once, however often it is installed", () => {
+it("gets the hook once, even if it is installed repeatedly", () => {
   attachment.install();
   const once = readFileSync(file, "utf8");
   attachment.install();
   expect(readFileSync(file, "utf8")).toBe(once);
 });
 
-it("that an earlier version has made gets no further hook, and is removed", () => {
+it("of an earlier version gets no second hook, and is removed", () => {
   attachment.install();
   const { MessageDisplay: _, ...hooks } = settings().hooks;
   writeFileSync(file, JSON.stringify({ hooks }));
@@ -116,7 +116,7 @@ it.each([
   '{"hooks": []}',
   '{"hooks": {"MessageDisplay": {}}}',
   '{"hooks": {"PermissionRequest": {}}}',
-])("changes nothing in a file that is no settings file: %s", (text) => {
+])("does not change a file that is not a settings file: %s", (text) => {
   writeFileSync(file, text);
   expect(() => attachment.install()).toThrow("Fix it first");
   expect(readFileSync(file, "utf8")).toBe(text);

@@ -4,7 +4,7 @@ import { hookSocketPath } from "../../../src/server/attach/hook-socket.ts";
 
 const HOOK = join(import.meta.dirname, "../../../src/server/attach/agent-hook.mjs");
 
-/** A hook's process as Claude Code starts it. `ended`: what it printed, once it has exited; it always exits with 0. */
+/** A hook process, started as Claude Code does. `ended` resolves to its output after it exits, always with 0. */
 export interface HookProcess {
   ended: Promise<{ code: number | null; output: string }>;
   kill(): void;

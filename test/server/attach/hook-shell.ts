@@ -10,7 +10,7 @@ export interface HookEnd {
   output: string;
 }
 
-/** The command of an event, as it stands in an agent's settings file. */
+/** The hook command for an event in an agent's settings file. */
 export function commandIn(settings_file: string, event: string): string {
   const settings: unknown = JSON.parse(readFileSync(settings_file, "utf8"));
   const element = asObject(asArray(asObject(asObject(settings)?.hooks)?.[event]).at(-1));
@@ -32,7 +32,7 @@ const AGENT = `
   });
 `;
 
-/** A process that stands for an agent: it runs its hooks in a shell, with a body on their standard input. */
+/** A process in place of an agent. It runs hooks in a shell, with a body on standard input. */
 export function startHookShell(options: readonly string[] = []): {
   child: ChildProcess;
   run(command: string, body: object): Promise<HookEnd>;

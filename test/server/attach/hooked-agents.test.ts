@@ -8,7 +8,7 @@ import { type Attach, createAttach } from "../../../src/server/attach/attach.ts"
 import { eventually } from "../../eventually.ts";
 import { commandIn, type HookEnd, startHookShell } from "./hook-shell.ts";
 
-// The commands are those that attaching writes into the settings, and run in a shell as the agents run them.
+// Runs the commands that attaching writes into the settings in a shell, as the agents do.
 
 const SESSION = "7d1f2c44-0b0e-4f0a-9c39-1d2d6f5f3a72";
 const AGENTS = ["gemini-cli", "qwen-code", "copilot-cli"] as const;
@@ -98,7 +98,7 @@ describe.each(AGENTS)("the settings of %s", (agent) => {
     expect(readFileSync(file(), "utf8")).toBe(text);
   });
 
-  it("keep what the agent wrote meanwhile, and nothing of ours", () => {
+  it("keep concurrent changes by the agent, and lose only the hooks when detaching", () => {
     attach.change(agent, "install");
     writeFileSync(file(), JSON.stringify({ ...JSON.parse(readFileSync(file(), "utf8")), model: "m" }));
     attach.change(agent, "remove");
@@ -110,7 +110,7 @@ describe.each(AGENTS)("the settings of %s", (agent) => {
 it.each([
   ["gemini-cli", "BeforeAgent", "AfterAgent"],
   ["qwen-code", "UserPromptSubmit", "Stop"],
-] as const)("the hooks of %s tell when a turn begins and ends", async (agent, begin, end) => {
+] as const)("the hooks of %s report the start and end of a turn", async (agent, begin, end) => {
   attach.change(agent, "install");
   const { run } = startAgent(agent);
   const before = Date.now();
@@ -168,7 +168,7 @@ describe("an approval of Qwen Code", () => {
   };
   beforeEach(() => attach.change("qwen-code", "install"));
 
-  it("is shown whole, allowed, and logged", async () => {
+  it("is shown completely, allowed and logged", async () => {
     const ended = startAgent("qwen-code").run("PermissionRequest", fields);
     const { request_id, title, expires_at } = await open();
     expect(title).toBe("Allow run_shell_command: touch made.txt");
@@ -215,7 +215,7 @@ describe("an approval of Copilot CLI", () => {
   const fields = { toolName: "bash", toolInput: { command: "touch made.txt" }, permissionSuggestions: [] };
   beforeEach(() => attach.change("copilot-cli", "install"));
 
-  it("is shown as the command that would run, and allowed", async () => {
+  it("shows the command that would run, and can be allowed", async () => {
     const ended = startAgent("copilot-cli").run("permissionRequest", fields);
     const { request_id, title } = await open();
     expect(title).toBe("Allow bash: touch made.txt");
@@ -224,7 +224,7 @@ describe("an approval of Copilot CLI", () => {
     expect(decisionOf(await ended)).toEqual({ behavior: "allow" });
   });
 
-  it("is denied with the reason, beside another one of the same step", async () => {
+  it("is denied with the reason while another one of the same step is open", async () => {
     const edit = { toolName: "edit", toolInput: { file_path: "/w/a", diff: "+x" } };
     const first = startAgent("copilot-cli").run("permissionRequest", fields);
     const { request_id } = await open();

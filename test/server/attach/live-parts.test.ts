@@ -36,7 +36,7 @@ const recorded = (name: string, text: string, kind: "text" | "thinking" = "text"
     : ({ ...common, type: "thinking", thinking: text } as const);
 };
 
-/** Live parts, with what a client has made of the changes. */
+/** Live parts, and a client that applies their changes. */
 function follow() {
   const parts = createLiveParts();
   let client: readonly LivePart[] = [];

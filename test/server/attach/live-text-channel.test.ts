@@ -9,7 +9,7 @@ import { type Doors, openDoors } from "../doors.ts";
 import { createMemorySessions, type MemorySessions } from "../memory-sessions.ts";
 import { openPageClient, type PageClient } from "../page-client.ts";
 
-// The page's own client at the daemon's own socket.
+// The web client, connected to the daemon's real socket.
 
 const SESSION = uuidOf("session");
 const common = { session_id: SESSION, at: 2_000 };

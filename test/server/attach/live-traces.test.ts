@@ -9,7 +9,7 @@ import { createLiveTexts } from "../../../src/server/attach/live-text/live-texts
 import { createPartEventReader } from "../../../src/server/attach/opencode/part-events.ts";
 import { sharedData } from "../../shared-data.ts";
 
-// What real agents reported, as it was recorded.
+// Recorded reports of real agents.
 
 const trace = (name: string) => sharedData("agents/attach", name);
 function linesOf(path: string | undefined): JsonObject[] {
@@ -20,7 +20,7 @@ function linesOf(path: string | undefined): JsonObject[] {
     .map((line) => asObject(JSON.parse(line)) ?? {});
 }
 
-/** The texts of each session, as a client without a single record would have them at the end. */
+/** The texts of each session at the end, for a client that received no records. */
 function textsOf(events: readonly LiveEvent[]): Map<string, string> {
   const texts = createLiveTexts({ now: () => 0 });
   const parts = new Map<string, readonly LivePart[]>();
@@ -36,7 +36,7 @@ function textsOf(events: readonly LiveEvent[]): Map<string, string> {
 }
 
 describe.skipIf(!trace("codex-appserver.jsonl"))("the recorded notifications of Codex", () => {
-  it("give the text of every item, and the output of commands", () => {
+  it("yield the text of every item and the output of commands", () => {
     const read = createLiveNotificationReader();
     const whole = new Map<string, string>();
     const outputs = new Map<string, string>();
@@ -62,7 +62,7 @@ describe.skipIf(!trace("codex-appserver.jsonl"))("the recorded notifications of 
 });
 
 describe.skipIf(!trace("opencode-event.jsonl"))("the recorded events of opencode", () => {
-  it("give the text of every answer and thought, and none of the user's", () => {
+  it("yield the text of every answer and thought, but not the user's", () => {
     const read = createPartEventReader(() => 1_000);
     const whole = new Map<string, string>();
     const events = linesOf(trace("opencode-event.jsonl")).flatMap(({ event }) => {
@@ -75,13 +75,13 @@ describe.skipIf(!trace("opencode-event.jsonl"))("the recorded events of opencode
     });
     expect(whole.size).toBeGreaterThan(10);
     expect(textsOf(events)).toEqual(whole);
-    // The deltas alone give the same.
+    // The deltas alone yield the same texts.
     expect(textsOf(events.filter(({ type }) => type !== "end"))).toEqual(whole);
   });
 });
 
 describe.skipIf(!trace("claude-hooks.jsonl"))("the recorded hooks of Claude Code", () => {
-  it("give the text of every message, whatever the order of its lines", () => {
+  it("yield the text of every message for any order of its lines", () => {
     const bodies = linesOf(trace("claude-hooks.jsonl")).flatMap(({ ev, body }) =>
       ev === "req" ? [body] : [],
     );

@@ -13,7 +13,7 @@ import { createOpenCodeStreams, type OpenCodeStreams } from "../../../src/server
 import { openCodePartId, openCodeSessionId } from "../../../src/sources/opencode/reader.ts";
 import { eventually } from "../../eventually.ts";
 
-// The plugin as it is installed; of opencode there are its events, as opencode 1.18.33 was recorded, and its client.
+// The installed plugin, with recorded events of opencode 1.18.33 and a client that stands in for opencode's.
 
 const SESSION = "ses_deb247308ffeYhduk9Z5UOW0q0";
 
@@ -24,16 +24,16 @@ let live: LiveEvent[];
 let is_attached: boolean;
 /** Sessions whose input may have changed. */
 let changed: string[];
-/** What opencode's API says to a call. */
+/** The error that opencode's API returns. */
 let refusal: unknown;
 let socket: HookSocket;
-/** What the plugin asked of opencode's API. */
+/** Calls of the plugin to opencode's API. */
 let posted: { url: string; body: unknown }[];
 let sendEvent: (event: object) => Promise<void>;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "opencode-"));
   posted = [];
-  // Of this test only: connections of the one before may still close.
+  // A new array per test: connections of the previous test may still be closing.
   const events: LiveEvent[] = [];
   live = events;
   is_attached = true;
@@ -155,7 +155,7 @@ it("answers a question by its labels, in the order of the questions", async () =
   );
 });
 
-describe("what a session writes", () => {
+describe("the live output of a session", () => {
   const session_id = openCodeSessionId(SESSION);
   const event = (type: string, properties: object) =>
     sendEvent({ type, properties: { sessionID: SESSION, ...properties } });
@@ -189,7 +189,7 @@ describe("what a session writes", () => {
     ]);
   });
 
-  it("is not reported without consent, nor are prompts sent", async () => {
+  it("is not reported without consent, and prompts are not sent", async () => {
     is_attached = false;
     await event("message.updated", { info: { id: "msg_2", role: "assistant" } });
     await part({ text: "", time: { start: 1_000 } });
@@ -200,7 +200,7 @@ describe("what a session writes", () => {
     await expect(streams.input.prompt(session_id, "Go on")).rejects.toThrow("not open");
   });
 
-  it("can be followed by prompts and a stop, which opencode may refuse", async () => {
+  it("accepts prompts and a stop, and reports a refusal by opencode", async () => {
     expect(streams.input.accepts(session_id)).toBe(false);
     await event("session.updated", {});
     await eventually(() => expect(streams.input.accepts(session_id)).toBe(true));
@@ -217,7 +217,7 @@ describe("what a session writes", () => {
     );
   });
 
-  it("ends with the process, and goes on with the next daemon", async () => {
+  it("ends with the process, and continues after a daemon restart", async () => {
     await event("session.updated", {});
     await eventually(() => expect(streams.input.accepts(session_id)).toBe(true));
     await socket.close();

@@ -12,7 +12,7 @@ import { eventually } from "../../eventually.ts";
 import { uuidOf } from "../../uuid-of.ts";
 import { createMemorySessions } from "../memory-sessions.ts";
 
-// Prompts over HTTP to Codex's app server as Codex 0.169.0 was recorded, behind a real socket.
+// Prompts over HTTP to a replay of Codex 0.169.0's app server on a real socket.
 
 const THREAD = "01a214d3-dab6-76f3-9340-93eef13ec01d";
 
@@ -21,9 +21,9 @@ let http: Server;
 let sockets: WebSocketServer;
 let attach: Attach;
 let app: Hono;
-/** What the server says to new turns. */
+/** The error with which the server refuses new turns. */
 let refusal: string | undefined;
-/** The texts of the turns that were begun. */
+/** The texts of the started turns. */
 let begun: string[];
 
 interface Message {
@@ -104,13 +104,13 @@ const send = async (message: string, text: string): Promise<number> => {
   return status;
 };
 
-it("delivers a message once, however often it is sent", async () => {
+it("delivers a repeated message once", async () => {
   expect(await Promise.all([send("one", "Count"), send("one", "Count")])).toEqual([200, 200]);
   expect(await send("one", "Count")).toBe(200);
   expect(begun).toEqual(["Count"]);
 });
 
-it("delivers a message that the agent refused when it is sent again", async () => {
+it("delivers a message on retry after the agent refused it", async () => {
   refusal = "the thread is under review";
   expect(await send("one", "Count")).toBe(409);
   refusal = undefined;
