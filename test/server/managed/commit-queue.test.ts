@@ -223,7 +223,7 @@ describe("history.db", () => {
       await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
       await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
     }
-    // Somebody else wrote where this session is to write next.
+    // Another writer used this session's next position.
     const other = new DatabaseSync(path());
     other.prepare("INSERT INTO history (session_id, position, event) VALUES (?, 5, '{}')").run(bad);
     const waits = at.send(bad, promptOf("More"), "queue");

@@ -48,7 +48,7 @@ const agents = (environment: Record<string, string> = {}, keys: [string, string]
   });
 const entry = (of: ReturnType<typeof agents>, id: string) => of.find(id)?.entry;
 
-/** Ends the daemon if one runs, and starts it again. */
+/** Stops the daemon if it is running, and starts it. */
 async function restart(): Promise<ManagedSessions> {
   await hosted?.close();
   hosted = createManagedSessions({ folder, agents: agents() });
@@ -389,7 +389,7 @@ describe("an agent that speaks the Agent Client Protocol, in a session", () => {
     await at.start(id, { agent: "theirs", cwd: folder, prompt: promptOf("Look") });
     await eventually(() => expect(at.get(id)?.requests).toHaveLength(1));
     expect(at.get(id)?.control).toMatchObject({ state: "waiting", can_fork: false, can_steer: false });
-    // What is steered into an agent that cannot take it waits for its turn's end.
+    // A prompt steered into an agent that cannot be steered is queued until the turn ends.
     await at.send(id, promptOf("And?"), "steer");
     expect(at.get(id)?.control?.queued).toMatchObject([{ text: "And?" }]);
     const part = [...((await at.open(id))?.transcript.parts ?? [])].find((one) => one?.type === "request");

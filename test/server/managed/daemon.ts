@@ -8,30 +8,30 @@ import { outputChannel, serverMessage } from "../../../src/protocol.ts";
 import { bareEnvironment } from "../../environment.ts";
 import { expectNoSecrets } from "../../secrets.ts";
 
-/** A real daemon in a process of its own, spoken to as a program does. */
+/** A real daemon in a child process, used through its API. */
 export interface Daemon {
   process: ChildProcess;
   origin: string;
-  /** What lets a program in. */
+  /** The bearer token of the API. */
   headers: Record<string, string>;
-  /** All that it printed so far. */
+  /** Its output so far. */
   output(): string;
   post(path: string, body: unknown): Promise<{ status: number; body: unknown }>;
   get(path: string): Promise<unknown>;
-  /** Follows a session as a page does. */
+  /** Subscribes to a session as a page does. */
   follow(session_id: string): Promise<Follower>;
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 
 export interface Follower {
   readonly transcript: Transcript | undefined;
-  /** Messages of the socket so far. */
+  /** Messages received on the socket so far. */
   readonly received: number;
 }
 
 const main = resolve(import.meta.dirname, "../../../src/server/cli/main.ts");
 
-/** Starts a daemon for a person whose home and data are in this folder. `port` 0: any. `env`: beside the home. */
+/** Starts a daemon whose home and data folders are in `folder`. `port` 0: any free port. `env`: more variables. */
 export async function startDaemon(
   folder: string,
   { port = 0, env = {} }: { port?: number; env?: Record<string, string> } = {},

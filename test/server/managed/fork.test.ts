@@ -13,12 +13,12 @@ import { type Play, played, promptOf, words } from "./play.ts";
 
 let folder: string;
 let hosted: ManagedSessions;
-/** What the agent knew when it was asked last: the texts of its context. */
+/** The texts of the agent's context at its last prompt. */
 let known: string[];
-/** That of the agent that was asked last. */
+/** The host of the last prompted agent. */
 let host: AgentHost;
 
-/** Says how many it knows of; starts a run where it is told to, or waits to be stopped. */
+/** Replies with the number of prompts in its context. Some prompts make it start a run or wait for a stop. */
 const play: Play = async (stage, prompt, signal) => {
   host = stage.host;
   const system = systemPrompt({
@@ -46,7 +46,7 @@ const play: Play = async (stage, prompt, signal) => {
   if (said?.type === "text" && said.text.startsWith("Log")) {
     const path = join(host.files, `${said.text}.log`);
     writeFileSync(path, `whole of ${said.text}`);
-    // Others name what is not theirs.
+    // Paths that the session does not own.
     const others = join(folder, "files", "other", "other.log");
     mkdirSync(dirname(others), { recursive: true });
     writeFileSync(others, "another session's");
@@ -159,7 +159,7 @@ describe("a fork", () => {
   it("links to runs that were started before it, which still belong to the original session", async () => {
     const after = promptOf("After");
     const id = await session(promptOf("Delegate"), after);
-    // The list tells changes a moment later.
+    // The list publishes changes with a delay.
     const child = await eventually(() => {
       const run = hosted.list().find(({ parent }) => parent?.session_id === id)?.id;
       expect(run).toBeDefined();
@@ -173,7 +173,7 @@ describe("a fork", () => {
     );
     expect(runs).toMatchObject([{ session_id: child }]);
     expect(hosted.get(child ?? "")?.parent).toEqual({ session_id: id, tool_call_id: "task" });
-    // The fork of a run is no run.
+    // The fork of a run is not a run.
     const [prompt] = (await hosted.open(child ?? ""))?.transcript.parts ?? [];
     const other = randomUUID();
     await hosted.fork(child ?? "", {
@@ -188,7 +188,7 @@ describe("a fork", () => {
 });
 
 describe("the files in a fork's history", () => {
-  /** Each picture of the session as the page gets it and as its agent finds it, by its path in the history. */
+  /** Each image of the session by its path in the history: as the page gets it, and as the agent reads it. */
   const pictures = async (id: string) => {
     const parts = [...((await hosted.open(id))?.transcript.parts ?? [])];
     return await Promise.all(

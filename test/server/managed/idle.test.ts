@@ -36,7 +36,7 @@ it("keeps only the row of a session without viewers, and reopens it for earlier 
   if (!held) throw new Error("There is no session.");
   const row = JSON.stringify(at.get(id));
   await eventually(async () => {
-    // Opened anew, it is another life of the channel.
+    // Reopening starts a new epoch of the channel.
     await new Promise((resolve) => setTimeout(resolve, 10));
     expect((await at.open(id))?.epoch).not.toBe(held.epoch);
   });

@@ -194,7 +194,7 @@ describe("frames that an agent pushes", () => {
     expect(await push(numbered.slice(3))).toEqual(body(6, 2, 11));
     expect(await push(numbered)).toEqual(body(0, 11, 11));
     expect(await shown()).toEqual(transcript);
-    // Another life of the sender counts anew.
+    // A restarted sender counts from the beginning.
     expect(await push([{ type: "todo.change", at, todos: [], epoch: "two", seq: 1 }])).toMatchObject({
       body: { applied: 1, seq: 1 },
     });
@@ -287,7 +287,7 @@ describe("frames that an agent pushes", () => {
     expect(reply.status).toBe(422);
     expect(reply.body.error).toMatchObject({ code, line: before.length + lines.length });
     expect(reply.body.error.message).toContain(words_of_it);
-    // What came before is stored, nothing behind it was looked at, and what is right goes on from there.
+    // Earlier lines are stored, later ones are not processed, and a valid push continues from there.
     const kept = (await hosted.open(id))?.transcript.parts.length;
     expect(kept).toBe(code === "tool_call_in_open_part" || code === "offset_gap" ? 3 : 1);
     const again = await push(text.split("\n").at(-2) ?? "");
@@ -362,7 +362,7 @@ describe("frames that an agent pushes", () => {
       open.write(lines.slice(0, 5).join(""), () => resolve(open));
     });
     await eventually(async () => expect(await shown()).toEqual(["prompt: Go", "text: Hello, "]));
-    // Half a line is no line.
+    // An incomplete line is not applied.
     sending.write(lines[5]?.slice(0, 40));
     sending.destroy();
     expect(await push(numbered)).toMatchObject({ body: { applied: 6, repeated: 5 } });
@@ -547,23 +547,20 @@ describe("a foreign stream that is pushed", () => {
     ["numbered", numbered, "&epoch=a", "&epoch=b"],
     ["not numbered", whole, "", ""],
     ["not numbered", whole, "&epoch=a", "&epoch=b"],
-  ])(
-    "ends what frames left open that are %s, and is shown after it (%#)",
-    async (_, frames, first, second) => {
-      expect((await push(frames.slice(0, 5))).status).toBe(200);
-      for (const epoch of [first, second]) {
-        expect((await push(sse, `?format=ai-sdk${epoch}`)).status).toBe(200);
-      }
-      expect(await shown()).toEqual([
-        "prompt: Go",
-        "text: Hello, ",
-        expect.stringContaining("The stream ended before its source had ended it"),
-        "text: Hello from elsewhere.",
-        "text: Hello from elsewhere.",
-      ]);
-      expect(hosted.get(id)?.status).toBe("completed");
-    },
-  );
+  ])("ends what %s frames left open, and is shown after them (%#)", async (_, frames, first, second) => {
+    expect((await push(frames.slice(0, 5))).status).toBe(200);
+    for (const epoch of [first, second]) {
+      expect((await push(sse, `?format=ai-sdk${epoch}`)).status).toBe(200);
+    }
+    expect(await shown()).toEqual([
+      "prompt: Go",
+      "text: Hello, ",
+      expect.stringContaining("The stream ended before its source had ended it"),
+      "text: Hello from elsewhere.",
+      "text: Hello from elsewhere.",
+    ]);
+    expect(hosted.get(id)?.status).toBe("completed");
+  });
 
   it.each(["hangs", "is lost with the daemon"])(
     "without an epoch, whose connection %s, is over when another begins",
@@ -634,7 +631,7 @@ describe("a foreign stream that is pushed", () => {
       };
       if (how === "body") expect(await send(cut)).toMatchObject({ applied: 3 });
       else expect(await send(`${cut}data: {"type": "RUN_FIN`, false)).toBe("cut_off");
-      // Less than there was says nothing of how it would end.
+      // A shorter push than before does not show how the stream ends.
       expect(await send(cut.slice(0, cut.indexOf("data", 1)))).toMatchObject({ applied: 0 });
       expect(await look()).toEqual(["write ", "State"]);
       await stop();
@@ -660,14 +657,14 @@ describe("a foreign stream that is pushed", () => {
     };
     await send(events.slice(0, 4).join(""), "one");
     const rest = send(sse, "one");
-    // Behind its frames, and before the commit that writes them.
+    // After its frames were applied, and before the commit that stores them.
     await setImmediate();
     await Promise.all([rest, send(sse, "two")]);
     expect(await shown()).toEqual(["text: Hello from elsewhere.", "text: Hello from elsewhere."]);
   });
 
   it("is rejected at the line of the event that violates the order, however its bytes are split", async () => {
-    // A message ends once: one that is sent again behind another epoch has ended before.
+    // A message ends only once. One that is sent again after another epoch has already ended.
     await push(sse, "?format=ai-sdk&epoch=one");
     await push([{ ...numbered[0], epoch: "two" }]);
     const text = `: ping\n\n\n${sse}`;

@@ -16,7 +16,7 @@ function program(name: string, mode = 0o755): void {
   writeFileSync(join(folder, "bin", name), "#!/bin/sh\n");
   chmodSync(join(folder, "bin", name), mode);
 }
-/** The entries of agents that are no providers, by what is on the PATH. */
+/** The agents other than providers that are offered for the programs on the PATH. */
 const offered = () =>
   configuredAgents({
     config: readConfig(folder),

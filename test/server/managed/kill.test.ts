@@ -45,7 +45,7 @@ afterAll(async () => {
 
 const partsOf = ({ parts }: Transcript) => [...parts].flatMap((part) => part ?? []);
 
-/** What the store holds of a session, read past the daemon. */
+/** The parts of a session in the store, read without the daemon. */
 function stored(session_id: string): TranscriptPart[] {
   const database = new DatabaseSync(join(folder, "data/history.db"), { readOnly: true });
   const rows = (table: string, column: string) =>
@@ -61,7 +61,7 @@ function stored(session_id: string): TranscriptPart[] {
   return partsOf(frames.reduce(accumulate, emptyTranscript(session_id)));
 }
 
-/** Whether a part says all that was seen of it. */
+/** Whether a part contains everything that was shown of it before. */
 function expectKept(now: TranscriptPart | undefined, seen: TranscriptPart, index: number) {
   const where = `part ${index}, ${seen.type}`;
   expect(now?.id, where).toBe(seen.id);
@@ -98,9 +98,9 @@ it(`a daemon killed at ${KILLS} moments while working loses nothing that was sho
       });
       expect(reply).toEqual({ status: 201, body: { session_id } });
     } else {
-      // Replies that were lost with the daemon: all are sent again.
+      // Sends everything again, since the kill may have lost the replies.
       for (const sent of prompts) expect(await send(sent)).toEqual({ status: 200, body: {} });
-      // The client has what the store has, all that was seen before, and nothing open.
+      // The client equals the store, has everything shown before, and has no open parts.
       const follower = await daemon.follow(session_id);
       await eventually(() => expect(follower.transcript).toBeDefined());
       const reopened = follower.transcript;
@@ -122,7 +122,7 @@ it(`a daemon killed at ${KILLS} moments while working loses nothing that was sho
     const until = follower.received + 1 + Math.floor(random() * 60);
     await eventually(() => expect(follower.received).toBeGreaterThanOrEqual(until));
     await daemon.kill("SIGKILL");
-    // Of a session that is longer than a page only the end is here.
+    // A session longer than a page is loaded only at its end.
     const before = stored(session_id);
     seen = before.map((part, index) => follower.transcript?.parts.at(index) ?? part);
     expect(before.length).toBeGreaterThanOrEqual(follower.transcript?.parts.length ?? 0);

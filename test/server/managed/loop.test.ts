@@ -51,7 +51,7 @@ const scripts = {
   quick: script("quick", { parts: [{ text: "Quick." }] }),
 };
 
-/** A daemon's end leaves the turns as they are on disk: what comes next is the same after a kill. */
+/** A shutdown leaves turns on disk unfinished, like a kill does. */
 async function restart(): Promise<ManagedSessions> {
   for (const hosted of running) await hosted.close();
   running.clear();
@@ -87,7 +87,7 @@ async function shown(hosted: ManagedSessions, id: string): Promise<string[]> {
   const session = await hosted.open(id);
   const parts =
     session === undefined ? [] : [...session.transcript.parts].filter((part) => part !== undefined);
-  // The ids of calls are made anew every time.
+  // The ids of calls differ in each run.
   return story(parts).map((line) => line.replace(/call_\w+ /, ""));
 }
 
@@ -103,7 +103,7 @@ describe("Verbatim's own loop in a daemon", () => {
         return { run: run.id, request_id: run.requests[0].request_id };
       });
     const asked = await waiting(first);
-    // The other run and the calls that need no answer are over by then.
+    // The other run and the calls that need no approval have ended by then.
     await eventually(async () => expect(await shown(first, id)).toContain("result success Quick."));
     await eventually(async () =>
       expect(await shown(first, asked.run)).toContain("result success No file matches."),

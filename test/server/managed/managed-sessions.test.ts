@@ -56,7 +56,7 @@ const echo: Play = async (stage, prompt) => {
   return "completed";
 };
 
-/** Says when it began, then waits to be stopped. */
+/** Starts a call, then waits to be stopped. */
 const hang: Play = async (stage, _prompt, signal) => {
   stage.call("long", "shell");
   await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
@@ -246,7 +246,7 @@ describe("a managed session", () => {
     ["stop", "interrupted"],
     ["failure", "failed"],
   ] as const)(
-    "holds what is queued after a %s, and begins it before what is sent then",
+    "holds queued prompts after a %s, and starts them before prompts sent later",
     async (_, status) => {
       let release = () => {};
       const hosted = open(async (stage, prompt, signal) => {
@@ -309,8 +309,8 @@ describe("a managed session", () => {
   });
 
   it.each([
-    ["holds it still", []],
-    ["begins it before what was sent meanwhile", ["Two"]],
+    ["keeps holding it", []],
+    ["starts it before prompts sent meanwhile", ["Two"]],
   ])("compacts while a prompt is held, and %s", async (_, meanwhile) => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const play: Play = async (stage, prompt, signal) => {
@@ -577,7 +577,7 @@ it("shows the event that each part was made from, not others that refer to it", 
     host.emit({ ...common, type: "message.part_end", part_id: text_id, text: "I look." });
     const call = { part_id: call_id, tool_call_id: "c", tool_name: "bash", arguments_json: "{}" };
     host.emit({ ...common, type: "message.tool_call", message_id, ...call });
-    // Agents that are driven by a protocol tell all this before the message that made the call has ended.
+    // Agents that are driven by a protocol emit all this before the message with the call ends.
     host.emit({ ...common, type: "task.metadata", tool_call_id: "c", metadata: { of: text_id } });
     const request = { request_id, kind: "question" as const, title: note_id, options: [] };
     host.emit({ ...common, type: "request.open", request });

@@ -5,15 +5,15 @@ import type { MediaPart } from "../../../src/model/messages/part.ts";
 import type { Transcript } from "../../../src/model/transcript/transcript-state.ts";
 import type { AgentKind, Agents } from "../../../src/server/managed/agents.ts";
 
-/** What a played agent does in a turn: with its host, by hand. */
+/** The behaviour of a scripted agent in one turn. */
 export type Play = (stage: Stage, prompt: Prompt, signal: AbortSignal) => Promise<TurnOutcome>;
 
-/** Small steps that a play is made of. */
+/** The actions of a scripted agent. */
 export interface Stage {
   readonly host: AgentHost;
-  /** A whole model call with this text, in deltas of a few characters; or (`ends`) one that is never ended. */
+  /** Emits a model call with this text in deltas of a few characters. If `ends` is false, the call never ends. */
   say(text: string, signal?: AbortSignal, ends?: boolean): Promise<void>;
-  /** A model call that makes this call; its result is told by `result`. */
+  /** Emits a model call with this tool call. `result` emits the result. */
   call(tool_call_id: string, tool_name: string, input?: unknown): void;
   result(tool_call_id: string, output_text: string, parts?: MediaPart[]): void;
   interrupt(): void;
@@ -22,7 +22,7 @@ export interface Stage {
 function createStage(host: AgentHost): Stage {
   const { session_id } = host;
   const emit = (frame: DistributiveOmit<Frame, "session_id" | "at">) =>
-    // The union's members each get the two fields back that the caller left out.
+    // Adds the two fields that the caller omitted to each member of the union.
     host.emit({ session_id, at: host.now(), ...frame } as Frame);
   const start = () => {
     const message_id = randomUUID();
@@ -74,7 +74,7 @@ export interface PlayedOptions {
   takes_images?: boolean;
 }
 
-/** One kind of agent, `player`, that does what the test says. */
+/** A configuration with one agent, `player`, that runs this play. */
 export function played(play: Play, options: PlayedOptions = {}): Agents {
   const { resume, compact } = options;
   const unasked: Prompt = { message_id: randomUUID(), parts: [] };
@@ -112,7 +112,7 @@ export const promptOf = (text: string, message_id: string = randomUUID()): Promp
   parts: [{ type: "text", text }],
 });
 
-/** The transcript in words: one line for each part. */
+/** The transcript as text, with one line for each part. */
 export function words({ parts }: Transcript): string[] {
   return [...parts].flatMap((part) => {
     switch (part?.type) {

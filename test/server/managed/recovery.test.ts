@@ -21,7 +21,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A daemon's end leaves the turns as they are on disk: what comes next is the same after a kill. */
+/** A shutdown leaves turns on disk unfinished, like a kill does. */
 async function restart(
   play: Play,
   options: PlayedOptions = {},

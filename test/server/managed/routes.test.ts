@@ -168,7 +168,7 @@ describe("the routes of managed sessions", () => {
     const reply = await post("/api/sessions", body());
     expect(reply.status).toBe(status);
     expect(reply.body.error.message).toContain(field);
-    // Not the list, which tells changes a moment later.
+    // `recent` is updated at once, while the list publishes changes with a delay.
     expect(hosted.recent()).toEqual([]);
   });
 

@@ -39,7 +39,7 @@ const shown = async (at: ManagedSessions, id: string) => {
 const idle = (at: ManagedSessions, id: string) =>
   eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
 
-/** Starts as many runs at once as its prompt says; a run streams its own name over and over. */
+/** Starts the number of concurrent runs in its prompt. Each run streams its name repeatedly. */
 const parent: Play = async (stage, prompt, signal) => {
   const [said] = prompt.parts;
   const text = said?.type === "text" ? said.text : "";
@@ -61,7 +61,7 @@ describe("runs", () => {
     const at = open(parent);
     const id = await begin(at, "20");
     await idle(at, id);
-    // The list tells changes a moment later.
+    // The list publishes changes with a delay.
     const rows = await eventually(() => {
       const runs = at.list().filter((row) => row.parent?.session_id === id);
       expect(runs).toHaveLength(20);
@@ -152,7 +152,7 @@ describe("runs", () => {
     const id = await begin(at);
     await idle(at, id);
     expect(seen).toEqual(["running of c", "true"]);
-    // A call that its agent left open is told as failed, where nobody stopped it.
+    // A call that its agent left open counts as failed unless it was stopped.
     expect(await shown(at, id)).toContain("call: task error");
   });
 });
@@ -227,7 +227,7 @@ it("the runs below a session are found in linear time", () => {
       used_at: 0,
     });
     const ids = Array.from({ length: count }, (_, n) => `run-${n}`);
-    // Half of them are the session's own, and each of these has one of its own.
+    // Half of the runs belong to the session, and each of these has one nested run.
     const entries = ids.map((id, n) => entryOf(id, n % 2 === 0 ? "top" : `run-${n - 1}`));
     const none = () => {
       throw new Error("Nothing is started here.");
