@@ -97,7 +97,7 @@ function ask(path: string, init: RequestInit & { headers?: Record<string, string
   return app.request(path, { ...init, headers });
 }
 
-/** The reply, which must be what the protocol says. */
+/** The reply, validated against the protocol. */
 async function read<Reply>(path: string, schema: z.ZodType<Reply>): Promise<Reply> {
   const reply = await ask(path);
   expect(reply.status, path).toBe(200);
@@ -242,7 +242,7 @@ describe("the API", () => {
       return (await read(`/api/sessions/${id}/search?${new URLSearchParams({ q: query })}`, searchReply))
         .total;
     };
-    // All of ASCII that is printed, letters whose other case has another length, and what has two units.
+    // Printable ASCII, letters whose length changes with their case, and surrogate pairs.
     const ascii = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index));
     const units = [...ascii, ..."\n\tßẞİıŉﬁΐςK𐐀é", "👍🏽", "👩\u200d👩\u200d👧"];
     for (const unit of units) expect(await total(`before${unit}behind`, unit), unit).toBe(1);

@@ -38,7 +38,7 @@ function start(): Sessions {
   });
 }
 
-/** Of each file, the bytes that the archive has. */
+/** The archived bytes of each file. */
 function archived(): Map<string, Buffer> {
   const { store } = openStore({ folder: join(folder, "data"), now: Date.now });
   if (!store) throw new Error("There is no store.");
@@ -62,7 +62,7 @@ it("archives a file that was only read for its rows, byte for byte, and shows it
   try {
     await eventually(() => expect(first.status().index.done).toBe(true));
     for (const id of files.keys()) parts.set(id, first.get(id)?.parts ?? 0);
-    // It may end in the middle: the next goes on.
+    // The daemon may end halfway; the next one continues.
   } finally {
     await first.close();
   }

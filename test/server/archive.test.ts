@@ -56,7 +56,7 @@ async function stop(sessions: Sessions): Promise<void> {
   await sessions.close();
 }
 
-/** Runs a daemon until every session file that is there is in the archive, byte for byte. */
+/** Runs a daemon until the archive contains every existing session file, byte for byte. */
 async function archiveAll(): Promise<void> {
   const names = readdirSync(join(folder, "agent", "sessions")).map((name) => basename(name, ".jsonl"));
   await eventually(async () => {
@@ -69,7 +69,7 @@ async function archiveAll(): Promise<void> {
   });
 }
 
-/** The text of every file's archive. Of two files that stood at one path, the one that is there. */
+/** The archived text of every file. For a path with two files, that of the existing one. */
 function archived(): Map<string, string> {
   const { store } = openStore({ folder: data, now: Date.now });
   if (!store) throw new Error("There is no store.");
@@ -81,7 +81,7 @@ function archived(): Map<string, string> {
   }
 }
 
-/** The text of all that is archived of files that stood at a path, the oldest first. */
+/** The archived texts of all files that were at a path, oldest first. */
 function archivedAt(wanted: string): string[] {
   const { store } = openStore({ folder: data, now: Date.now, read_only: true });
   if (!store) throw new Error("There is no store.");
@@ -166,7 +166,7 @@ describe("a session stays complete", () => {
       expected.set(name, [...(said.length > 0 ? said : [name]), text]);
     };
     for (let kill = 0; kill < 20; kill++) {
-      // New files and grown ones, in another order each time: names that sort before what was there come first.
+      // New and grown files in a different order each time: new names sort before existing ones.
       grow(`${99 - kill}`, kill);
       grow(`${99 - (kill >> 1)}`, kill + 100);
       grow(`${99 - (kill >> 2)}`, kill + 200);
@@ -187,7 +187,7 @@ describe("a session stays complete", () => {
 });
 
 describe("for a replaced file", () => {
-  /** As an editor writes it, and as a file comes back from a backup: the text in a file of its own, moved to its place. */
+  /** Replaces a file as editors and backups do: writes the text to a new file, and renames it. */
   function replace(name: string, text: string): string {
     const fresh = join(folder, "fresh");
     writeFileSync(fresh, text);
@@ -245,7 +245,7 @@ describe("for a replaced file", () => {
   });
 });
 
-/** Runs a daemon in a process of its own and kills it when it has printed so many dots. */
+/** Runs a daemon in a child process, and kills it after it has printed this many dots. */
 async function killedAfter(dots: number): Promise<void> {
   const script = join(import.meta.dirname, "archiving-daemon.ts");
   const child = spawn(

@@ -47,7 +47,7 @@ const RACES = 1_000;
 const OWN = "own".repeat(2_000);
 const SECRET = "secret".repeat(1_000);
 
-/** Swaps a file for a link to the secret one, and a folder for a link to where the secret lies, as fast as it goes. */
+/** Repeatedly swaps a file for a link to the secret file, and a folder for a link to its folder, without pauses. */
 function startSwapping(results: string): { stop(): Promise<void> } {
   const outside = join(folder, "outside");
   mkdirSync(join(results, "real"), { recursive: true });
@@ -212,7 +212,7 @@ describe("brute force", { timeout: 120_000 }, () => {
     const doors = await open(createMemorySessions(), "correct horse battery");
     const body = (password: string) => JSON.stringify({ password });
     const TRIES = 60;
-    // Every request is let in up to its body; then all bodies are sent.
+    // Sends the headers of all requests first, and then all bodies.
     const sockets = await Promise.all(
       Array.from({ length: TRIES }, (_, n) => {
         const text = body(n === TRIES - 1 ? "correct horse battery" : `guess number ${n}`);
@@ -298,7 +298,7 @@ describe("a slow request", () => {
         }, 100);
         closing.push(() => clearInterval(timer));
         await closed;
-        // Twice as long on a machine that does other work; a limit of another size is still told from this one.
+        // Allows twice the limit for a busy machine, which still distinguishes the two limits.
         expect(performance.now() - began, what).toBeLessThan(what.startsWith("a body") ? 60_000 : 20_000);
       }),
     );
@@ -317,7 +317,7 @@ describe("a provider's key", { timeout: 120_000 }, () => {
     });
     await new Promise<void>((resolve) => provider.listen(0, "127.0.0.1", resolve));
     closing.push(() => provider.close());
-    // A server on a port has an address of this kind; strings are for pipes.
+    // The address of a TCP server is an object; a string is the path of a pipe.
     const base_url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`;
     mkdirSync(join(folder, "data"), { recursive: true });
     const own = { wire: "chat-completions", base_url, key_variable: "OWN_KEY", models: ["model-1"] };

@@ -4,7 +4,7 @@ import { emptySummary } from "../../src/model/transcript/summarize.ts";
 import { createChangeLog } from "../../src/server/live/change-log.ts";
 import { uuidOf } from "../uuid-of.ts";
 
-test("the changes after any kept change lead to the current list, with each session in one of them", () => {
+test("applying the changes after any kept change gives the current list, with each session changed at most once", () => {
   const MOST = 6;
   const ids = ["a", "b", "c", "d"].map(uuidOf);
   const one = fc.record({ id: fc.constantFrom(...ids), turns: fc.option(fc.nat(9), { nil: undefined }) });

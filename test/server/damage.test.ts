@@ -111,7 +111,7 @@ function damages(random: () => number): Damage {
   };
 }
 
-/** A store is checked whole as it is opened, or is too large for that. */
+/** A store is checked completely when it is opened, unless it is above the size limit. */
 const CHECKED: [string, { check_limit?: number }][] = [
   ["", {}],
   [", unchecked,", { check_limit: 0 }],
@@ -141,7 +141,7 @@ describe("a store with flipped, missing or overwritten bytes", {
         try {
           await eventually(() => expect(sessions.status().index.done).toBe(true));
           for (let n = 0; n < FILES; n += 1) {
-            // The agents' files are there: everything is shown, whatever became of the store.
+            // The agents' files exist, so everything is shown despite the damaged store.
             expect(await shown(sessions, sessionId(`${n}`)), `round ${round}`).toEqual([
               `prompt: Prompt ${n}`,
               ...Array.from({ length: 5 }, (_, m) => `text: ${m} ${talk(n)}`),
@@ -153,7 +153,7 @@ describe("a store with flipped, missing or overwritten bytes", {
         } finally {
           await sessions.close();
         }
-        // The next start: no second time, and what is archived is what the files hold, or is said to be damaged.
+        // The next start does not quarantine again. The archive equals the files, or its damage is reported.
         renameSync(agent(), `${agent()} away`);
         const again = openFiles(data, limits);
         try {
@@ -206,7 +206,7 @@ describe("a store with flipped, missing or overwritten bytes", {
             if (!lines) counts.unreadable += 1;
             else if (lines[1] !== `text: ${talk(7)}`) counts.differs += 1;
           }
-          // It can be worked with, and a second daemon may look.
+          // The store is usable, and a second daemon can read it.
           const id = randomUUID();
           const start = async (): Promise<boolean> => {
             hosted.start(id, { agent: "player", cwd: base, prompt: promptOf("New") }).catch(() => {});
@@ -218,7 +218,7 @@ describe("a store with flipped, missing or overwritten bytes", {
             return isDone();
           };
           if (!(await start())) {
-            // Where a write was the first to meet the damage, the next start finds all of it.
+            // If a write found the damage first, the next start quarantines the store.
             expect(limits.check_limit, `round ${round}`).toBe(0);
             counts.found_later += 1;
             await hosted.close();
@@ -263,7 +263,7 @@ describe("a store with flipped, missing or overwritten bytes", {
     await hosted.close();
     hosted = begin();
     await hosted.send(working, promptOf("Hang"), "queue");
-    // The daemon's end leaves a turn as a kill does.
+    // A shutdown leaves the turn unfinished, like a kill does.
     await hosted.close();
     const file = join(data, "history.db");
     const bytes = readFileSync(file);
@@ -314,7 +314,7 @@ describe("a store with flipped, missing or overwritten bytes", {
     cpSync(good, data, { recursive: true });
     const first = createManagedSessions({ folder: data, agents });
     const file = join(data, "history.db");
-    // Behind the first one's back, which has read its rows.
+    // Damages the store after the first daemon has read its rows.
     const whole = readFileSync(file);
     for (let at = 4_096; at < whole.length; at += 4_096) whole.fill(0xa5, at, at + 2_048);
     writeFileSync(file, whole);

@@ -13,7 +13,7 @@ const FIXTURES = join(ROOT, "test/providers/fixtures");
 const folder = mkdtempSync(join(tmpdir(), "verbatim-decode-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The command as it is called, with what it is given on standard input. */
+/** Runs the command with these arguments and this standard input. */
 function decode(
   args: readonly string[],
   input?: Uint8Array,

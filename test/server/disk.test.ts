@@ -18,7 +18,7 @@ import { MIGRATIONS, openStore } from "../../src/store/sqlite/session-store.ts";
 import { LONG, times } from "../long.ts";
 import { seeded } from "../seeded.ts";
 
-/** The layer that fails writes is built where it is needed: from failing-disk.c, with the system's compiler. */
+/** The library that fails writes, built from failing-disk.c with the system's compiler. */
 const library = join(mkdtempSync(join(tmpdir(), "failing-disk-")), "disk.so");
 const built =
   process.platform === "linux" &&
@@ -95,14 +95,14 @@ const expectWhole = (file: string) =>
     file,
   ).toEqual([{ integrity_check: "ok" }]);
 
-/** Positions that are close together at first, where a store is opened, and spread out then. */
+/** Positions that are dense at the start, where a store is opened, and sparse afterwards. */
 const spread = (count: number, last: number) =>
   Array.from({ length: count }, (_, n) => Math.round(1 + (last - 1) * (n / (count - 1)) ** 2));
 
 const FAILING = times(6, 1_000);
 const KILLS = times(6, 500);
 const MIGRATION_KILLS = times(2, 50);
-/** Around the write with which a migration is done, so many. */
+/** Number of writes on each side of a migration's commit at which the process is killed. */
 const AROUND = times(1, 3);
 
 describe.skipIf(!built)(
@@ -132,7 +132,7 @@ describe.skipIf(!built)(
       );
       const all = results.flat();
       expect(all.every(({ struck }) => struck)).toBe(true);
-      // A checkpoint that fails is no write that fails; all else is told.
+      // A failed checkpoint is not reported; all other failures are.
       expect(all.filter(({ told }) => told).length).toBeGreaterThan(all.length * 0.8);
       console.info(`${all.length} failing writes, ${all.filter(({ told }) => told).length} told`);
     });
@@ -145,7 +145,7 @@ describe.skipIf(!built)(
       const marks = new Set<string>();
       let archived = 0;
       for (let kill = 0; kill < KILLS; kill += 1) {
-        // Each third time it is killed while it opens its stores, at first while it makes them.
+        // Every third kill occurs while the stores are opened, and first while they are created.
         const at = kill < 3 ? 4 + kill * 9 : 1 + Math.floor(random() * (kill % 3 === 0 ? 60 : 900));
         const ended = await work(folder, "kill", String(at), hosted, `Life ${kill}`, pushed);
         expect(ended.errors).toBe("");
@@ -188,7 +188,7 @@ describe.skipIf(!built)(
           told.push(String(frame));
         for (const { state } of rows(join(data, "history.db"), "SELECT state FROM session"))
           told.push(String(state));
-        // Each is somewhere once: in history, in what waits to be history, or in the queue.
+        // Each exists exactly once: in the history, in the pending commits, or in the queue.
         const all = told.join("\n");
         for (const words of prompts) expect(all.split(`"${words}"`).length - 1, words).toBe(1);
         for (const words of marks) expect(all.split(`"${words}"`).length - 1, words).toBe(1);
@@ -258,7 +258,7 @@ describe.skipIf(!built)(
           expectWhole(`${file}.version-${MIGRATIONS.length}`);
         }
         if (goesOn) {
-          // The next start brings it to the end.
+          // The next start completes the migration.
           const again = await work(folder, "migrate", "1000000");
           expect(again.errors).toBe("");
           expect(JSON.parse(again.lines[0] ?? "")).toEqual({ opened: true, notices: [] });

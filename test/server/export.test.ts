@@ -39,7 +39,7 @@ function framesOf(format: Format, path: string, bytes: Uint8Array): Map<string, 
 const fold = (session_id: string, frames: readonly Frame[]): Transcript =>
   frames.reduce(accumulate, emptyTranscript(session_id));
 
-/** Everything a transcript shows, without the places of its records: an export stands in another file. */
+/** Everything that a transcript shows, without source positions, which differ in an export. */
 const shownBy = (transcript: Transcript): string =>
   JSON.stringify([[...transcript.turns], [...transcript.parts]], (key, value) =>
     key === "source" ? undefined : value,

@@ -14,7 +14,7 @@ import { createWork } from "./random-frames.ts";
 
 const session_id = uuidOf("disturbed");
 const HEARTBEAT_MS = 50;
-/** Of a client that takes silence for a dead link sooner than a person's would, so that no test waits for it. */
+/** Silence after which the test client treats a connection as dead: shorter than the default, to keep tests fast. */
 const SILENCE_MS = 1_000;
 
 const closing: (() => unknown)[] = [];
@@ -73,11 +73,11 @@ const lastTitle = (session: OpenSession) => {
   return part?.type === "marker" ? part.title : undefined;
 };
 
-/** All parts as the daemon has them, as a page shows them. */
+/** All parts of the daemon, as a page shows them. */
 const expected = (sessions: MemorySessions) =>
   [...sessions.transcript(session_id).parts].map((part) => (part ? wordsOf(part) : "nothing"));
 
-/** Waits until the client has the end of the session, and checks that it has all of it, byte for byte. */
+/** Waits until the client has the end of the session, and expects it to equal the daemon's byte for byte. */
 async function expectSame(session: OpenSession, sessions: MemorySessions, end: string) {
   await eventually(() => expect(lastTitle(session)).toBe(end));
   await eventually(() => expect(session.state.getState().synced).toBe(true));
@@ -85,7 +85,7 @@ async function expectSame(session: OpenSession, sessions: MemorySessions, end: s
   const whole = expected(sessions);
   expect(parts.length).toBe(whole.length);
   for (const [index, part] of parts.entries()) {
-    // Not `toBe`: the difference of two parts of a megabyte is not to be read.
+    // `toBe` would print a diff of megabytes.
     if (part !== whole[index])
       expect(part.slice(0, 2_000), `part ${index}`).toBe(whole[index]?.slice(0, 2_000));
     expect(part === whole[index], `part ${index}`).toBe(true);
@@ -94,15 +94,15 @@ async function expectSame(session: OpenSession, sessions: MemorySessions, end: s
   expect([...(transcript?.turns ?? [])]).toEqual([...sessions.transcript(session_id).turns]);
 }
 
-/** One thing that happens to a connection while an agent writes. */
+/** A fault of a connection while an agent writes. */
 const disturbance = fc.record({
   frames: fc.integer({ min: 0, max: 30 }),
   fault: fc.constantFrom("end", "reset", "half-open", "limit", "refused"),
   latency_ms: fc.constantFrom(0, 0, 0, 3, 20),
   slice: fc.constantFrom(undefined, undefined, 7, 100, 1_400),
-  /** Bytes of the daemon before the fault. */
+  /** Bytes from the daemon before the fault. */
   after: fc.constantFrom(0, 1, 50, 130, 300, 1_000, 5_000, 60_000),
-  /** Whether the client may come back to rest before the next one. */
+  /** Whether the client may synchronize before the next fault. */
   rests: fc.boolean(),
   rewritten: fc.constantFrom(false, false, false, false, false, false, false, true),
 });
@@ -135,7 +135,7 @@ describe("a page behind a broken network", { timeout: LONG ? 900_000 : 180_000 }
             const from = proxy.bytes;
             if (rewritten) sessions.rewrite(session_id, createWork(session_id, seed + frames, 0.01).take(20));
             for (let pushed = 0; pushed < frames; pushed += 1) sessions.push(session_id, work.next());
-            // A heartbeat comes in any case: the daemon never says nothing for long.
+            // A heartbeat arrives in any case.
             const enough = Math.min(after, 150 + frames * 20);
             await eventually(() => expect(proxy.bytes - from).toBeGreaterThanOrEqual(enough));
             if (fault === "end" || fault === "reset") proxy.cut(fault);
@@ -178,12 +178,12 @@ describe("a page behind a broken network", { timeout: LONG ? 900_000 : 180_000 }
           const session = stage.client().follow(session_id);
           for (const burst of bursts) {
             for (let pushed = 0; pushed < burst; pushed += 1) sessions.push(session_id, work.next());
-            // Each burst is a message of its own.
+            // Each burst is a separate message.
             const before = stage.proxy.bytes;
             await eventually(() => expect(stage.proxy.bytes).toBeGreaterThan(before));
           }
           sessions.push(session_id, [marker("The end")]);
-          // The network stays as bad as it is.
+          // The faults remain active.
           await expectSame(session, sessions, "The end");
           for (const kind of ["duplicated", "reordered", "dropped"] as const)
             disturbed[kind] += stage.proxy.disturbed[kind];
@@ -238,7 +238,7 @@ describe("a page behind a broken network", { timeout: LONG ? 900_000 : 180_000 }
     await expectSame(session, sessions, "The end");
     expect(performance.now() - began).toBeGreaterThan(1_000);
     expect(client.connections).toBe(1);
-    // A link that dies in the middle of one is noticed all the same.
+    // A connection that dies during a snapshot is still detected.
     sessions.rewrite(session_id, [...Array.from({ length: 70 }, (_, n) => long(n)), marker("Another end")]);
     const { bytes } = stage.proxy;
     await eventually(() => expect(stage.proxy.bytes).toBeGreaterThan(bytes + 100_000));
@@ -263,7 +263,7 @@ describe("a page behind a broken network", { timeout: LONG ? 900_000 : 180_000 }
     await eventually(() => expect(connection.getState().status).toBe("lost"));
     expect(connection.getState().last_message_at).toBeGreaterThanOrEqual(heard);
     expect(connection.getState().retry_at).toBeGreaterThan(0);
-    // The daemon, too, lets go of the link that nobody answers on.
+    // The daemon also closes the unresponsive connection.
     await eventually(() => expect(stage.doors.live.clients).toBe(0));
     for (let missed = 0; missed < 300; missed += 1) sessions.push(session_id, [marker(`missed ${missed}`)]);
     stage.proxy.heal();

@@ -39,7 +39,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** `idle`: after so long a file's reader is put away, in milliseconds. */
+/** `idle`: time after which a file's reader is evicted, in milliseconds. */
 function start(idle: number, format = claude): Sessions {
   const sessions = createSessions({
     formats: [format],
@@ -109,7 +109,7 @@ it("counts nothing twice for a session that is resumed long after its end was co
   const project = join(folder, "agent", "projects", "-home-ada");
   mkdirSync(project, { recursive: true });
   const file = join(project, `${session_id}.jsonl`);
-  // In the middle of a step: its end was counted with the end of the file.
+  // Within a step, whose end was counted at the end of the file.
   const known = lines.findIndex(
     (line, index) => index > lines.length * 0.7 && line.includes('"stop_reason":"tool_use"'),
   );
@@ -126,7 +126,7 @@ it("counts nothing twice for a session that is resumed long after its end was co
   await eventually(() => expect(figures(sessions.get(session_id))).toEqual(figures(whole.get(session_id))));
 });
 
-/** A new file of Claude Code's, and ways to add lines to it. */
+/** A new Claude Code file, and functions that append lines. */
 function claudeSession() {
   const session_id = "11111111-1111-4111-8111-111111111111";
   const project = join(folder, "agent", "projects", "-home-ada");
@@ -163,7 +163,7 @@ it.each([0, 60_000])(
     for (const id of ["a", "b", "c", "d"]) user(result(id, "word ".repeat(30_000)));
     const sessions = start(idle);
     await eventually(() => expect(sessions.get(session_id)?.turns).toBe(2));
-    // What makes no part is read first, and the reader may be kept from there on.
+    // Records without a part are read first, and the reader may be kept from there.
     write("mode", { mode: "default" });
     await eventually(() => expect(sessions.get(session_id)?.byte_size).toBe(statSync(file).size));
     const before = sessions.get(session_id)?.parts ?? 0;
@@ -211,7 +211,7 @@ it("ends a turn whose end is the only new line", async () => {
   await eventually(() => expect(sessions.get(session_id)?.status).toBe("completed"));
 });
 
-/** A new file of Codex's, and a way to add records to it. */
+/** A new Codex file, and a function that appends records. */
 function codexThread() {
   const session_id = "01a00000-0000-7000-8000-000000000001";
   const day = join(folder, "agent", "sessions", "2026", "03", "01");
@@ -273,7 +273,7 @@ it("opens no turn for a prompt queued in a turn that began far above", async () 
   await eventually(() => expect(sessions.get(session_id)).toMatchObject({ turns: 1, status: "completed" }));
 });
 
-/** Records of a thread's steps, each of which calls a tool: what it asks, its tokens and all so far, what the tool says. */
+/** Records of steps with one tool call each: the call, its tokens and the total so far, and the result. */
 const named: [string, object] = ["turn_context", { turn_id: "one" }];
 const asks = (step: number): [string, object] => [
   "response_item",

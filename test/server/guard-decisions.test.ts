@@ -12,7 +12,7 @@ import {
 } from "../../src/server/auth/guard.ts";
 import { originsOf } from "../../src/server/http/address.ts";
 
-// The guard's decisions one by one, without a port: `guard.test.ts` holds the same through the daemon's own doors.
+// Tests single decisions of the guard without a port. `guard.test.ts` tests them over HTTP.
 
 const HOST = "127.0.0.1:4100";
 const ORIGIN = `http://${HOST}`;
@@ -24,12 +24,12 @@ const MEGABYTE = 1024 * 1024;
 interface Asked {
   method?: string;
   target?: string;
-  /** `undefined` takes a header away that is sent otherwise. */
+  /** `undefined` removes a default header. */
   headers?: Record<string, string | undefined>;
   body?: string | (() => Promise<string>);
 }
 
-/** A guard with a clock of its own, and who knocks at it. */
+/** A guard with a test clock, and functions that send it requests. */
 function guarded(given: Partial<GuardOptions> = {}) {
   const clock = { now: 1_700_000_000_000 };
   const access = given.access ?? newAccess();
@@ -61,7 +61,7 @@ const page = { accept: "text/html,*/*" };
 const json = { "content-type": "application/json" };
 const own = { ...json, [CLIENT_HEADER]: "1", "sec-fetch-site": "same-origin" };
 
-/** What a refusal says to a program. */
+/** The refusal that a program receives. */
 async function said(reply: Response | undefined) {
   if (reply === undefined) return "let in";
   expect(reply.headers.get("content-type")).toBe("application/json");
@@ -118,7 +118,7 @@ describe("the address", () => {
           message: "Requests from other sites are refused.",
         });
       }
-      // As through a proxy that asks under a name of its own.
+      // As sent by a proxy that uses its own host name.
       for (const other of [ORIGIN, OTHER, SECURE].filter((one) => one !== origin)) {
         const refusal = {
           status: 403,
@@ -260,7 +260,7 @@ describe("a request", () => {
       expect(await said(await ask({ method: "POST", headers: from(site, goes) })), site).toEqual(OTHER_PAGE);
     }
     expect(await ask({ target: "/api/x", headers: from("same-origin") })).toBeUndefined();
-    // A screen whose name only begins like the API.
+    // A page path that only shares a prefix with the API.
     expect(await ask({ target: "/apiary", headers: from("none", goes) })).toBeUndefined();
   });
 
@@ -381,7 +381,7 @@ describe("a request", () => {
 });
 
 describe("an unauthorized client", () => {
-  it("is told how to sign in: by a page for people, in JSON for programs", async () => {
+  it("gets sign-in instructions: a page for people, JSON for programs", async () => {
     for (const [password, words] of [
       [undefined, "npm start -- --link"],
       ["correct horse", 'type="password"'],
@@ -424,7 +424,7 @@ describe("an unauthorized client", () => {
       }
       const led = await shown("cross-site");
       expect(led).toContain('<script src="/step.js"></script>');
-      // Nothing of where it goes is the other site's to say, nor told to it.
+      // The page does not depend on the path that the other site chose.
       expect(await shown("cross-site", "/session/z?%3Cscript%3E")).toBe(led);
       expect(led.replace('<script src="/step.js"></script>', "")).toBe(await shown("none"));
       const known = { ...page, ...goes, "sec-fetch-site": "cross-site", cookie: await cookie() };
@@ -442,7 +442,7 @@ describe("an unauthorized client", () => {
     }
   });
 
-  it("gets a text if it is a person", async () => {
+  it("gets plain text if it is a person", async () => {
     const { ask } = guarded();
     const reply = await ask({ headers: { ...page, host: "evil.invalid" } });
     expect(reply?.headers.get("content-type")).toBe("text/plain; charset=utf-8");
@@ -567,7 +567,7 @@ describe("a launch link", () => {
     expect(await open(links[10] ?? "")).toBe(303);
     clock.now += 1;
     expect(await open(links[11] ?? "")).toBe(401);
-    // The clock goes back: what was too old once stays so.
+    // An expired link stays expired when the clock is set back.
     clock.now -= 60 * MINUTE;
     expect(await open(links[11] ?? "")).toBe(401);
   });
@@ -771,7 +771,7 @@ describe("failed logins", () => {
     expect(await ask({ headers: { cookie } })).toBeUndefined();
     for (const link of links) {
       expect((await ask({ target: targetOf(link) }))?.status).toBe(303);
-      // It was used: from now on it is as good as a wrong one.
+      // A used link counts as an invalid one.
       expect((await ask({ target: targetOf(link) }))?.status).toBe(429);
     }
   });

@@ -19,7 +19,7 @@ import { createMemorySessions } from "./memory-sessions.ts";
 const SECRET = "S3CRET-CANARY";
 const session_id = uuidOf("guarded");
 
-/** Sessions that count every call: a request that was refused must not have come this far. */
+/** Sessions that count every call, to detect a refused request that reaches them. */
 function watchedSessions(): { sessions: Sessions; touched: () => number } {
   const memory = createMemorySessions();
   memory.add(session_id, [
@@ -60,7 +60,7 @@ beforeAll(async () => {
 });
 afterAll(() => doors.close());
 
-/** Sends a request that must not get in: nothing is done, and nothing of what is kept comes out. */
+/** Expects that a request is refused: it changes nothing and reveals no session data. */
 async function expectRefused(request: RawRequest, name: string, allowed?: number[]): Promise<void> {
   const before = touched();
   const reply = await sendRaw(doors.port, rawRequest(request));
@@ -293,7 +293,7 @@ describe("the guard", () => {
 
   it("applies the same rules to all spellings of an API path", async () => {
     const encoded = (character: string) => `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
-    /** One path in the ways that some server takes for the same. */
+    /** Spellings of one path that some servers treat as equal. */
     const written = (path: string) => [
       path,
       ...[...path].flatMap((character, at) => {
@@ -341,7 +341,7 @@ describe("the guard", () => {
           rawRequest({ method: "GET", path, headers }),
         );
         expect(touched(), `${path} ${name}`).toBe(before);
-        // What is no path of the API is one of the page's screens.
+        // A path outside the API is a path of the page.
         if (status < 400) expect(head, `${path} ${name}`).toMatch(/^content-type: text\/html/im);
         expect(body, `${path} ${name}`).not.toContain(session_id);
         expect(body, `${path} ${name}`).not.toContain("no such route");
@@ -435,7 +435,7 @@ describe("the guard", () => {
   });
 
   it("answers normally if a client asks for another protocol", async () => {
-    // Java's own client offers it with every request to a plain address.
+    // Java's HTTP client offers it with every unencrypted request.
     const offer =
       "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n";
     const ask = (request: string, token = doors.access.api_token) =>
@@ -567,7 +567,7 @@ describe("logins", () => {
     }
     expect((await login("correct horse")).status).toBe(429);
     expect((await fetch(`${limited.origin}/launch?token=wrong`)).status).toBe(429);
-    // What nobody guesses is not guessed at by who failed: it goes on to let in.
+    // Links, cookies and tokens cannot be guessed, so they remain valid during the lockout.
     expect((await fetch(limited.guard.launchLink(), { redirect: "manual" })).status).toBe(303);
     for (const headers of [
       { cookie: limited.cookie, [CLIENT_HEADER]: "1" },
@@ -613,7 +613,7 @@ describe("the secrets of a data folder", () => {
 describe("every route", () => {
   it("is behind the guard, and replies with all of its headers", async () => {
     const { sessions, touched } = watchedSessions();
-    // A minute passes with every look at the clock, so that the limit of failed logins does not answer for the guard.
+    // The clock advances a minute per read, so that the limit of failed logins never applies.
     let clock = Date.now();
     const now = () => {
       clock += 60_000;
@@ -740,7 +740,7 @@ describe.skipIf(!payloads)(
     const items = payloads ? (JSON.parse(readFileSync(payloads, "utf8")) as Item[]) : [];
     const requests = items.filter(({ input }) => "path" in input);
 
-    it("are as many as before", () => {
+    it("are at least as many as in earlier versions", () => {
       expect(requests.length).toBeGreaterThanOrEqual(34);
     });
     it.each(requests)("$id is refused", async ({ id, input, expect: expected }) => {
@@ -755,7 +755,7 @@ describe.skipIf(!payloads)(
       );
       const request = { ...input, path: fill(input.path), headers };
       await expectRefused(request, id, expected.status);
-      // An injected line is a header of its own by the time it gets here: what is left is a legal request.
+      // An injected line arrives as a separate header, which leaves a valid request.
       if (input.websocket && !Object.values(headers).some((value) => value.includes("\n"))) {
         await expectRefused({ ...request, path: "/api/live" }, `${id} at the socket`, expected.status);
       }

@@ -43,7 +43,7 @@ beforeAll(() => {
   session_id = generated.session_id;
   file = join(project, `${session_id}.jsonl`);
   const text = `${generated.lines.join("\n")}\n`;
-  // Lines, messages and calls of each copy are their own.
+  // Each copy has unique lines, messages and calls.
   for (let size = 0, copy = 0; size <= HUGE_FILE_BYTES; size += text.length, copy += 1) {
     appendFileSync(
       file,
@@ -66,7 +66,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Of every text and thought, in order: ids are the file's own, whoever reads it. */
+/** The ids of all texts and thoughts, in order. They depend on the file only. */
 const saidIn = (open: OpenSession): string[] =>
   [...open.transcript.parts].flatMap((part) =>
     part?.type === "text" || part?.type === "thinking" ? [part.id] : [],
@@ -94,7 +94,7 @@ it("opens at its end before all of it is read", async () => {
   expect(sessions.status().index.done).toBe(false);
   expect(tail.transcript.parts.length).toBeGreaterThan(1_000);
   expect(tail.transcript.parts.at(0)).toMatchObject({ type: "marker", kind: "note" });
-  // It stands in the turn that the piece begins with, not in one of its own that began when the session did.
+  // The marker belongs to the first turn of the segment, not to a separate turn.
   expect(tail.transcript.turns.at(0)?.steps).toBeGreaterThan(0);
   expect(tail.transcript.parts.at(0)?.at).toBe(tail.transcript.turns.at(0)?.started_at);
 });
@@ -178,7 +178,7 @@ it("is counted completely, and continues to be counted as it grows", async () =>
   end();
 });
 
-/** How many of the file's bytes the archive has. */
+/** The number of the file's bytes in the archive. */
 function archivedBytes(): number {
   const { store } = openStore({ folder: join(folder, "data"), now: Date.now });
   try {
@@ -189,7 +189,7 @@ function archivedBytes(): number {
   }
 }
 
-/** As where the disk lost a piece of the archive, far from what is asked for. */
+/** Runs `work` while the first chunks of the archive are damaged, far from the requested part. */
 async function whileDamaged(work: () => Promise<void>): Promise<void> {
   const database = new DatabaseSync(join(folder, "data", "verbatim.db"));
   const swap = database.prepare("UPDATE chunk SET compressed = ? WHERE rowid = ?");
@@ -235,7 +235,7 @@ it("is shown in the same segments when its file is deleted, and when it is back"
   });
   for (; is_counting; others += 1) await setImmediate();
   expect((await raw)?.line).toBeGreaterThan(1_000);
-  // Whoever else asks meanwhile does not wait for it.
+  // The event loop is not blocked meanwhile.
   expect(others).toBeGreaterThan(20);
   await whileDamaged(async () =>
     expect(await sessions.raw(session_id, part?.id ?? "")).toEqual({ ...(await raw), line: 0 }),
@@ -252,7 +252,7 @@ it("reloads a segment when the file was rewritten in place", async () => {
   await eventually(async () => expect(saidIn(await opened(first))[0]).not.toBe(saidIn(before)[0]));
   const after = await opened(first);
   expect(saidIn(after)).toHaveLength(saidIn(before).length);
-  // Whoever holds the old one is not told that this is the same.
+  // A client of the old segment cannot resume in the new one.
   expect(after.framesAfter(before.epoch, before.seq)).toBeUndefined();
 });
 
@@ -380,7 +380,7 @@ describe("links back over all its segments", () => {
       const piece = segmentId(SESSION, 0);
       expect(await looking.open(piece)).toBeDefined();
       expect(await looking.open(SESSION)).toBeDefined();
-      // It has the bytes of several pieces still, and is shown whole.
+      // The file still has the size of several segments, but is shown as one.
       writeFileSync(path, numbers(50).map(said).join(""));
       await eventually(async () => {
         expect(await metOnTheWayBack(looking, SESSION)).toEqual(numbers(50));

@@ -74,7 +74,7 @@ it("pauses for urgent work, and then reads everything", async () => {
     indexer.pause();
     let ended = 0;
     const read = jobs.map((job) => indexer.index(job, handlers).then(() => (ended += 1)));
-    // Two threads have begun and wait: what is asked of a third is answered, of them nothing.
+    // The two paused threads make no progress, while another indexer completes the same jobs.
     const other = createIndexer();
     await Promise.all(jobs.map((job) => other.index(job, handlers)));
     await other.close();

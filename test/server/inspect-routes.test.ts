@@ -187,7 +187,7 @@ it("compares the transcript and a page's parts with the record, read anew", asyn
 it("reports how much of the file was read, and the lag since the last write", async () => {
   const { disk }: DiskReply = await (await get("/disk")).json();
   expect(disk?.bytes_read).toBe(disk?.bytes);
-  // It has not grown under this daemon.
+  // The file has not grown since this daemon started.
   expect(disk).not.toHaveProperty("lag");
   const [row] = sessions.list();
   appendFileSync(row?.file ?? "", `${JSON.stringify({ type: "mode", mode: "normal" })}\n`);

@@ -56,7 +56,7 @@ const files: GivenFile[] = [
   ]),
   ...agent("a1", 3, "Scan"),
   ...agent("a3", 8, "Fix"),
-  // It began before the other phase, and is listed with its own.
+  // It started before the other phase, and is listed in its own.
   ...agent("a2", 4, "Scan"),
 ];
 

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Two rows of a list, told already. */
+/** A list with two rows that were already published. */
 function createRows() {
   const ids = [uuidOf("one"), uuidOf("other")];
   const rows = new Map<string, SessionSummary>(ids.map((id) => [id, emptySummary(id, "codex", 0)]));

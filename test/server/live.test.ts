@@ -43,7 +43,7 @@ async function open(sessions: Sessions, options: Partial<DoorsOptions> = {}): Pr
   return doors;
 }
 
-/** A client of the protocol: folds what it is sent, drops what it has, and knows its position. */
+/** A client of the protocol that folds frames, drops duplicates, and tracks its position. */
 class Client {
   socket: WebSocket | undefined;
   transcript: Transcript | undefined;
@@ -52,7 +52,7 @@ class Client {
   synced = false;
   gaps = 0;
   snapshots: string[] = [];
-  /** Everything since the last connection. */
+  /** All messages since the last connection. */
   messages: ServerMessage[] = [];
   closed: { code: number } | undefined;
   readonly doors: Doors;
@@ -142,7 +142,7 @@ class Client {
   }
 }
 
-/** The client's parts against the daemon's: every loaded one is the cut of the daemon's own. */
+/** Expects every loaded part of the client to equal the daemon's part after truncation. */
 function expectSame(client: Client, sessions: MemorySessions): void {
   const whole = [...sessions.transcript(session_id).parts];
   expect(client.gaps).toBe(0);
@@ -153,7 +153,7 @@ function expectSame(client: Client, sessions: MemorySessions): void {
     const held = client.transcript?.parts.at(index);
     if (!held || !part) continue;
     loaded++;
-    // Not `toEqual`: the difference of two parts of a megabyte is not to be read.
+    // `toEqual` would print a diff of megabytes.
     expect(isDeepStrictEqual(truncatePart(held), truncatePart(part)), `part ${index}, ${part.type}`).toBe(
       true,
     );
@@ -189,7 +189,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
       const before = client.seq;
       const burst = 1 + Math.floor(random() * 30);
       for (let sent = 0; sent < burst; sent++) sessions.push(session_id, work.next());
-      // Sometimes before anything came, sometimes in the middle, sometimes after all of it.
+      // Cuts before, during or after the messages.
       if (random() < 0.5) await client.until(() => client.seq > before || client.closed, "some frames");
       if (random() < 0.5) client.socket?.terminate();
       else client.socket?.close();
@@ -227,7 +227,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     while (at < text.length) {
       const before = client.seq;
       const end = Math.min(text.length, at + 1 + Math.floor(random() * 6_000));
-      // Agents write whole lines, yet a look at the file can fall into the middle of one.
+      // Agents write complete lines, but a read can occur in the middle of a write.
       appendFileSync(file, text.slice(at, end));
       const whole = text.slice(at, end).includes("\n");
       at = end;
@@ -555,7 +555,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
       queued = Math.max(queued, doors.live.queued);
       if (n % 10 === 9) await quick.until(() => quick.seq === n + 2, "the quick client's frames");
     }
-    // 24 MB went to the quick client; what waited for the slow one was bounded.
+    // The fast client got 24 MB, while the slow one's queue was bounded.
     expect(queued).toBeGreaterThan(1024 * 1024);
     expect(queued).toBeLessThan(4 * 1024 * 1024);
     slow.socket?.resume();
@@ -576,7 +576,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
         parts: [{ type: "text", text: `${n}`.repeat(100) }],
       }));
 
-    /** A client that has stopped reading before its snapshot of over 6 MB came. */
+    /** A client that stops reading before it receives its snapshot of more than 6 MB. */
     async function stalled() {
       const sessions = createMemorySessions();
       sessions.add(session_id, turns(16_000));

@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 let homes = 0;
-/** A person's empty machine. */
+/** An empty home folder. */
 function newHome() {
   const path = join(folder, `home ${homes++}`);
   mkdirSync(join(path, ".claude/projects/-work"), { recursive: true });
@@ -334,7 +334,7 @@ describe("the command", { timeout: 60_000 }, () => {
         await expect.poll(row).toMatchObject({ parts: expect.any(Number) });
 
         rmSync(ballast);
-        // The page that was let in stays in, at the same address.
+        // The signed-in page stays signed in at the same address.
         await expect.poll(() => notices().catch(() => ["away"])).toEqual([]);
         await expect.poll(row).toMatchObject({ parts: expect.any(Number) });
         rmSync(file);
@@ -414,7 +414,7 @@ describe("the command", { timeout: 60_000 }, () => {
     expect((await notices()).join()).toContain(`process ${first.process.pid}`);
 
     await stop(first.process, "SIGTERM");
-    // It prints a link again, and the page that was let in stays in, at the same address.
+    // It prints a new link, and the signed-in page stays signed in at the same address.
     await expect.poll(() => second.out().trim().split("\n").length).toBe(2);
     expect(await notices()).toEqual([]);
     const link = await finish(home, ["--link", "--data-dir", home.data]);
@@ -444,29 +444,29 @@ describe("the command", { timeout: 60_000 }, () => {
   });
 
   it.skipIf(process.platform === "win32")(
-    "leaves alone the doorbell of a daemon that does not answer for a while",
+    "does not replace the control socket of a daemon that is temporarily unresponsive",
     async () => {
       const home = newHome();
       mkdirSync(home.data);
-      // What a daemon holds that was stopped, as by Ctrl-Z.
+      // The lock of a suspended daemon, as after Ctrl-Z.
       const lock = new DatabaseSync(join(home.data, "history-lock.db"));
       lock.exec("BEGIN EXCLUSIVE");
-      const rung: Socket[] = [];
-      const doorbell = createServer((socket) => rung.push(socket));
-      await new Promise<void>((resolve) => doorbell.listen(join(home.data, "daemon.sock"), resolve));
+      const connections: Socket[] = [];
+      const control = createServer((socket) => connections.push(socket));
+      await new Promise<void>((resolve) => control.listen(join(home.data, "daemon.sock"), resolve));
       try {
         const args = ["--data-dir", home.data];
         const run = start(home, ["--port", "0", "--no-samples", ...args]);
         await addressOf(run);
         await stop(run.process, "SIGTERM");
-        for (const socket of rung.splice(0)) socket.destroy();
+        for (const socket of connections.splice(0)) socket.destroy();
         const link = start(home, ["--link", ...args]);
-        await expect.poll(() => rung.length).toBe(1);
-        rung[0]?.end("http://127.0.0.1/launch?token=mine\nhttp://127.0.0.1:1\n");
+        await expect.poll(() => connections.length).toBe(1);
+        connections[0]?.end("http://127.0.0.1/launch?token=mine\nhttp://127.0.0.1:1\n");
         expect(await link.ended).toBe(0);
         expect(link.out()).toContain("token=mine");
       } finally {
-        doorbell.close();
+        control.close();
         lock.close();
       }
     },
@@ -574,7 +574,7 @@ describe("the command", { timeout: 60_000 }, () => {
     const home = newHome();
     const run = start(home, ["--port", "0", "--data-dir", home.data, "--no-samples"]);
     const { port } = new URL(await addressOf(run));
-    // Another program can still take the same port of another address, which all addresses would have taken too.
+    // Another program can still bind the port on another address, unlike if the daemon listened on all.
     const other = createServer();
     await new Promise<void>((resolve, reject) => {
       other.on("error", reject).listen({ host: "127.0.0.2", port: Number(port) }, resolve);

@@ -26,7 +26,7 @@ it("merges sources into one list with one sequence of changes", async () => {
   const told: [number, string[]][] = [];
   const end = merged.subscribe(({ seq, changed }) => {
     told.push([seq, changed.map(({ id }) => id)]);
-    // Whoever hears of a change finds it in the list, at the number that the change has.
+    // When a change is published, the list already contains it and has its sequence number.
     expect(merged.seq).toBe(seq);
     expect(merged.list().map(({ id }) => id)).toEqual(expect.arrayContaining(changed.map(({ id }) => id)));
   });

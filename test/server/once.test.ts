@@ -85,7 +85,7 @@ describe("an action over a network that loses replies", {
     });
   }
 
-  /** Sends until a reply comes, as the page does; the first replies are cut, at any byte, or lost whole. */
+  /** Retries until a reply arrives, as the page does. The first replies are truncated at a random byte, or lost. */
   async function persist(path: string, body: unknown, random: () => number): Promise<Reply> {
     proxy.faults.limit = Math.floor(random() * 700);
     for (let attempt = 0; attempt < 20; attempt += 1) {
@@ -161,7 +161,7 @@ describe("an action over a network that loses replies", {
         operators.map((option) => persist(path, { answer: { option_ids: [option] } }, random)),
       );
       const told = replies.map(({ body }) => body.answer?.option_ids.join() ?? "nothing");
-      // Both are told of the same decision.
+      // Both get the same decision.
       expect(new Set(told).size).toBe(1);
       decided.push(told[0] ?? "");
     }
@@ -186,7 +186,7 @@ describe("two daemons that start on one data folder at the same time", {
     const data = join(folder, "data");
     mkdirSync(data);
     for (let round = 0; round < STARTS; round += 1) {
-      // Every third time there is no store yet.
+      // Every third round starts without a store.
       if (round % 3 === 0) rmSync(data, { recursive: true });
       const script = join(import.meta.dirname, "archiving-daemon.ts");
       const errors: string[] = [];
@@ -215,7 +215,7 @@ describe("two daemons that start on one data folder at the same time", {
       expect(errors).toEqual([]);
       const database = new DatabaseSync(join(data, "verbatim.db"), { readOnly: true });
       expect({ ...database.prepare("PRAGMA integrity_check").get() }).toEqual({ integrity_check: "ok" });
-      // No byte of a file is there twice.
+      // No byte of a file is archived twice.
       const twice = database.prepare(
         "SELECT file_id, start FROM chunk GROUP BY file_id, start HAVING count(*) > 1",
       );

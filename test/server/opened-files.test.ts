@@ -207,7 +207,7 @@ describe("files opened in memory", () => {
     clock.now += 30 * MINUTE;
     leave?.();
     clock.now += MINUTE - 1;
-    // Looked at once more, as by a page that is loaded again.
+    // Viewed again, as after a reload of the page.
     expect(sessions.get(left)).toBeDefined();
     clock.now += MINUTE;
     expect(sessions.get(left)).toBeUndefined();

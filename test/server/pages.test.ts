@@ -62,7 +62,7 @@ describe("truncated data", { timeout: 60_000 }, () => {
       for (const frame of addressed.slice(begin)) client = accumulate(client, truncateFrame(frame));
       expect(client.gap, `seed ${seed}`).toBeUndefined();
       for (const [index, part] of [...client.parts].entries()) {
-        // What the page did not hold stays a hole until it is fetched.
+        // Parts that the page did not have stay missing until they are fetched.
         if (part) expect(shortened(truncatePart(part)), `seed ${seed}`).toEqual(shortened(parts[index]));
       }
     }
@@ -141,13 +141,13 @@ describe("truncated data", { timeout: 60_000 }, () => {
       const wire = addressed.map(truncateFrame);
       const textOf = (part: unknown) => Object(part)[kind];
       expect(textOf(wire.reduce(accumulate, emptyTranscript(session_id)).parts.at(1))).toBe(text);
-      // What the deltas told is not told again.
+      // The end does not repeat the text that the deltas contained.
       expect(wire.at(-1)).toEqual({ ...told, type: "message.part_end", part_index: 1 });
       expect(textOf(cutOfFold(frames.slice(0, -1)).parts[1])).toBe(text);
       expect(textOf(parts[1])).toBe(text.slice(0, TEXT_LIMIT));
       expect(parts[1]?.truncated).toEqual({ [kind]: text.length });
 
-      // An end that says otherwise is told, as far as the wire goes.
+      // An end with different text is sent, up to the limit.
       const revised = cutOfFold([...frames.slice(0, -1), { ...end, text: `Not ${text}` }]);
       const seen = revised.addressed
         .map(truncateFrame)
@@ -208,7 +208,7 @@ describe("truncated data", { timeout: 60_000 }, () => {
     expect(end.length).toBeGreaterThan(OUTPUT_END - 40);
     expect(lines).toContain(end.split("\n")[0]);
     expect(end.endsWith("line 1999 of it")).toBe(true);
-    // Nothing is told twice, and a line that is longer than what is told of the end is told from its middle.
+    // Nothing is repeated, and a line longer than the limit for the end is cut at its start.
     const little = result(`${"a".repeat(OUTPUT_LIMIT)}b\nc`);
     expect([little.output_text.length, little.output_end]).toEqual([OUTPUT_LIMIT, "c"]);
     expect(result(`a\n${"😀".repeat(9_000)}b`).output_end).toBe(`${"😀".repeat(OUTPUT_END / 2 - 1)}b`);
@@ -268,7 +268,7 @@ describe("truncated data", { timeout: 60_000 }, () => {
   });
 });
 
-/** The same with long texts told by their length and digest, so that a difference can be read. */
+/** Replaces long texts by their length and digest, so that a failed assertion is readable. */
 function shortened(value: unknown): unknown {
   if (value === undefined) return undefined;
   return JSON.parse(JSON.stringify(value), (_, item: unknown) =>

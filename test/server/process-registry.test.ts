@@ -70,7 +70,7 @@ async function startAgent() {
   };
 }
 
-/** The registry without the terminals, which are found a moment later. */
+/** The registry without terminals, which are found with a delay. */
 function registry() {
   const { read } = createProcessRegistry([{ format: claudeCode, path: root }]);
   return {
@@ -83,7 +83,7 @@ function registry() {
 const isLinux = existsSync("/proc/self/stat");
 
 describe.skipIf(!isLinux)("the registry of Claude Code's live processes", () => {
-  it("tells whether a session is open in a process", async () => {
+  it("reports whether a session is open in a process", async () => {
     const agent = await startAgent();
     const isOpen = createOpenCheck([{ format: claudeCode, path: root }]);
     await agent.register({ status: "idle" });
@@ -93,7 +93,7 @@ describe.skipIf(!isLinux)("the registry of Claude Code's live processes", () => 
     expect(await isOpen(SESSION)).toBe(false);
   });
 
-  it("finds the terminal of a process that waits", async () => {
+  it("finds the terminal of a waiting process", async () => {
     const agent = await startAgent();
     const { read } = createProcessRegistry([{ format: claudeCode, path: root }]);
     await agent.register({ status: "waiting", waitingFor: "permission prompt" });
@@ -137,7 +137,7 @@ describe.skipIf(!isLinux)("the registry of Claude Code's live processes", () => 
       waiting: {},
       since: 9,
     });
-    // A later version may say what is not known here: then only the file of the session tells.
+    // A later version may report an unknown status. The status then comes from the session file alone.
     expect(await seen({ status: "dreaming" })).toEqual({});
   });
 
@@ -173,7 +173,7 @@ describe.skipIf(!isLinux)("the registry of Claude Code's live processes", () => 
     await agent.register({ status: "busy" });
     agent.edit((entry) => ({ ...entry, pidDomain: "linux:0123:pid:[1]" }));
     expect(await registry().read()).toEqual(new Map());
-    // Of a domain in another form nothing is known: pid and start time decide.
+    // A namespace in another form is ignored: pid and start time decide.
     agent.edit((entry) => ({ ...entry, pidDomain: "other" }));
     expect([...(await registry().read()).keys()]).toEqual([SESSION]);
   });
@@ -188,18 +188,18 @@ describe.skipIf(!isLinux)("the registry of Claude Code's live processes", () => 
       writeFileSync(agent.path, whole.slice(0, length));
       expect(await read()).toEqual(before);
     }
-    // It is completed while it is being read.
+    // The file is completed during the read.
     writeFileSync(agent.path, whole.slice(0, 20));
     const reading = read();
     writeFileSync(agent.path, whole.replace("input needed", "permission prompt"));
     expect((await reading).get(SESSION)?.waiting).toEqual({ for: "permission prompt" });
-    // A cut file of a process that is gone keeps nothing alive.
+    // A truncated file of an ended process does not keep its entry.
     writeFileSync(agent.path, whole.slice(0, 20));
     await agent.end("kill -9");
     expect(await read()).toEqual(new Map());
   });
 
-  it("prefers the waiting, then the busy one of two processes with one session", async () => {
+  it("prefers a waiting process, then a busy one, if two have the same session open", async () => {
     const [one, other] = [await startAgent(), await startAgent()];
     const { read } = registry();
     await one.register({ status: "idle", statusUpdatedAt: 10 });
@@ -215,7 +215,7 @@ describe.skipIf(!isLinux)("the registry of Claude Code's live processes", () => 
   });
 
   it("ignores invalid entries", async () => {
-    // A secret beside the entries.
+    // A secret file next to the entries.
     const secret = JSON.stringify({ pid: process.pid, sessionId: SESSION, status: "busy" });
     writeFileSync(join(folder, `${process.pid}.0a2b.key`), secret);
     writeFileSync(join(folder, "2.json"), "[]");

@@ -10,7 +10,7 @@ import { expectNoSecrets } from "../secrets.ts";
 const root = resolve(import.meta.dirname, "../..");
 const page = readFileSync(join(root, "docs/push-your-agent.md"), "utf8");
 
-/** The page's commands in their order, each with the replies that the page says it gets. */
+/** The commands of the document in order, each with its documented replies. */
 function readBlocks(): { command: string; replies: unknown[] }[] {
   const blocks: { command: string; replies: unknown[] }[] = [];
   for (const [, language, text = ""] of page.matchAll(/^```(\w+)\n(.*?)^```$/gms)) {
@@ -36,7 +36,7 @@ describe.skipIf(!hasTools)(
     let environment: NodeJS.ProcessEnv;
 
     beforeAll(() => {
-      // It says so when it builds what is stale, as it is in a fresh clone.
+      // In a fresh clone, the first start builds the page and prints a notice.
       const { PATH, HOME } = process.env;
       const { status } = spawnSync("npm", ["start", "--silent", "--", "--version"], {
         cwd: root,
@@ -76,12 +76,12 @@ describe.skipIf(!hasTools)(
       rmSync(home, { recursive: true, force: true, maxRetries: 5 });
     });
 
-    /** Runs all commands of the page in one shell, in the project's folder; gives what each of them printed. */
+    /** Runs all commands of the document in one shell in the project's folder. Returns the output of each. */
     async function runPage(commands: readonly string[]): Promise<string[]> {
       const script = [...commands, 'echo "$SESSION"']
         .map((command) => command.replace("http://127.0.0.1:4747", address.origin))
         .join("\nprintf '\\n--- next block ---\\n'\n");
-      // Not synchronously: the daemon's own output is read meanwhile.
+      // Asynchronous, so that the daemon's output is read meanwhile.
       const shell = spawn("bash", ["-eu", "-o", "pipefail", "-c", script], {
         cwd: root,
         env: environment,
@@ -105,7 +105,7 @@ describe.skipIf(!hasTools)(
       expect(blocks.length).toBeGreaterThan(9);
       const printed = await runPage(blocks.map(({ command }) => command));
       for (const [index, { command, replies }] of blocks.entries()) {
-        // curl prints no newline behind a reply.
+        // curl prints no newline after a reply.
         const given = (printed[index] ?? "").replaceAll("}{", "}\n{").split("\n");
         const parsed = given.filter((line) => line !== "").map((line): unknown => JSON.parse(line));
         expect(parsed, command).toEqual(replies);
@@ -176,7 +176,7 @@ describe.skipIf(!hasTools)(
           headers: { authorization: `Bearer ${bearer}` },
           body,
         });
-        // A body that may be anything until it is compared.
+        // The body is validated by the comparison.
         const { error } = (await reply.json()) as { error?: { code?: string } };
         return `${reply.status} ${error?.code}`;
       };
@@ -192,7 +192,7 @@ describe.skipIf(!hasTools)(
         await push('{"at": 1, "type": "turn.end", "session_id": "00000000-0000-4000-8000-0000000000bb"}'),
       ];
       for (const error of met) expect(rows).toContain(error);
-      // Those that want another sender, agent or source are met in the tests of ingestion.
+      // The ingestion tests cover errors that need another sender, agent or source.
       const others = ["409 hosted", "409 session_id", "409 replaced"];
       expect(rows.filter((row) => !met.includes(row))).toEqual(others);
     });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createReadQueue } from "../../src/server/import/read-queue.ts";
 
-/** Files by their sizes; `read` holds each until it is let go. */
+/** Files by size. `read` blocks on each until it is released. */
 function readings(sizes: readonly number[]) {
   const begun: number[] = [];
   const held: (() => void)[] = [];

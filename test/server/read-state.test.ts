@@ -15,7 +15,7 @@ import { createMemorySessions, type MemorySessions } from "./memory-sessions.ts"
 let folder: string;
 let opened: { sessions: ReadableSessions; close(): Promise<void> } | undefined;
 let memory: MemorySessions;
-/** What rows say beside what the memory sessions say. */
+/** Overrides for fields of the rows. */
 let facts: Record<string, Partial<SessionSummary>>;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "verbatim-read-state-"));
@@ -42,7 +42,7 @@ function withFacts(sessions: MemorySessions): MemorySessions {
   });
 }
 
-/** Opens the read states of the folder over the sessions, as a daemon does when it starts. */
+/** Opens the folder's read states for the sessions, as a starting daemon does. */
 function start(): ReadableSessions {
   const { store } = openReadStateStore({ folder, now: Date.now, read_only: false });
   if (!store) throw new Error("The store could not be opened");
@@ -99,7 +99,7 @@ it("counts new parts since a session was seen, notifies all subscribers, and sur
   memory.push(TIDES, answer(TIDES, "Two."));
   const grown = sessions.get(TIDES)?.parts ?? 0;
   expect(told.at(-1)).toMatchObject({ new_parts: grown - parts });
-  // A browser that is behind takes nothing back.
+  // A stale browser does not lower the count.
   sessions.markRead(TIDES, { parts: 1 });
   expect(sessions.list()).toMatchObject([{ id: TIDES, new_parts: grown - parts }]);
 

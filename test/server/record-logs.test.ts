@@ -82,7 +82,7 @@ const session = (id: string, title: string) =>
 const id = (kind: "msg" | "prt", n: number) => `${kind}_${n.toString(16).padStart(12, "0")}001abc`;
 const of = (message: number, name = "ses_1") => ({ session: name, message: id("msg", message) });
 
-/** One turn as it is when it is over; `reply` may be given before its end. */
+/** Writes a completed turn. */
 function turn(n: number, text: string, reply = `Answer to ${text}`) {
   put("message", id("msg", n), { role: "user", time: { created: clock } });
   put("part", id("prt", n + 1), { type: "text", text }, of(n));
@@ -173,7 +173,7 @@ it("follows rows that are updated in place, without reloading the session", asyn
   database.exec(`DELETE FROM part WHERE id = '${id("prt", 35)}'`);
   await eventually(() => expect(outline(open)).toContain("Slowly (withdrawn)"));
   expect(resets).toBe(0);
-  // What is read at once is what was followed.
+  // A full read gives the same parts as following did.
   const followed = partsOf(open).map(({ id: part, type }) => `${type} ${part}`);
   await end(sessions);
   const again = start(data);

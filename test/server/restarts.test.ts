@@ -111,7 +111,7 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
     const took: number[] = [];
     for (let kill = 0; kill < KILLS; kill += 1) {
       await eventually(() => expect(sessions.every(synced)).toBe(true));
-      // The agent writes on, and its line is torn when the daemon dies.
+      // The agent keeps writing, and the daemon is killed in the middle of a line.
       const upTo = Math.floor(((kill + 1) / KILLS) * file.lines.length);
       const text = `${file.lines.slice(written, upTo).join("\n")}\n`;
       const torn = Math.floor(random() * text.length);
@@ -143,7 +143,7 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
       expect(sent.status).toBe(200);
     }
     await daemon.post(`/api/sessions/${hosted_id}/stop`, {});
-    // The file: what it says when it is read at once.
+    // The session of the file equals a full read of the file.
     const once = createSessions({ formats, roots: [], paths: [file.path] });
     try {
       await eventually(() => expect(once.get(file.session_id)).toBeDefined());
@@ -158,7 +158,7 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
     } finally {
       await once.close();
     }
-    // The hosted one: the same for all, every prompt once, no part twice.
+    // The managed session is the same on all pages, without duplicate prompts or parts.
     const fresh = newClient().follow(hosted_id);
     await eventually(async () => {
       const all = await partsOf(fresh);
@@ -204,7 +204,7 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
     expect(
       sessions.filter((session, index) => session.state.getState().transcript === transcripts[index]),
     ).toHaveLength(CROWD);
-    // They hear what comes next.
+    // They receive further frames.
     const lengths = sessions.map((session) => session.state.getState().transcript?.parts.length ?? 0);
     appendFileSync(file.path, `${JSON.stringify({ type: "something new", uuid: randomUUID() })}\n`);
     const heard = (session: OpenSession, index: number) =>
@@ -236,7 +236,7 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
       const before = memory();
       const long = "x".repeat(60_000);
       for (let sent = 0, n = 0; sent < volume; n += 1, sent += long.length) {
-        // A record of an unknown kind is shown as it is, whole.
+        // A record of an unknown kind is shown completely.
         appendFileSync(
           file.path,
           `${JSON.stringify({ type: "something new", uuid: randomUUID(), n, long })}\n`,
@@ -248,7 +248,7 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
       }
       grown.push(memory() - before);
       for (const client of slow) client.socket?.resume();
-      // Moved to a snapshot, or away and back: in the end they have it all.
+      // After a snapshot or a reconnect, they have everything at the end.
       await eventually(() => {
         const end = quick.state.getState().transcript?.parts.length;
         for (const session of slow_sessions)
@@ -264,7 +264,7 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
   });
 });
 
-/** Ids of the parts that a page holds, without asking for more. */
+/** Ids of the parts that a page has loaded. */
 async function loadedIds(session: OpenSession): Promise<string[]> {
   const { transcript } = session.state.getState();
   return [...(transcript?.parts ?? [])].flatMap((part) => part?.id ?? []);

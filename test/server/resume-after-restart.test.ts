@@ -16,8 +16,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** One life of the daemon: opens the session of a file with this content. */
-async function inOneLife<Value>(
+/** Starts a daemon, and opens the session of a file with this content. */
+async function withDaemon<Value>(
   { session_id, text }: { session_id: string; text: string },
   use: (open: OpenSession) => Value,
 ): Promise<Value> {
@@ -56,8 +56,8 @@ it("sends exactly the missed frames after a restart, wherever the file was cut",
     const torn = Math.floor(text.length * (0.2 + 0.8 * random()));
     const cut = round % 2 === 0 ? torn : (line_ends[Math.floor(line_ends.length * random())] ?? torn);
     const end = round % 3 === 0 ? cut : cut + Math.floor((text.length - cut) * random());
-    const before = await inOneLife({ session_id, text: text.slice(0, cut) }, positionOf);
-    await inOneLife({ session_id, text: text.slice(0, end) }, (open) => {
+    const before = await withDaemon({ session_id, text: text.slice(0, cut) }, positionOf);
+    await withDaemon({ session_id, text: text.slice(0, end) }, (open) => {
       expect(open.epoch).not.toBe(before.epoch);
       expect(open.framesAfter(before.epoch, before.seq)).toBeUndefined();
       const missed = open.framesAfter(before.epoch, before.seq, before.check);
@@ -72,14 +72,14 @@ it("sends exactly the missed frames after a restart, wherever the file was cut",
   expect(resumed).toBeGreaterThan(4);
 });
 
-it("does not resume in a file with another beginning", async () => {
+it("does not resume in a file whose beginning differs", async () => {
   const { session_id, lines } = generateClaudeSession({ parts: 20, turns: 2 });
   const text = lines.map((line) => `${line}\n`).join("");
-  const before = await inOneLife({ session_id, text }, positionOf);
+  const before = await withDaemon({ session_id, text }, positionOf);
   const other = generateClaudeSession({ parts: 20, turns: 2, seed: 99 }).lines.map(
     (line) => `${line.replaceAll(/"sessionId":"[^"]*"/g, `"sessionId":"${session_id}"`)}\n`,
   );
-  await inOneLife({ session_id, text: other.join("") }, (open) => {
+  await withDaemon({ session_id, text: other.join("") }, (open) => {
     expect(open.framesAfter(before.epoch, before.seq, before.check)).toBeUndefined();
   });
 });

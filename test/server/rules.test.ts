@@ -111,7 +111,7 @@ describe("the rule store", () => {
 
 describe("rules over sessions", () => {
   let memory: MemorySessions;
-  /** What rows say beside what the memory sessions say. */
+  /** Overrides for fields of the rows. */
   let facts: Record<string, Partial<SessionSummary>>;
   let opened: { sessions: Sessions; rules: Rules; close(): Promise<void> } | undefined;
   let errors: unknown[];

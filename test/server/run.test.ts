@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 let homes = 0;
-/** A person's empty machine, with a folder to work in. */
+/** An empty home folder with a working folder. */
 function newHome() {
   const path = join(folder, `home${homes++}`);
   const work = join(path, "work");
@@ -69,7 +69,7 @@ const scripted = (model: string) => ["--provider", "scripted", "--model", model]
 async function sitDown(
   { path, work }: { path: string; work: string },
   commands = ["touch one", "touch two"],
-  /** Milliseconds that somebody takes for an answer. */
+  /** Delay of an answer, in milliseconds. */
   clock = { pace: 1_000 },
 ) {
   const daemon = await startDaemon(path);
@@ -117,7 +117,7 @@ async function sitDown(
 
 const prompts = ({ err }: { err: string }) => err.match(/^> /gm) ?? [];
 
-/** Enters by a link as a browser does. */
+/** Signs in with a launch link as a browser does. */
 async function enter(link: string) {
   const { origin } = new URL(link);
   const entered = await fetch(link.replace(/&next=.*/, ""), { redirect: "manual" });
@@ -134,7 +134,7 @@ async function enter(link: string) {
   };
 }
 
-/** Gives the first choice of what the session asks that this output of `run` is about; gives what was asked. */
+/** Answers the request of the session in this output of `run` with its first option. Returns the request's title. */
 async function answerFirst({ get, post }: Awaited<ReturnType<typeof enter>>, err: string): Promise<string> {
   const [, id] = /\/session\/([0-9a-f-]+)/.exec(err) ?? [];
   const { page } = sessionReply.parse(await get(`/api/sessions/${id}`));
@@ -170,7 +170,7 @@ describe("run", () => {
     const folded = frames.reduce(accumulate, emptyTranscript(session_id));
 
     const { get } = await enter(daemon.said.out.trim());
-    // The list tells changes a moment later.
+    // The list publishes changes with a delay.
     await eventually(async () => {
       const { sessions } = sessionsReply.parse(await get("/api/sessions"));
       expect(sessions.map(({ id }) => id)).toEqual([session_id]);

@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 describe("the samples that ship with Verbatim", () => {
-  it("match their generating stories", async () => {
+  it("match the output of their generator", async () => {
     const written = sampleFiles();
     const found = (await readdir(shipped, { recursive: true, withFileTypes: true })).filter((entry) =>
       entry.isFile(),

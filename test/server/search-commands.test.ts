@@ -10,7 +10,7 @@ import { bareEnvironment } from "../environment.ts";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 
-/** The commands over the index that a real daemon has written. */
+/** Runs the commands on an index written by a real daemon. */
 const main = resolve(import.meta.dirname, "../../src/server/cli/main.ts");
 const home = mkdtempSync(join(tmpdir(), "verbatim-search-commands-"));
 const data = join(home, "data");

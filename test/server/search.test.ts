@@ -18,7 +18,7 @@ import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { uuidOf } from "../uuid-of.ts";
 
-/** The index over real files, written by the real threads and searched by the real one. */
+/** An index of real files, built and searched by the real worker threads. */
 let folder: string;
 let running: { sessions: Sessions; search: Search; state: IndexState; close(): Promise<void> } | undefined;
 beforeEach(() => {

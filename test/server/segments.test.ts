@@ -16,7 +16,7 @@ import { openSqliteIndex } from "../../src/store/index/sqlite.ts";
 import { eventually } from "../eventually.ts";
 import { call, event, meta, output, says, THREAD, user } from "../sources/codex-support.ts";
 
-/** Turns of about 1.5 MB with 300 calls each; their records have no ids, so that steps and parts are counted by the reader. */
+/** Turns of about 1.5 MB with 300 calls each. Records have no ids, so the reader numbers steps and parts. */
 const STEPS = 300;
 let folder: string;
 let file: string;
@@ -42,7 +42,7 @@ function turn(number: number): string {
     .join("");
 }
 
-/** Each turn with its parts: their kinds, steps and texts, and whether each result has its call. */
+/** Each turn with the kind, step and text of its parts, and whether each result has its call. */
 function wholeTurns(session: Pick<OpenSession, "transcript">) {
   const { turns, parts } = session.transcript;
   return [...turns].flatMap((each) => {
@@ -110,14 +110,14 @@ async function opened(id: string): Promise<OpenSession> {
   return open;
 }
 
-it("shows whole turns in each segment, as a reading of the whole file does", async () => {
+it("shows complete turns in each segment, equal to those of a full read", async () => {
   const ids = Array.from({ length: 5 }, (_, segment) => segmentId(THREAD, segment));
   const segments = await Promise.all([...ids, THREAD].map(opened));
   expect(segments.flatMap(wholeTurns)).toEqual(expected);
   expect(segments.map(wholeTurns).every((turns) => turns.length > 2)).toBe(true);
 });
 
-it("opens a part of the index in the segment that shows its turn", async () => {
+it("opens an indexed part in the segment that contains its turn", async () => {
   const index = openSqliteIndex(state.path, { read_only: true });
   const [row] = await index.sessions();
   if (row === undefined) throw new Error("Nothing is indexed.");
@@ -135,7 +135,7 @@ it("opens a part of the index in the segment that shows its turn", async () => {
   }
 });
 
-it("begins a segment inside a turn that is longer than one, at a record", () => {
+it("starts a segment at a record within a turn that is longer than a segment", () => {
   const checkpoints = [8.2, 16.1, 24.3].map((at) => ({ agent: "codex", byte: at * 2 ** 20, state: "{}" }));
   const reader = { ...codex.createReader({ path: "a" }), checkpoint: () => checkpoints.shift() };
   const finder = createSegmentFinder(() => reader);
@@ -153,6 +153,6 @@ it("begins a segment inside a turn that is longer than one, at a record", () => 
   expect(starts.filter((start) => start !== undefined)).toEqual([8.2 * 2 ** 20, 19 * 2 ** 20]);
 });
 
-it("counts the turns of the row as they are", () => {
+it("reports the correct number of turns in the row", () => {
   expect(sessions.get(THREAD)?.turns).toBe(expected.length);
 });

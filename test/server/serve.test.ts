@@ -55,7 +55,7 @@ it("waits for a long request that arrives slowly, but not for one that hardly ar
         "Content-Length": String(length),
       },
     });
-  /** Sends some bytes at a time until it is told to end, or is cut off. */
+  /** Sends a few bytes at a time until it is stopped or disconnected. */
   const trickle = (length: number, bytes: number) => {
     const socket = connect(doors.port, "127.0.0.1");
     socket.on("error", () => {});

@@ -65,8 +65,8 @@ async function stop(sessions: Sessions): Promise<void> {
 }
 
 /**
- * Every file's sessions, part by part, as a page shows them. Of two files that hold one session, whichever was found first
- * has its id: here each has none.
+ * The sessions of every file, part by part, as a page shows them. Replaces session ids: if two files contain the same
+ * session, the one found first gets its id.
  */
 async function viewOf(sessions: Sessions): Promise<Record<string, string[][]>> {
   const view: Record<string, string[][]> = {};
@@ -75,7 +75,7 @@ async function viewOf(sessions: Sessions): Promise<Record<string, string[][]>> {
     const open = await sessions.open(row.id);
     if (!open) throw new Error(`${row.id} is listed and cannot be opened`);
     expect(sessions.get(row.id)?.parts).toBe(open.transcript.parts.length);
-    // What cannot be read is shown as it stands in the file, with the id that the session has there.
+    // An unreadable line is shown unchanged, including the session id in it.
     const ids = [row.id, sessionId("one"), sessionId("two")];
     const words = [...open.transcript.parts].map((part) =>
       part ? ids.reduce((all, id) => all.replaceAll(id, "itself"), wordsOf(part)) : "nothing",
@@ -105,7 +105,7 @@ const step = fc.record({
   ),
   n: fc.nat(1_000),
   place: fc.double({ min: 0, max: 1, noNaN: true }),
-  /** Whether the daemon has the time to look. */
+  /** Whether the test waits, so that the daemon can read the file. */
   seen: fc.boolean(),
 });
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
@@ -123,7 +123,7 @@ function apply({ file, what, n, place }: Step): void {
   const text = answer(file, `Answer ${n}. ${"More of it. ".repeat(n % 60)}`);
   const fresh = () => `${prompt(file, `Prompt ${n}`)}${text}`;
   const clear = () => rmSync(at, { recursive: true, force: true });
-  // Onto a link, a pipe or a folder nothing is written: an agent begins its file anew there.
+  // Nothing is written to a link, a pipe or a folder. The agent recreates its file instead.
   const special = ["link", "pipe", "folder"].includes(kinds.get(at) ?? "");
   if (special) clear();
   kinds.set(at, what);
@@ -159,7 +159,7 @@ function apply({ file, what, n, place }: Step): void {
       writeFileSync(at, fresh());
       break;
     case "reuse":
-      // The next file made in this folder gets the number of the one that went, on most file systems.
+      // On most file systems the next file in this folder gets the inode number of the deleted one.
       clear();
       writeFileSync(at, fresh().padEnd(n * 10));
       break;
@@ -204,7 +204,7 @@ describe("misbehaving session files", { timeout: LONG ? 900_000 : 120_000 }, () 
           apply(one);
           if (one.seen) await new Promise((resolve) => setTimeout(resolve, 25));
         }
-        // A last line waits for its end: how much of it was there when someone looked is not what is compared here.
+        // Ends the last line, since the comparison must not depend on how much of it was read.
         for (const name of readdirSync(join(agent(), "sessions"))) {
           const at = join(agent(), "sessions", name);
           if (lstatSync(at).isFile()) appendFileSync(at, "\n");
@@ -216,7 +216,7 @@ describe("misbehaving session files", { timeout: LONG ? 900_000 : 120_000 }, () 
         await stop(live);
         await stop(fresh);
       }),
-      // In `npm test` the same few every time; a new seed of the long run is looked at when it fails.
+      // `npm test` repeats a few fixed cases. The long run uses a new seed, and prints it on a failure.
       { numRuns: times(4, 300), endOnFailure: true, ...(LONG ? {} : { seed: 1 }) },
     );
   });
@@ -284,7 +284,7 @@ describe("misbehaving session files", { timeout: LONG ? 900_000 : 120_000 }, () 
       turns: good.row?.turns,
       calls: good.row?.tool_calls,
     });
-    // Each can be looked at as it stands.
+    // The raw record of each can be read.
     for (const n of [0, 4_321, 9_999]) {
       const raw = await sessions.raw(session_id, unknown[n]?.id ?? "");
       expect(raw).toMatchObject({ line: places[n], text: malformed(n) });
@@ -401,7 +401,7 @@ describe("misbehaving session files", { timeout: LONG ? 900_000 : 120_000 }, () 
       await eventually(async () =>
         expect((await partsOf())[0]).toMatchObject({ type: "marker", kind: "note" }),
       );
-      // Torn in the middle of a record, then cut far below what is shown in pieces.
+      // Truncates within a record, and then far below the size at which segments are used.
       truncateSync(at, huge.length - 1_000);
       await eventually(async () => expect((await partsOf()).length).toBeGreaterThan(10));
       truncateSync(at, Buffer.byteLength(`${lines.join("\n")}\n`));
@@ -420,7 +420,7 @@ describe("misbehaving session files", { timeout: LONG ? 900_000 : 120_000 }, () 
       execFileSync("mkfifo", [at]);
       await new Promise((resolve) => setTimeout(resolve, 100));
       rmSync(at);
-      // Whole at once: what grows while it is shown is shown whole.
+      // Creates the file by a rename, since a file that grows while it is open is shown without segments.
       writeFileSync(join(folder, "draft"), huge);
       renameSync(join(folder, "draft"), at);
       await eventually(() => expect(sessions.get(session_id)?.archived ?? false).toBe(false));

@@ -44,7 +44,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Appends a record as Copilot CLI 1.0.102 writes it. Each is a second after the one before. */
+/** Appends a record as Copilot CLI 1.0.102 does, one second after the previous one. */
 function append(type: string, data: object, more: object = {}): number {
   const at = AT + 1_000 * records++;
   const record = { type, data, id: `e${records}`, timestamp: new Date(at).toISOString(), parentId: null };
@@ -101,7 +101,7 @@ async function startAgent() {
 const registry = () => createProcessRegistry([{ format: copilotCli, path: home }]);
 const stateOf = async (read: ReturnType<typeof registry>["read"]) => (await read()).get(SESSION);
 
-it("tells whether a live process has the session open", async () => {
+it("reports whether a live process has the session open", async () => {
   const isOpen = createOpenCheck([{ format: copilotCli, path: home }]);
   expect(await isOpen(SESSION)).toBe(false);
   const agent = await startAgent();
@@ -166,14 +166,14 @@ it.each([
   expect(await stateOf(read)).toEqual({ by: "lock", busy: false, since: at });
 });
 
-it("does not wait for what a hook has decided", async () => {
+it("does not wait for a request that a hook has resolved", async () => {
   await startAgent();
   beginTurn();
   append("permission.requested", { requestId: "r1", permissionRequest: {}, resolvedByHook: true });
   expect(await stateOf(registry().read)).not.toHaveProperty("waiting");
 });
 
-it("reads a file again that was truncated, and ignores damaged lines", async () => {
+it("rereads a truncated file, and ignores damaged lines", async () => {
   await startAgent();
   const { read } = registry();
   beginTurn();
@@ -184,7 +184,7 @@ it("reads a file again that was truncated, and ignores damaged lines", async () 
   expect(await stateOf(read)).toEqual({ by: "lock" });
 });
 
-it("finds an open session among many that are not", async () => {
+it("finds the one open session among many closed ones", async () => {
   for (let n = 0; n < 200; n++) mkdirSync(join(home, "session-state", `old-${n}`));
   const { read } = registry();
   await read();
@@ -204,7 +204,7 @@ function list() {
   });
 }
 
-it("says in the row that the session waits, and by which rule that is known", async () => {
+it("marks the row as waiting, with the rule that determined it", async () => {
   await startAgent();
   beginTurn();
   callTool();
@@ -228,7 +228,7 @@ it("says in the row that the session waits, and by which rule that is known", as
   expect(row()?.waiting).toBeUndefined();
 });
 
-it("does not count as running once its process was killed in mid-turn", async () => {
+it("reports the session as failed after its process is killed during a turn", async () => {
   const agent = await startAgent();
   beginTurn();
   callTool();
@@ -240,7 +240,7 @@ it("does not count as running once its process was killed in mid-turn", async ()
   expect(row()?.waiting).toBeUndefined();
 });
 
-it("does not take the lock of an ended process for one of the process that got its number", async () => {
+it("ignores a stale lock whose pid was reused", async () => {
   const { pid } = process;
   const lock = join(home, "session-state", SESSION, `inuse.${pid}.lock`);
   writeFileSync(lock, `${pid}\n`);

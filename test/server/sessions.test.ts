@@ -50,7 +50,7 @@ import {
   write,
 } from "./frame-source.ts";
 
-/** Whether no file can be opened, as where the process has as many open as it may. */
+/** Makes opening files fail, as at the limit of open files. */
 const descriptors = vi.hoisted(() => ({ are_exhausted: false }));
 vi.mock("node:fs/promises", async (importOriginal) => {
   const original = await importOriginal<typeof import("node:fs/promises")>();
@@ -333,7 +333,7 @@ describe("the list", () => {
     const before = start();
     await listed(before, "one");
     await stop(before);
-    // It was listed before the other source had the id; then its file goes.
+    // It was listed before the other source had the id. Then its file is deleted.
     const after = start({ isInOtherSource });
     await eventually(() => expect(after.status().index.done).toBe(true));
     expect(after.list().map(({ id }) => id)).toEqual([own]);
@@ -377,7 +377,7 @@ describe("the list", () => {
     write(join(folder, "agent", "running", one), JSON.stringify({ busy: true }));
     await eventually(() => expect(first.get(own)?.status).toBe("running"));
     await stop(first);
-    // What was kept of it is read by the next daemon, for which the run's id is taken, too.
+    // The next daemon reads the stored rows. For it, the run's id is taken too.
     await isWhole(start(taken(one, run)), uuidFrom(run, path("run-1.jsonl")));
   });
 
@@ -430,7 +430,7 @@ it("limits decompression to the longest supported line if no line ends", async (
   expect(marker).toMatchObject({ title: "The rest of this session is not shown" });
 });
 
-/** Text, and behind it one line of so many bytes without an end, of which four bytes stand for 128 KiB. */
+/** A frame with this text, followed by an unterminated line of `length` bytes. Four compressed bytes expand to 128 KiB. */
 function zstdFrame(text: string, length: number): Buffer {
   const block = (type: number, size: number, content: string) => {
     const head = Buffer.alloc(3);
@@ -547,7 +547,7 @@ describe("an open session", () => {
     expect(session.epoch).not.toBe(epoch);
     expect(session.framesAfter(epoch, 1)).toBeUndefined();
     expect(texts(session.transcript)).not.toContain("Yes");
-    // The new life is followed like the old one.
+    // The new epoch is followed like the old one.
     append(path("one.jsonl"), prompt("one", "Later"));
     await eventually(() => expect(texts(session.transcript)).toContain("Later"));
     expect(events.filter((type) => type === "reset")).toHaveLength(1);
@@ -593,8 +593,8 @@ describe("an open session", () => {
   });
 
   it.each([
-    ["is put away for another one by the text that was read of both, not by what it takes compressed", 36],
-    ["stays for who comes back where both are short", 1],
+    ["is evicted for another one by the uncompressed size of both, not by the compressed size", 36],
+    ["stays open for a returning viewer if both are short", 1],
   ])("%s", async (_behaviour, megabytes) => {
     let clock = Date.now();
     const names = ["one", "other"];
@@ -624,7 +624,7 @@ describe("an open session", () => {
     const events: SessionEvent["type"][] = [];
     session.subscribe(({ type }) => events.push(type));
     clock += 3_600_000;
-    // What is seen of it was seen in the same moment in which sessions are put away.
+    // The registry poll that sees the activity also evicts sessions.
     register("other");
     await eventually(() => expect(sessions.get(sessionId("other"))?.status).toBe("running"));
     append(path("two.jsonl"), answer("one", "Yes"));
@@ -681,7 +681,7 @@ describe("a session without its file", () => {
     const bytes = readFileSync(path("one.jsonl"));
     rmSync(path("one.jsonl"));
     await archivedSession(sessions);
-    // The system gives a free number to the next file: now to this one, so that the session's file is another one.
+    // Occupies the freed inode number, so that the session's file gets a different one.
     write(join(folder, "other file"), "");
     write(path("one.jsonl"), bytes.toString(), answer("one", "Yes"));
     await eventually(() => expect(texts(session.transcript)).toEqual(["First", "Yes"]));
@@ -827,7 +827,7 @@ describe("a store that cannot be written", () => {
     write(path("one.jsonl"), prompt("one", "First"));
     const sessions = start();
     await listed(sessions, "one");
-    // Some other program holds the file's write lock.
+    // Another program holds the write lock of the database.
     const blocker = new DatabaseSync(join(dataFolder(), "verbatim.db"), { timeout: 2_000 });
     blocker.exec("BEGIN IMMEDIATE");
     const session = await opened(sessions, "one");
@@ -1012,13 +1012,13 @@ describe("the status", () => {
     expect(session.summary.status).toBe("running");
     rmSync(register);
     await eventually(() => expect(sessions.get(sessionId("one"))?.status).toBe("failed"));
-    // A process that is long gone left its file behind.
+    // An ended process did not remove its file.
     write(register, JSON.stringify({ pid: 2 ** 22 + 1, busy: true }));
     append(path("one.jsonl"), turnEnd("one"));
     await eventually(() => expect(sessions.get(sessionId("one"))?.status).not.toBe("running"));
     write(register, JSON.stringify({ pid: process.pid, busy: true }));
     await eventually(() => expect(sessions.get(sessionId("one"))?.status).toBe("running"));
-    // It did too, and another process has its number since.
+    // An ended process did not remove its file, and its pid was reused.
     utimesSync(register, new Date(0), new Date(0));
     await eventually(() => expect(sessions.get(sessionId("one"))?.status).not.toBe("running"));
   });
@@ -1054,7 +1054,7 @@ describe("the status", () => {
         JSON.stringify({ pid: process.pid, ...entry }),
       );
     says("one", { busy: true, waiting: { for: "permission prompt" }, since: 5 });
-    // Its user opened a menu: that waits for them, and nothing runs.
+    // The user opened a menu: it waits for input, and nothing is running.
     says("two", { waiting: { for: "dialog open" }, since: 6 });
     await eventually(() => {
       expect(row("one")).toMatchObject({
@@ -1065,7 +1065,7 @@ describe("the status", () => {
       expect(row("two")).toMatchObject({ status: "completed", waiting: { for: "dialog open", since: 6 } });
     });
     says("one", { busy: true, since: 7 });
-    // Its turn is over, and a command that it started still runs.
+    // The turn has ended, but a command that it started is still running.
     says("two", { busy: false, background: true, since: 8 });
     await eventually(() => {
       expect(row("one")?.status).toBe("running");
@@ -1150,12 +1150,12 @@ describe("the status", () => {
     await eventually(() =>
       expect(row()).toMatchObject({ status: "running", waiting: { for: "permission prompt" }, ...rule }),
     );
-    // Nothing told that it was answered in the terminal, but the agent goes on.
+    // The answer in the terminal was not reported, but the agent continues.
     append(path("one.jsonl"), call("one", "look"), result("one", "look"));
     setTime(AT + 3_000);
     await eventually(() => expect(row()?.waiting).toBeUndefined());
     expect(row()).toMatchObject({ status: "running", ...rule });
-    // The turn was over a moment ago: its last record may still come.
+    // The turn has just ended, so its last record may still arrive.
     now = AT + 3_500;
     report({ by: "hook", busy: false, since: now });
     await eventually(() =>
@@ -1165,7 +1165,7 @@ describe("the status", () => {
     await eventually(() =>
       expect(row()).toMatchObject({ status: "completed", status_rule: { rule: "hook" } }),
     );
-    // The record has the end of the turn, although the last hook said that it runs.
+    // The record contains the end of the turn, although the last hook reported it as running.
     report({ by: "hook", busy: true, since });
     append(path("one.jsonl"), turnEnd("one"));
     await eventually(() =>
@@ -1186,7 +1186,7 @@ describe("the status", () => {
     utimesSync(path("one.jsonl"), longAgo, longAgo);
     const later = start();
     await listed(later, "one");
-    // The row is listed as it was stored, until the file has been looked at.
+    // The stored row is listed until the file is checked.
     await eventually(() =>
       expect(later.get(sessionId("one"))).toMatchObject({
         status: "failed",
@@ -1237,7 +1237,7 @@ describe("the status", () => {
     await eventually(() => expect(status()).toBe("interrupted"));
     rmSync(register);
     expect((await opened(sessions, "one")).transcript.turns.at(0)?.status).toBe("interrupted");
-    // A torn line is shown where nobody waits for its rest: the reader has said how the turn ended, too.
+    // An incomplete line is shown once no process will complete it. The reader has ended the turn by then.
     append(file, '{"type":');
     const longAgo = new Date(since - 7_200_000);
     utimesSync(file, longAgo, longAgo);
@@ -1270,7 +1270,7 @@ describe("the status", () => {
     const ALIVE = ["1 failed", "2 failed", "3 running", "4 failed"];
     const sessions = start();
     await listed(sessions, first, second, third);
-    // A copy of it is in nobody's hands.
+    // No process has the copy open.
     write(path("4.jsonl"), prompt(third, "Once more"), call(third, "call-3"), later(third));
     utimesSync(path("4.jsonl"), longAgo, longAgo);
     await eventually(() => expect(statuses(sessions).sort()).toEqual(ALIVE));
@@ -1408,7 +1408,7 @@ describe("the complete output of a call", () => {
       }),
     );
   };
-  /** A session whose calls say that these files hold their outputs. */
+  /** Writes a session whose calls name these files as their outputs. */
   const naming = (name: string, paths: readonly (string | undefined)[]) =>
     write(
       path(`${name}.jsonl`),

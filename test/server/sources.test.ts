@@ -133,7 +133,7 @@ describe("agents switched off and on", () => {
       sessions: 0,
       folders: [{ path: join(folder, "pi/sessions"), exists: false }],
     });
-    // Exports have no usual place: without a file there is nothing to tell.
+    // Exports have no default folder, so they are not listed without a file.
     expect(await sourceOf("atif")).toBeUndefined();
   });
 
@@ -169,13 +169,13 @@ describe("agents switched off and on", () => {
     expect(searchInTerminal("zebrafinch")).toContain("No matches");
     expect(await sourceOf("claude-code")).toMatchObject({ is_on: false, sessions: 1 });
 
-    // While it is off one session grows, and another one comes.
+    // While the agent is off, one session grows and another one is created.
     appendFileSync(
       claude("one"),
       `${JSON.stringify({ type: "user", uuid: crypto.randomUUID(), sessionId: one, timestamp: "2026-11-20T12:00:00Z", message: { role: "user", content: "axolotl" } })}\n`,
     );
     const two = writeClaude("two", "narwhal", 2);
-    // Codex is followed meanwhile: once its file was read, the others would have been, too.
+    // Once the Codex file is read, the others would have been read too.
     const before = sessions.list()[0]?.byte_size ?? 0;
     appendFileSync(join(folder, "codex/sessions/rollout-2026-11-20T10-00-00-turns.jsonl"), "{}\n");
     await eventually(() => expect(sessions.list()[0]?.byte_size).toBe(before + 3));
@@ -206,7 +206,7 @@ describe("agents switched off and on", () => {
     expect(agents()).toEqual(["codex"]);
     expect(await hits("zebrafinch")).toEqual([]);
     choices.set("claude-code", true);
-    // Its file went while nobody looked: the archive has it.
+    // Its file was deleted while the agent was off, so the archive serves it.
     await eventually(() => expect(sessions.get(one)).toMatchObject({ archived: true }));
   });
 
@@ -305,7 +305,7 @@ describe("the routes of the sources", () => {
     });
 
   it("switch an agent off and on, and reject strangers, unknown agents and invalid bodies", async () => {
-    // The folder came after the start.
+    // The folder was created after the start.
     await eventually(async () => expect(await rows()).toHaveLength(1), 30_000);
     const off = agentSource.parse(await (await call("/api/sources/codex", { is_on: false })).json());
     expect(off).toMatchObject({ agent: "codex", is_on: false });

@@ -209,7 +209,7 @@ describe("the store", () => {
   it.each([
     ["is cut to nothing", () => truncateSync(database(), 0)],
     ["is cut in its middle", () => truncateSync(database(), 9_000)],
-    // SQLite reads what is left of a page, and finds nothing wrong with it.
+    // SQLite reads the rest of a truncated page without an error.
     ["is cut within its last page", () => truncateSync(database(), readFileSync(database()).length - 1_000)],
     ["holds other bytes", () => writeFileSync(database(), "no database\n".repeat(1_000))],
     [
@@ -267,7 +267,7 @@ describe("the store", () => {
     const again = open();
     expect(again.notices[0]?.text).toContain("was moved to");
     expect(again.store).toBeDefined();
-    // While it is open, another opening is no more possible.
+    // A retry is refused while the store is open.
     expect(retry?.()).toBe(false);
     expect(again.retry).toBeUndefined();
   });
@@ -292,7 +292,7 @@ describe("the store", () => {
       const { store } = openStore({ folder: ${JSON.stringify(folder)}, now: Date.now });
       store.write(${JSON.stringify({ files: [file], sessions: [session] })});
       process.stdout.write("written");
-      // A daemon keeps its store; one that nobody keeps may be collected, and its lock with it.
+      // Keeps a reference to the store. Without one, garbage collection could release its lock.
       setInterval(() => store.read_only, 1000);
     `;
     const daemon = spawn(process.execPath, ["--input-type=module", "--eval", script], {
@@ -337,7 +337,7 @@ describe("the archive", () => {
     }
     expect(readAll(store, 1).equals(Buffer.concat(all))).toBe(true);
     expect(store.archivedTo(1)).toBe(at);
-    // Many small pieces do not stay many.
+    // Small chunks are merged.
     const direct = new DatabaseSync(database(), { readOnly: true });
     expect(direct.prepare("SELECT count(*) AS n FROM chunk").get()).toEqual({ n: 5 });
     direct.close();
@@ -346,7 +346,7 @@ describe("the archive", () => {
   it("returns the same bytes, however they arrived and were written", async () => {
     const piece = fc.record({
       length: fc.oneof(fc.integer({ min: 1, max: 100 }), fc.integer({ min: 60_000, max: 300_000 })),
-      // Bytes that it has already come again, with what follows them.
+      // Already archived bytes are repeated, followed by new ones.
       again: fc.constantFrom(0, 0, 40),
       write: fc.constantFrom("later", "now", "failing"),
     });
@@ -363,7 +363,7 @@ describe("the archive", () => {
           const bytes = whole.slice(start, at + length);
           expect(archive.append(file_id, start, bytes)).toBe(true);
           expect(archive.end(file_id)).toBe(at + length);
-          // The caller's buffer is its own again.
+          // The caller may reuse its buffer.
           bytes.fill(0);
           if (write === "now") await flush(store, archive);
           if (write !== "failing") continue;

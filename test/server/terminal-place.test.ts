@@ -58,7 +58,7 @@ describe.skipIf(!existsSync("/proc/self/environ"))("the terminal of a process", 
       expect(before).toEqual({ pid, tty: expect.stringMatching(/^pts\/\d+$/), tmux: "harbour:0.0" });
       tmux("rename-session", "-t", "harbour", "quay");
       now += 60_000;
-      // What was known serves until the new place is there.
+      // The previous place is returned until the new one is known.
       expect(places.known(pid)).toEqual(before);
       await eventually(() => expect(places.known(pid)).toMatchObject({ tmux: "quay:0.0" }));
     } finally {

@@ -15,7 +15,7 @@ import { claudeCode } from "../../src/sources/claude-code/format.ts";
 import { eventually } from "../eventually.ts";
 import { uuidOf } from "../uuid-of.ts";
 
-/** Usage over real files, indexed by the real threads. */
+/** Usage of real files, indexed by the real worker threads. */
 const access = newAccess();
 const SESSION = uuidOf("used session");
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-usage-")));
@@ -85,7 +85,7 @@ afterAll(async () => {
 
 const usageOf = async (query: string): Promise<UsageReply> => await (await get(query)).json();
 
-it("counts a step on its own day, with what it took and cost", async () => {
+it("counts a step on its own day, with its tokens and cost", async () => {
   const { rows, total, not_indexed } = await usageOf("by=day&since=0&zone=UTC");
   expect(not_indexed).toBe(0);
   expect(rows).toMatchObject([
@@ -105,7 +105,7 @@ it("counts a step on its own day, with what it took and cost", async () => {
     },
     { key: "2026-11-20", sessions: 1, steps: 1, active: 10_000, cost: { total: 5, unpriced_tokens: 0 } },
   ]);
-  // On two days, but one session.
+  // Two days, but one session.
   expect(total).toMatchObject({ sessions: 1, steps: 3, cost: { total: 15 } });
 });
 

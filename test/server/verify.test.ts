@@ -13,13 +13,13 @@ import { formats } from "../../src/sources/index.ts";
 import { eventually } from "../eventually.ts";
 import { sharedData } from "../shared-data.ts";
 
-/** The parts as a page has them after they were sent, as they are compared. */
+/** The parts as a page receives them, in the form used for comparison. */
 const sentTexts = ({ parts }: Transcript): (string | undefined)[] =>
   [...parts].map(
     (part) => part && comparedText(transcriptPart.parse(JSON.parse(JSON.stringify(truncatePart(part))))),
   );
 
-/** The parts as a page has them that folded each frame as it was sent. */
+/** The parts of a page that folded each frame as it was sent. */
 const followedTexts = (frames: readonly Frame[]): (string | undefined)[] => {
   const [first] = frames;
   const page = frames.reduce(
@@ -75,7 +75,7 @@ it("every fixture that is shown equals its record", async () => {
 it("every session that is still written equals its record", async () => {
   const copy = mkdtempSync(join(tmpdir(), "verify-running-"));
   try {
-    // A copy is as new as a file that its agent has just written.
+    // The copy's modification time is that of a file which is still written.
     cpSync(join(fixtures, "claude-code"), join(copy, "claude-code"), { recursive: true });
     await expectAllEqual(copy, 10);
   } finally {

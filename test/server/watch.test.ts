@@ -22,7 +22,7 @@ import { eventually } from "../eventually.ts";
 import { times } from "../long.ts";
 import { append, frameFormat, prompt, write } from "./frame-source.ts";
 
-/** Beyond 16,384 the system's queue of hints overflows. */
+/** Above 16,384 the system's queue of file events overflows. */
 const MANY = times(3_000, 20_000);
 
 let folder: string;
@@ -68,9 +68,9 @@ const sessionsFolder = () => join(folder, "agent", "sessions");
 const paths = () => found.map(({ path }) => path);
 
 describe.each([
-  ["by looking at intervals", { hints: false }],
+  ["by polling", { hints: false }],
   [
-    "by the system's hints, with looks too rare to matter",
+    "by file system events, with a polling interval too long to contribute",
     { hints: true, listInterval: 60_000, hotInterval: 60_000 },
   ],
 ])("files are found %s", (_how, options) => {
@@ -213,7 +213,7 @@ describe("a watch", () => {
     await ready();
     expect(paths().sort()).toEqual([join(named, "deep", "one.jsonl"), join(folder, "single.log")].sort());
     expect([...watch.errors.keys()]).toEqual([join(folder, "missing")]);
-    // A file that was empty when it was first seen tells later what it is.
+    // The format of a file that was empty at first is detected once it has content.
     write(join(named, "late.jsonl"));
     await watch.rescan();
     append(join(named, "late.jsonl"), prompt("late", "Hello"));
