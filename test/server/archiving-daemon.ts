@@ -1,7 +1,7 @@
 import { createSessions } from "../../src/server/import/catalog.ts";
 import { frameFormat } from "./frame-source.ts";
 
-/** A daemon without doors, to be killed: `node archiving-daemon.ts AGENT_FOLDER DATA_FOLDER`. Prints a dot again and again. */
+/** A daemon without a server, to be killed: `node archiving-daemon.ts AGENT_FOLDER DATA_FOLDER`. Prints dots continuously. */
 const [agent = "", dataFolder = ""] = process.argv.slice(2);
 createSessions({
   formats: [frameFormat],

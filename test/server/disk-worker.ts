@@ -14,8 +14,8 @@ import { answer, append, frameFormat, prompt, sessionId, write } from "./frame-s
 import { type Play, played, promptOf, words } from "./managed/play.ts";
 
 /**
- * Works on a disk that fails, under failing-disk.c: `node disk-worker.ts FOLDER MODE …`. What it has been told is on disk
- * it prints at once, in words; a promise that is broken ends it with an error.
+ * Writes to a disk that fails, under failing-disk.c: `node disk-worker.ts FOLDER MODE …`. It prints each write as soon as
+ * the store confirms it, and exits with an error if confirmed data is lost.
  */
 const [folder = "", mode = "", ...rest] = process.argv.slice(2);
 
@@ -23,7 +23,7 @@ type Fault = "eio" | "enospc" | "kill";
 const CODES = { none: 0, eio: 1, enospc: 2, kill: 3 };
 
 const orders = openSync(process.env.DISK_ORDERS ?? "", "r+");
-/** From the `from`-th write from now on, `count` of them fail. */
+/** Makes `count` writes fail, starting with the `from`-th from now. */
 function order(what: Fault | "none", from = 0, count = 0): void {
   writeSync(orders, new Uint8Array(new Int32Array([CODES[what], from, count, 0]).buffer), 0, 16, 0);
 }
@@ -61,7 +61,7 @@ const talk: Play = async (stage, { parts }) => {
   return "completed";
 };
 
-/** Both stores of a data folder, with a session file beside them. */
+/** Both stores of a data folder, and a session file. */
 interface Work {
   data: string;
   file: string;
@@ -104,7 +104,7 @@ function check(file: string): void {
   database.close();
 }
 
-/** Reads both stores as the next daemon would: all that was acknowledged and all that was in files is there. */
+/** Reads both stores as the next daemon would, and checks that all confirmed and all file data exists. */
 async function verify(
   n: number,
   expected: { file: readonly string[]; hosted: string; prompts: readonly string[] },
@@ -117,7 +117,7 @@ async function verify(
     for (const one of expected.prompts)
       assert.equal(shown.filter((line) => line === `prompt: ${one}`).length, 1, one);
     await until("archived", () => sessions.status().index.done);
-    // An archive that fell behind is brought up to the file.
+    // Lets a lagging archive catch up with the file.
     await wait(30);
     rmSync(file);
     await until("gone", () => sessions.get(sessionId(name))?.archived === true);
@@ -129,7 +129,7 @@ async function verify(
   check(join(after.data, "history.db"));
 }
 
-/** One life of a daemon whose `n`-th write and some after it fail. */
+/** Runs a daemon whose `n`-th write and some after it fail. */
 async function failing(what: "eio" | "enospc", n: number): Promise<void> {
   order(what, n, 1 + (n % 7));
   const work = start(n);
@@ -152,7 +152,7 @@ async function failing(what: "eio" | "enospc", n: number): Promise<void> {
       const text = noise(80_000 + step * 70_000, n + step);
       append(file, answer(name, text));
       expected.push(`text: ${text}`);
-      // A look may fall between the pieces in which the file is read.
+      // A check may occur between two reads of the file.
       await until("all of it", async () =>
         isDeepStrictEqual(await said(sessions, sessionId(name)), expected),
       );
@@ -173,7 +173,7 @@ async function failing(what: "eio" | "enospc", n: number): Promise<void> {
     const struck = counted().writes >= n;
     look();
     const told = notices.size > 0;
-    // Writes of a checkpoint may fail without a word: what is in the log is safe, and is written the next time.
+    // A failed checkpoint is not reported: the write-ahead log has the data, and the next checkpoint retries.
     if (opened.archive && opened.hosted) {
       await until(
         "healed",
@@ -190,7 +190,7 @@ async function failing(what: "eio" | "enospc", n: number): Promise<void> {
   rmSync(join(folder, `${n}`), { recursive: true });
 }
 
-/** Writes to both stores until it is killed; says what is on disk. */
+/** Writes to both stores until it is killed, and prints each confirmed write. */
 async function killed(n: number): Promise<void> {
   order("kill", n, 1);
   const data = join(folder, "data");
@@ -232,7 +232,7 @@ async function killed(n: number): Promise<void> {
   }
 }
 
-/** What is acknowledged was given to the disk itself, not only to the system. */
+/** Checks that each confirmed commit was synced to the disk, not only written to the page cache. */
 async function synced(rounds: number): Promise<void> {
   const data = join(folder, "data");
   const { store } = openStore({ folder: data, now: Date.now });
@@ -264,7 +264,7 @@ async function synced(rounds: number): Promise<void> {
   say(JSON.stringify({ least }));
 }
 
-/** Brings a store to a version that is made up, and is killed on the way. */
+/** Migrates a store to a fictitious version, and is killed during the migration. */
 function migrating(n: number): void {
   order("kill", n, 1);
   const { store, notices } = openStore({ folder: join(folder, "data"), now: Date.now, migrations: NEWER });
@@ -273,7 +273,7 @@ function migrating(n: number): void {
   say("done");
 }
 
-/** A step that touches every row of the chunks, and adds a table. */
+/** A migration that updates every chunk, and adds a table. */
 const NEWER = [
   ...MIGRATIONS,
   "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT; ALTER TABLE chunk ADD COLUMN note TEXT; UPDATE chunk SET note = 'new'; INSERT INTO extra SELECT DISTINCT file_id FROM chunk;",

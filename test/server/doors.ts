@@ -10,7 +10,7 @@ import type { ManagedSessions } from "../../src/server/managed/managed-sessions.
 import { addManagedRoutes } from "../../src/server/managed/routes.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
 
-/** The daemon's doors on a port of their own. */
+/** The daemon's HTTP server and socket on a separate port. */
 export interface Doors {
   port: number;
   origin: string;
@@ -78,7 +78,7 @@ export interface RawReply {
   body: string;
 }
 
-/** Sends these bytes and reads until the server closes or has answered whole; status 0: closed without an answer. */
+/** Sends these bytes, and reads until the reply is complete or the server closes. Status 0: closed without a reply. */
 export function sendRaw(port: number, bytes: string | Buffer): Promise<RawReply> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1", () => socket.write(bytes));
@@ -119,7 +119,7 @@ export interface RawRequest {
   websocket?: boolean;
 }
 
-/** One request, header values as they are, however wrong. */
+/** One request. Header values are sent unchanged, even if invalid. */
 export function rawRequest({ method, path, headers, body, websocket }: RawRequest): string {
   const lines = [`${method} ${path} HTTP/1.1`];
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);

@@ -2,8 +2,8 @@
  * Makes the disk fail, or the process die, at the n-th write below one folder. Loaded with LD_PRELOAD by failing-disk.ts.
  * DISK_FOLDER: the folder. DISK_ORDERS: a file of the text "WHAT FROM COUNT": from the FROM-th write after the orders
  * changed on (from 1), COUNT writes fail with WHAT = eio or enospc, or the process ends there (kill). The number of
- * writes since then is kept in DISK_ORDERS, and behind it how many of them were an fsync or fdatasync. A write is a pwrite,
- * write, ftruncate or one of those.
+ * writes since then is kept in DISK_ORDERS, followed by the number of fsync and fdatasync calls among them. A write is a
+ * pwrite, write, ftruncate, fsync or fdatasync.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -2,46 +2,46 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { PIECE_MARK } from "../../src/protocol.ts";
 
 /**
- * What the proxy does to connections, as it is set when bytes come through. The kinds are Toxiproxy's; `messages` goes
- * one level higher, to the daemon's WebSocket messages.
+ * Faults that the proxy applies to connections. Changes take effect on the next bytes. The kinds are those of Toxiproxy,
+ * except `messages`, which applies to the daemon's WebSocket messages.
  */
 export interface Faults {
-  /** Each chunk arrives so much later, in order. */
+  /** Delay of each chunk. The order is kept. */
   latency_ms: number;
-  /** Chunks of the daemon are cut into pieces of so many bytes, each written on its own. */
+  /** Splits chunks from the daemon into pieces of this many bytes, each written separately. */
   slice: number | undefined;
-  /** A connection carries so many of the daemon's bytes in a millisecond. */
+  /** Limit per connection for data from the daemon, in bytes per millisecond. */
   bandwidth: number | undefined;
-  /** A connection is closed after so many bytes of the daemon. */
+  /** Closes a connection after this many bytes from the daemon. */
   limit: number | undefined;
   /** New connections are reset. */
   down: boolean;
-  /** Half-open: nothing comes through any more, and no end of a connection either. */
+  /** Half-open: forwards neither data nor the end of a connection. */
   stalled: boolean;
-  /** How likely each message of the daemon is sent twice, after the next one, or never; from 0 to 1. */
+  /** Probability, from 0 to 1, that a message from the daemon is sent twice, after the next one, or not at all. */
   messages: { duplicate: number; reorder: number; drop: number };
 }
 
-/** Stands between a client and the daemon. */
+/** A TCP proxy between a client and the daemon that injects faults. */
 export interface FaultProxy {
   readonly port: number;
   readonly faults: Faults;
-  /** Bytes from the daemon so far. */
+  /** Bytes received from the daemon so far. */
   readonly bytes: number;
-  /** Connections that are open to clients now. */
+  /** Number of open client connections. */
   readonly open: number;
-  /** How many messages of the daemon were sent twice, late and never. */
+  /** Numbers of messages from the daemon that were duplicated, reordered and dropped. */
   readonly disturbed: { duplicated: number; reordered: number; dropped: number };
-  /** The daemon's next message of this type does not arrive. */
+  /** Drops the next message of this type from the daemon. */
   dropNext(type: string): void;
-  /** Ends every connection in the middle of whatever it carries: in order (`end`), or as if its host had gone (`reset`). */
+  /** Cuts every connection, even in the middle of a message: with a FIN (`end`) or a reset (`reset`). */
   cut(how: "end" | "reset"): number;
-  /** No faults from now on; connections that were stalled are reset. */
+  /** Clears all faults, and resets stalled connections. */
   heal(): void;
   close(): Promise<void>;
 }
 
-/** A slow connection carries something so often, in milliseconds. */
+/** Interval at which a bandwidth-limited connection forwards data, in milliseconds. */
 const TICK_MS = 5;
 const NONE = { duplicate: 0, reorder: 0, drop: 0 };
 
@@ -87,10 +87,10 @@ export async function createFaultProxy(
     return { send: [message, ...late] };
   }
 
-  /** Bytes of the daemon into what is sent on: as they are until the upgrade, then message by message. */
+  /** Converts bytes from the daemon to the output: unchanged until the upgrade, then message by message. */
   function createMessages(): (chunk: Buffer) => Buffer[] {
     let waiting: Buffer = Buffer.alloc(0);
-    /** Pieces of one message: what becomes of it becomes of all of them. */
+    /** Pieces of one message, which all get the same fault. */
     let pieces: Buffer[] = [];
     let upgraded = false;
     let held: Buffer | undefined;
@@ -112,7 +112,7 @@ export async function createFaultProxy(
         const frame = Buffer.from(waiting.subarray(0, length));
         waiting = waiting.subarray(length);
         const isText = ((frame[0] ?? 0) & 0x0f) === 1;
-        // Pings and closings pass.
+        // Ping and close frames pass unchanged.
         if (!isText && pieces.length === 0) {
           send.push(frame);
           continue;
@@ -184,7 +184,7 @@ export async function createFaultProxy(
       upstream.resume();
     });
     client.on("data", (chunk) => toDaemon(() => upstream.write(chunk)));
-    // A client that does not read is not read for.
+    // Applies back pressure: stops reading from the daemon while the client does not read.
     client.on("drain", () => upstream.resume());
     upstream.on("data", () => {
       if (client.writableNeedDrain) upstream.pause();
@@ -219,7 +219,7 @@ export async function createFaultProxy(
   }
 
   return {
-    // A server on a port has an address of this kind; strings are for pipes.
+    // The address of a TCP server is an object; a string is the path of a pipe.
     port: (server.address() as AddressInfo).port,
     faults,
     disturbed,
@@ -255,7 +255,7 @@ export async function createFaultProxy(
   };
 }
 
-/** How long the WebSocket frame at the beginning of these bytes is; `undefined`: not all of it is here. A server's are unmasked. */
+/** The length of the first WebSocket frame in these bytes, or `undefined` if it is incomplete. Server frames are unmasked. */
 function frameLength(bytes: Buffer): number | undefined {
   const short = (bytes[1] ?? 0) & 0x7f;
   const head = short === 127 ? 10 : short === 126 ? 4 : 2;

@@ -12,8 +12,8 @@ import type {
 import { createLineReader, type LineRecord } from "../../src/sources/lines/lines.ts";
 
 /**
- * The plainest format that there can be: every line of a session file is a frame, or facts that link a run. So a test of
- * the daemon says what it means, and no agent's habits stand between.
+ * A minimal format: each line of a session file is a frame, or facts that link a run. Tests of the daemon use it to be
+ * independent of any agent's format.
  */
 export const frameFormat: Format = {
   id: "frames",

@@ -8,14 +8,14 @@ import { mediaOf } from "../../src/model/truncate/media-references.ts";
 import type { ChannelFrame, RawReply } from "../../src/protocol.ts";
 import type { OpenSession, SessionEvent, Sessions } from "../../src/server/sessions/sessions.ts";
 
-/** Sessions that a test writes itself: the contract of `Sessions` over nothing but the fold. */
+/** An in-memory implementation of `Sessions`, based on the fold alone. */
 export interface MemorySessions extends Sessions {
   add(id: string, frames?: readonly Frame[]): void;
-  /** New frames of a session, as its file would give them. */
+  /** Appends frames to a session, as its file would. */
   push(id: string, frames: readonly Frame[]): void;
-  /** The session's file was replaced by one with these frames. */
+  /** Replaces the session's file by one with these frames. */
   rewrite(id: string, frames: readonly Frame[]): void;
-  /** The session is gone, as after a start without its folder. */
+  /** Removes the session, as a start without its folder does. */
   remove(id: string): void;
   transcript(id: string): Transcript;
 }

@@ -7,9 +7,9 @@ import { createLive, type Live } from "../../src/web/api/live.ts";
 import { createOpenSession, type OpenSession } from "../../src/web/app/open-session.ts";
 
 const [page_window, page_document] = [new EventTarget(), new EventTarget()];
-// There are as many pages as a test wants, and each one listens.
+// Each of any number of pages adds listeners.
 setMaxListeners(0, page_window, page_document);
-// The page's client runs where there is no page: it needs a moment to draw, and a tab that is looked at.
+// The client expects a browser: animation frames and a visible document.
 Object.assign(globalThis, {
   window: page_window,
   document: Object.assign(page_document, { hidden: false }),
@@ -18,31 +18,31 @@ Object.assign(globalThis, {
 });
 
 export interface PageClientOptions {
-  /** Where the daemon listens; read again at every connection. */
+  /** The daemon's port, read again at each connection attempt. */
   daemon_port: () => number;
-  /** Where the client connects to, if not there. */
+  /** The port to connect to instead, such as a proxy's. */
   through?: () => number;
   headers: () => Record<string, string>;
   silence_ms?: number;
-  /** Connects again at once when a connection was lost. */
+  /** Reconnects without a delay. */
   impatient?: boolean;
   /** Keeps the log of messages. */
   logs?: boolean;
-  /** Follows the list too and, as the page's screen does, asks again for a session that was refused and is on the list now. */
+  /** Also follows the list and, like the page, retries a rejected session once it is listed. */
   lists?: boolean;
   random?: () => number;
 }
 
-/** The page's own client, from the socket to the folded sessions. */
+/** The web client, from the socket to the folded sessions. */
 export interface PageClient {
   readonly live: Live;
   readonly connected: boolean;
-  /** Connections that it tried to make so far. */
+  /** Number of connection attempts so far. */
   readonly connections: number;
-  /** Messages in the order in which the client saw and sent them. `seq`: the last that it names of the followed session. */
+  /** Messages in the order in which the client received and sent them. `seq`: the last sequence number of the followed session in the message. */
   readonly log: { way: "in" | "out"; type: string; seq?: number }[];
   follow(session_id: string): OpenSession;
-  /** The socket as it is now, to be paused. */
+  /** The current socket, so that a test can pause it. */
   readonly socket: NodeSocket | undefined;
   close(): void;
 }
@@ -70,7 +70,7 @@ export function openPageClient(options: PageClientOptions): PageClient {
         headers: { host: `127.0.0.1:${daemon_port()}`, ...headers() },
       });
       socket = opened;
-      // `ws` has the handlers and states of a browser's socket that the page's client uses.
+      // `ws` implements the part of the browser's WebSocket that the client uses.
       const as_in_a_page = opened as unknown as WebSocket;
       if (!logs) return as_in_a_page;
       opened.on("message", (data) => {
@@ -152,7 +152,7 @@ function seqOf(message: ServerMessage): number | undefined {
   return "seq" in message ? message.seq : undefined;
 }
 
-/** Every part of a session as a page shows it, one JSON text each; those that were not loaded are fetched first. */
+/** Every part of a session as a page shows it, as JSON. Parts that are not loaded are fetched first. */
 export async function partsOf(session: OpenSession): Promise<string[]> {
   const count = session.state.getState().transcript?.parts.length ?? 0;
   await session.load(0, count);
@@ -163,7 +163,7 @@ export async function partsOf(session: OpenSession): Promise<string[]> {
   });
 }
 
-/** A part as a page shows it, as JSON whose fields are in order. */
+/** A part as a page shows it, as JSON with sorted fields. */
 export function wordsOf(part: TranscriptPart): string {
   return JSON.stringify(truncatePart(part), (_, value: unknown) =>
     typeof value === "object" && value !== null && !Array.isArray(value)

@@ -5,8 +5,9 @@ import { uuidOf } from "../uuid-of.ts";
 const PNG = `data:image/png;base64,${Buffer.from("picture").toString("base64")}`;
 
 /**
- * An agent's work without an end: prompts, thoughts and texts in deltas (some far over the wire's limits), parallel
- * calls with progress and results in any order, pictures, revisions, markers. `long`: how often something is too long for the wire, 0 … 1.
+ * An endless stream of random frames: prompts, thoughts and texts in deltas (some far above the wire limits), parallel
+ * calls with progress and results in any order, images, revisions and markers. `long`: probability, from 0 to 1, that a
+ * text exceeds the wire limits.
  */
 export function createWork(session_id: string, seed: number, long = 0.1) {
   const random = seeded(seed);
@@ -35,7 +36,7 @@ export function createWork(session_id: string, seed: number, long = 0.1) {
     return [end];
   };
 
-  /** The next thing that happens: one frame or a few. */
+  /** The next event, as one or more frames. */
   function next(): Frame[] {
     const common = { session_id, at: at() };
     const roll = random();

@@ -3,13 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Mounts a file system of so many bytes. `false`: not possible here. */
+/** Mounts a file system of this size in bytes. Returns whether that succeeded. */
 export function mountSmall(at: string, bytes: number): boolean {
   mkdirSync(at, { recursive: true });
   return spawnSync("mount", ["-t", "tmpfs", "-o", `size=${bytes}`, "tmpfs", at]).status === 0;
 }
 
-/** Whether such a file system can be mounted at all: mostly by root on Linux. */
+/** Whether such a file system can be mounted. It usually needs root on Linux. */
 export const mountable = (() => {
   if (process.platform !== "linux") return false;
   const at = mkdtempSync(join(tmpdir(), "mount-"));

@@ -8,7 +8,7 @@ import { eventually } from "../eventually.ts";
 
 const MAIN = resolve(import.meta.dirname, "../../src/server/cli/main.ts");
 
-/** A daemon in a process of its own, with an empty home folder. */
+/** A daemon in a child process, with an empty home folder. */
 export interface SpawnedDaemon {
   origin: string;
   /** The token for pushing sessions. */

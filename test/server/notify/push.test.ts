@@ -15,7 +15,7 @@ import { eventually } from "../../eventually.ts";
 import { uuidOf } from "../../uuid-of.ts";
 import { asks, row, rowsOf } from "./rows.ts";
 
-/** A browser's subscription: it alone can decrypt what is sent to its endpoint. */
+/** A browser's subscription, with the key that decrypts messages to its endpoint. */
 function createBrowser(endpoint: string, of: "waiting" | "all") {
   const ecdh = createECDH("prime256v1");
   ecdh.generateKeys();
@@ -48,7 +48,7 @@ let folder: string;
 let server: Server;
 let origin: string;
 let received: { path: string; headers: IncomingHttpHeaders; body: Buffer }[];
-/** Statuses of the next answers; then 201. */
+/** Statuses of the next replies; 201 afterwards. */
 let answers: number[];
 let failures: string[];
 let push: { close(): void } | undefined;

@@ -9,7 +9,7 @@ import { asks, row, rowsOf } from "./rows.ts";
 let server: Server;
 let url: string;
 let received: WebhookMessage[];
-/** Statuses of the next answers; then 200. */
+/** Statuses of the next replies; 200 afterwards. */
 let answers: number[];
 let failures: string[];
 let webhook: { close(): void } | undefined;
