@@ -18,7 +18,7 @@ let known: string[];
 /** The host of the last prompted agent. */
 let host: AgentHost;
 
-/** Replies with the number of prompts in its context. Some prompts make it start a run or wait for a stop. */
+/** Answers each prompt. Some prompts also make it start a run, write files, or wait to be stopped. */
 const play: Play = async (stage, prompt, signal) => {
   host = stage.host;
   const system = systemPrompt({
