@@ -9,6 +9,7 @@ import {
   receive,
   subscription,
 } from "../../src/web/api/channel.ts";
+import { createLive } from "../../src/web/api/live.ts";
 
 const CHANNEL = "output:0b9c8f5e-1111-4222-8333-444455556666";
 
@@ -207,4 +208,32 @@ test("a refused channel is not asked for again on this connection", () => {
   expect(refused.refused?.message).toBe("There is no such session.");
   for (let beat = 0; beat < 3; beat += 1)
     expect(receive(refused.position, { type: "heartbeat", at: 0, positions: {} }).ask).toBeUndefined();
+});
+
+test("requests a refused session again from its position", () => {
+  const channel = CHANNEL;
+  const sent: unknown[] = [];
+  const socket = {
+    readyState: WebSocket.OPEN,
+    send: (text: string) => void sent.push(JSON.parse(text)),
+    close() {},
+    onopen: undefined as (() => void) | undefined,
+    onmessage: undefined as ((event: { data: string }) => void) | undefined,
+  };
+  const live = createLive({
+    url: "ws://localhost/",
+    probe: () => Promise.resolve("ok"),
+    // Only the members that are used.
+    openSocket: () => socket as unknown as WebSocket,
+  });
+  socket.onopen?.();
+  const position = { channel, epoch: "earlier", seq: 5, check: "digest", synced: true };
+  const subscription = live.subscribe(channel, () => {}, position);
+  socket.onmessage?.({
+    data: JSON.stringify({ type: "refused", channel, code: "no_channel", message: "No such channel." }),
+  });
+  subscription.retry();
+  const request = { type: "subscribe", channel, epoch: "earlier", after_seq: 5, check: "digest" };
+  expect(sent).toEqual([request, request]);
+  live.close();
 });

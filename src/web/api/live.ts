@@ -52,6 +52,8 @@ export interface Live {
 export interface Subscription {
   /** Requests a snapshot, because the applied state cannot be trusted. */
   restart(): void;
+  /** Subscribes again from the current position after the daemon refused the channel. */
+  retry(): void;
   end(): ChannelPosition;
 }
 
@@ -292,6 +294,7 @@ export function createLive({
           follower.has_live = true;
           ask(follower);
         },
+        retry: () => ask(follower),
         end() {
           if (followers.get(channel) === follower) {
             followers.delete(channel);

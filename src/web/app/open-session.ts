@@ -233,7 +233,7 @@ export function createOpenSession(id: string, { api, live }: SessionClient): Ope
       return transcript?.parts.at(index) ?? stale?.at(index);
     },
     position: () => position,
-    retry: () => subscription?.restart(),
+    retry: () => subscription?.retry(),
     follow() {
       followers += 1;
       subscription ??= live.subscribe(outputChannel(id), apply, position);
