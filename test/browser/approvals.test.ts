@@ -192,7 +192,7 @@ it.runIf(process.platform === "linux")(
   },
 );
 
-it("an answer that did not arrive leaves the keyboard where it was given, to be given again", async () => {
+it("keeps the focus on an answer that did not arrive, so that it can be repeated", async () => {
   const model = await scriptFile(home, "once", {
     title: "Once",
     tokens_per_second: 0,
@@ -245,7 +245,7 @@ async function comesUnder(page: Page, at: [number, number]): Promise<void> {
   );
 }
 
-it("says how much of a command is below what is in sight of it, until its end was in sight", async () => {
+it("shows how many rows of a command are below the visible ones, until its end was visible", async () => {
   const { page, complaints } = await enter(
     await browser.newContext({ viewport: { width: 1280, height: 900 } }),
     daemon,
@@ -301,7 +301,7 @@ it("says how much of a command is below what is in sight of it, until its end wa
   expect(complaints).toEqual([]);
 });
 
-it("on a phone the rows below are counted as they wrap, one tap shows the end, and the answers stay where they are", async () => {
+it("counts wrapped rows on a phone, shows the end with one tap, and keeps the answers in place", async () => {
   const { page, complaints } = await enter(
     await browser.newContext({ viewport: { width: 390, height: 844 } }),
     daemon,
@@ -366,7 +366,7 @@ it.each([
   expect(await page.getByRole("button", { name: "1 new below" }).count()).toBe(0);
 });
 
-it("a second click that comes down on the next request, which slid under the pointer, does not answer it", async () => {
+it("ignores a second click on the next request, which moved under the pointer", async () => {
   const { page, complaints } = await enter(
     await browser.newContext({ viewport: { width: 1280, height: 900 } }),
     daemon,
@@ -404,7 +404,7 @@ it.each([true, false])(
   },
 );
 
-it("under a thumb what answers, sends or stops has 44 pixels, and no answer is nearer than 12 to the next", async () => {
+it("has targets of 44 pixels, 12 pixels apart, on a touch screen", async () => {
   const { page, complaints } = await enter(
     await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }),
     daemon,
@@ -436,7 +436,7 @@ it("under a thumb what answers, sends or stops has 44 pixels, and no answer is n
   expect(complaints).toEqual([]);
 });
 
-it("an approval that was answered is one line, which says when and opens to the command", async () => {
+it("folds an answered approval into one line with its time, which opens to the command", async () => {
   const { page, complaints } = await enter(
     await browser.newContext({ viewport: { width: 390, height: 844 } }),
     daemon,
@@ -456,7 +456,7 @@ it("an approval that was answered is one line, which says when and opens to the 
   expect(complaints).toEqual([]);
 });
 
-it("a session that waits has its title in the list at any width, and nothing of its row over another", async () => {
+it("shows the title of a waiting session at any width, without overlaps", async () => {
   const { page, complaints } = await enter(await browser.newContext(), daemon);
   await begin(
     rest,
@@ -483,7 +483,7 @@ it("a session that waits has its title in the list at any width, and nothing of 
   expect(complaints).toEqual([]);
 });
 
-it("in forced colours, that a session waits looks another way than what stands beside it", async () => {
+it("distinguishes a waiting session in forced colours", async () => {
   const context = await browser.newContext({ forcedColors: "active" });
   const { page, complaints } = await enter(context, daemon);
   await begin(rest, await scriptFile(home, "one", shellCalls("touch ran")), folder, "Sort the charts");
@@ -494,7 +494,7 @@ it("in forced colours, that a session waits looks another way than what stands b
   expect(complaints).toEqual([]);
 });
 
-it("a double click on a row of the list opens the session and answers nothing that waits there", async () => {
+it("answers nothing by a double click that opens a session", async () => {
   const { page, complaints } = await enter(
     await browser.newContext({ viewport: { width: 1280, height: 900 } }),
     daemon,
@@ -519,7 +519,7 @@ it("a double click on a row of the list opens the session and answers nothing th
   expect(complaints).toEqual([]);
 });
 
-it.each(["Enter", "Shift+Y"])("%s that is held down answers one request, not the next one", async (key) => {
+it.each(["Enter", "Shift+Y"])("answers only one request while %s is held down", async (key) => {
   const { page } = await enter(await browser.newContext({ viewport: { width: 1280, height: 900 } }), daemon);
   const model = await scriptFile(home, "two", shellCalls("pwd", "touch ran"));
   await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
@@ -535,7 +535,7 @@ it.each(["Enter", "Shift+Y"])("%s that is held down answers one request, not the
   await page.getByText("Done.", { exact: true }).waitFor();
 });
 
-it("a click in a low window goes to the button that was pressed, whether it brings the keyboard into the field or takes it", async () => {
+it("delivers a click in a low window to the pressed button, even if the focus moves", async () => {
   const { page, complaints } = await enter(
     await browser.newContext({ viewport: { width: 1280, height: 320 } }),
     daemon,

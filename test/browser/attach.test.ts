@@ -59,7 +59,7 @@ afterEach(async () => {
   await home.remove();
 });
 
-it("an approval of an agent in a terminal is listed, answered on a phone, and gone", async () => {
+it("lists an approval of an agent in a terminal, answers it on a phone, and removes it", async () => {
   await page.locator(`[data-session="${session_id}"]`).waitFor();
   const hook = await ask(bash("touch made.txt"));
   await page
@@ -80,7 +80,7 @@ it("an approval of an agent in a terminal is listed, answered on a phone, and go
   await expect.poll(() => page.title()).not.toMatch(/^\(1\) /);
 });
 
-it("requests are answered in the list of what needs attention, of agents in terminals and of one's own", async () => {
+it("answers requests of terminal agents and managed sessions in the attention list", async () => {
   const command = "touch own.txt";
   const script = {
     title: "Own",
@@ -111,7 +111,7 @@ it("requests are answered in the list of what needs attention, of agents in term
   expect(existsSync(join(home.path, "own.txt"))).toBe(true);
 });
 
-it("an approval that the terminal answers first goes away, and the page says so", async () => {
+it("removes an approval that the terminal answers first, with a notice", async () => {
   await page.goto(`${daemon.origin}/session/${session_id}`);
   const hook = await ask(bash("touch made.txt"));
   await card()
@@ -124,7 +124,7 @@ it("an approval that the terminal answers first goes away, and the page says so"
   expect(await card().count()).toBe(0);
 });
 
-it("the keys that answer act on the request in focus", async () => {
+it("applies answer keys to the focused request", async () => {
   await page.goto(`${daemon.origin}/session/${session_id}`);
   const hook = await ask(bash("touch made.txt"));
   await card()
@@ -142,7 +142,7 @@ it("the keys that answer act on the request in focus", async () => {
   expect(JSON.parse((await hook.ended).output).hookSpecificOutput.decision).toEqual({ behavior: "allow" });
 });
 
-it("an answer grows line by line, and its record takes its place without a second one", async () => {
+it("shows an answer line by line, and replaces it by its record without duplicates", async () => {
   // How often its first line is on the page, in every frame that the browser draws.
   await page.addInitScript(() => {
     const seen = Object.assign(window, { most_shown: 0 });
@@ -200,7 +200,7 @@ it("an answer grows line by line, and its record takes its place without a secon
   expect(await tail.count()).toBe(0);
 });
 
-it("Claude Code is attached and detached in the settings, which show the change first", async () => {
+it("attaches and detaches Claude Code in the settings, which show the change first", async () => {
   const settings = join(home.claude, "settings.json");
   await writeFile(settings, '{ "theme": "dark" }\n');
   await page.getByRole("button", { name: "Settings" }).click();

@@ -60,7 +60,7 @@ afterEach(async () => {
 const rowOf = (page: Page) => page.locator(`[data-session="${session.session_id}"]`);
 const attention = (page: Page) => page.getByRole("region", { name: "Needs attention" });
 
-it("what came while nobody looked is listed in every browser until it was on screen in one", async () => {
+it("lists unseen parts in every browser until one has shown them", async () => {
   await rowOf(desk.page).waitFor();
   // It ended before this daemon was first started: nothing of it is new.
   expect(await rowOf(desk.page).innerText()).not.toMatch(/ new/);
@@ -98,7 +98,7 @@ it("what came while nobody looked is listed in every browser until it was on scr
   expect([...desk.complaints, ...phone.complaints]).toEqual([]);
 });
 
-it("a session is marked as unread and pinned for all browsers, by keys, and marked as read from the list", async () => {
+it("marks as unread and pins for all browsers by keys, and marks as read from the list", async () => {
   await rowOf(desk.page).focus();
   await desk.page.keyboard.press("Shift+P");
   await phone.page.getByRole("heading", { name: /^Pinned/ }).waitFor();
@@ -113,7 +113,7 @@ it("a session is marked as unread and pinned for all browsers, by keys, and mark
   expect(phone.complaints.filter((text) => !/ERR_|WebSocket/.test(text))).toEqual([]);
 });
 
-it("a session that finished unseen shows a notification of the desktop, where that is switched on", async () => {
+it("shows a desktop notification for a session that finished unseen, if switched on", async () => {
   // Headless Chromium has no desktop: what the page would show there is recorded.
   await desk.page.addInitScript(() => {
     class Recorded extends EventTarget {

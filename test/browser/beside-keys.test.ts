@@ -54,7 +54,7 @@ const openBeside = async (): Promise<void> => {
   await run.locator("article").first().waitFor();
 };
 
-it("the focus goes into a run that opens beside, and back to what opened it", async () => {
+it("moves the focus into a run in split view, and back", async () => {
   await openBeside();
   await expect.poll(focused).toBe("run");
   await page.keyboard.press("Escape");
@@ -78,7 +78,7 @@ it("the focus goes into a run that opens beside, and back to what opened it", as
   expect(complaints).toEqual([]);
 });
 
-it("keys act on the pane that has the focus, which finds and goes to errors by itself", async () => {
+it("applies keys to the focused pane, including find and next error", async () => {
   await openBeside();
   await run.locator("article").first().focus();
   await page.keyboard.press("j");
@@ -102,7 +102,7 @@ it("keys act on the pane that has the focus, which finds and goes to errors by i
   expect(complaints).toEqual([]);
 });
 
-it("keys act on the run that lies over its session, wherever the focus is", async () => {
+it("applies keys to a run that covers its session, wherever the focus is", async () => {
   await page.setViewportSize({ width: 1000, height: 800 });
   await openBeside();
   await main.waitFor({ state: "hidden" });
@@ -121,7 +121,7 @@ it("keys act on the run that lies over its session, wherever the focus is", asyn
   expect(complaints).toEqual([]);
 });
 
-it("the keyboard goes into the transcript where the list of turns and runs closes that it was in", async () => {
+it("moves the focus into the transcript when the focused side panel closes", async () => {
   const inTranscript = () => main.getByRole("region", { name: "Transcript", exact: true });
   const isFocused = () => inTranscript().evaluate((shown) => shown === document.activeElement);
   await opener().focus();

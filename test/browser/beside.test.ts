@@ -5,7 +5,7 @@ import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { createHome, enter, openBrowser, startDaemon } from "./harness.ts";
 
-it("a session behind the run that lies over it keeps its rows, its place and what was found in it", async () => {
+it("keeps rows, position and find results of a session that is covered by a run", async () => {
   const home = await createHome();
   const folder = join(home.claude, "projects/-home-ada-beside");
   await mkdir(folder, { recursive: true });

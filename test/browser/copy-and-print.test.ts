@@ -66,7 +66,7 @@ afterEach(async () => {
   await home.remove();
 });
 
-it("a selection over several parts copies what they say, and nothing of the page around it", async () => {
+it("copies the text of a selection over several parts, without page elements", async () => {
   await transcript.evaluate((box) => {
     const bodies = [...box.querySelectorAll("article .part-body")].slice(-3);
     const range = document.createRange();
@@ -92,7 +92,7 @@ async function jump(key: "Home" | "End"): Promise<void> {
   await settled(transcript);
 }
 
-it("a selection from a click to one with Shift far below copies all between, in order, and draws none of it", async () => {
+it("copies everything between a click and a distant Shift+click, without rendering it", async () => {
   const atWords = { position: { x: 1, y: 8 } };
   const paragraph = (at: number) => transcript.getByText(`Paragraph ${at} of the report.`, { exact: true });
   await jump("Home");
@@ -116,7 +116,7 @@ it("a selection from a click to one with Shift far below copies all between, in 
   expect(complaints).toEqual([]);
 });
 
-it("a selection that begins in a prompt copies all of its turn down to the other end", async () => {
+it("copies the turn from a prompt to the other end of a selection", async () => {
   const atWords = { position: { x: 1, y: 8 } };
   await jump("Home");
   const heading = transcript.locator(".turn-title").first();
@@ -137,7 +137,7 @@ it("a selection that begins in a prompt copies all of its turn down to the other
   expect(complaints).toEqual([]);
 });
 
-it("a selection copies the same after the daemon was started anew", async () => {
+it("copies the same after a restart of the daemon", async () => {
   const atWords = { position: { x: 1, y: 8 } };
   await jump("Home");
   await transcript.locator(".turn-title").first().click(atWords);
@@ -159,7 +159,7 @@ it("a selection copies the same after the daemon was started anew", async () => 
   expect(complaints).toEqual([]);
 });
 
-it("what is on the page is copied also once the daemon is away", async () => {
+it("copies loaded parts while the daemon is away", async () => {
   await page.waitForFunction(() =>
     performance.getEntriesByType("resource").some(({ name }) => /\/copied-text-/.test(name)),
   );
@@ -170,7 +170,7 @@ it("what is on the page is copied also once the daemon is away", async () => {
   expect(await page.evaluate(() => navigator.clipboard.readText())).toContain("That is all.");
 });
 
-it("a selection that begins in the margin is one of what stands beside it", async () => {
+it("selects the row beside a selection that begins in the gutter", async () => {
   const row = transcript.locator("article", { hasText: "The end of it." });
   const [gutter, next] = [row.locator(".part-time"), transcript.getByText("That is all.")];
   const [from, to] = [await gutter.boundingBox(), await next.boundingBox()];
@@ -188,7 +188,7 @@ it("a selection that begins in the margin is one of what stands beside it", asyn
   expect(complaints).toEqual([]);
 });
 
-it("a time in the margin is copied where nothing else is marked", async () => {
+it("copies a time in the gutter if nothing else is selected", async () => {
   const time = transcript.locator("article .part-time").last();
   const words = await time.innerText();
   await time.evaluate((element) => getSelection()?.selectAllChildren(element));
@@ -197,7 +197,7 @@ it("a time in the margin is copied where nothing else is marked", async () => {
   expect(complaints).toEqual([]);
 });
 
-it("a print holds the whole session, and leaves the screen as it was", async () => {
+it("prints the whole session, and restores the screen", async () => {
   const paragraphs = transcript.getByText(/^Paragraph \d+ of the report\.$/);
   const pages = (pdf: Buffer): number => (pdf.toString("latin1").match(/\/Type\s*\/Page[^s]/g) ?? []).length;
   const look = () =>

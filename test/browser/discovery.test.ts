@@ -78,7 +78,7 @@ async function read(page: Page): Promise<string[]> {
   return [...rows].toSorted(([one], [other]) => one - other).map(([, line]) => line);
 }
 
-it("reads as it happened, live and after a reload", async () => {
+it("shows a discovery turn in order, live and after a reload", async () => {
   expect(steps.length).toBe(11);
   expect(SCRIPT.filter((line) => line.startsWith("tool")).length).toBe(30);
   const { agents } = agentsReply.parse(await rest.get("/api/agents"));

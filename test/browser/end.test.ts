@@ -5,7 +5,7 @@ import { eventually } from "../eventually.ts";
 import { call, result, SESSION, say, writer } from "../sources/claude-support.ts";
 import { createHome, enter, openBrowser, startDaemon } from "./harness.ts";
 
-it("what is opened at the end of a session stays where it is, and closed again the end is followed", async () => {
+it("keeps the position of a part that is opened at the end, and follows the end once it is closed", async () => {
   const home = await createHome();
   const folder = join(home.claude, "projects/-home-ada-end");
   await mkdir(folder, { recursive: true });

@@ -54,7 +54,7 @@ async function follow(page: Page): Promise<void> {
   await page.getByRole("link", { name: "Look at this" }).click();
 }
 
-it("a link to a part that another site's page shows opens that part in a browser that was let in", async () => {
+it("opens a part from a link on another site in a signed-in browser", async () => {
   const { page, complaints } = await enter(await browser.newContext(), daemon, [/status of 401/]);
   for (const _ of ["once", "and again, at once"]) {
     await follow(page);
@@ -66,7 +66,7 @@ it("a link to a part that another site's page shows opens that part in a browser
   expect(complaints).toEqual([]);
 });
 
-it("the password leads to the part that the link named, wherever it was followed", async () => {
+it("leads to the linked part after the password", async () => {
   for (const go of [follow, (page: Page) => page.goto(daemon.origin + PATH)]) {
     const { page, complaints } = await openPage(await browser.newContext(), [/status of 401/]);
     const asked: string[] = [];
@@ -85,7 +85,7 @@ it("the password leads to the part that the link named, wherever it was followed
   }
 });
 
-it("a page whose cookie is gone names the password, and is led back by it to where it was", async () => {
+it("asks for the password when the cookie is gone, and returns to the same place", async () => {
   const context = await browser.newContext();
   const { page, complaints } = await enter(context, daemon, BROKEN_CONNECTION);
   await page.goto(daemon.origin + PATH);
@@ -102,7 +102,7 @@ it("a page whose cookie is gone names the password, and is led back by it to whe
   expect(complaints).toEqual([]);
 });
 
-it("a page is live at the port of another machine from which ssh forwards, where --origin names it", async () => {
+it("is live behind an ssh port forward that --origin names", async () => {
   const forwarded = await cutProxy(daemon.port);
   await daemon.stop();
   const origin = `http://localhost:${forwarded.port}`;
@@ -114,7 +114,7 @@ it("a page is live at the port of another machine from which ssh forwards, where
   await forwarded.close();
 });
 
-it("Enter says what is amiss where a proxy asks the daemon under a name of its own", async () => {
+it("explains a proxy that uses another host name", async () => {
   const { port } = daemon;
   const proxy = createServer((incoming, outgoing) => {
     const headers = { ...incoming.headers, host: `127.0.0.1:${port}` };
@@ -141,7 +141,7 @@ it("Enter says what is amiss where a proxy asks the daemon under a name of its o
   proxy.closeAllConnections();
 });
 
-it("where every step counts as the other site's, one is taken, and then the entrance is shown", async () => {
+it("shows the login page after one step if every step counts as cross-site", async () => {
   const { page, complaints } = await openPage(await browser.newContext(), [/status of 401/]);
   let asked = 0;
   await page.route(`${daemon.origin}/session/**`, async (route) => {

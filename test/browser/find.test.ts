@@ -102,7 +102,7 @@ const current = () =>
 const find = (words: string) => page.getByRole("searchbox", { name: "Find in this session" }).fill(words);
 const label = () => page.locator(".find-count").innerText();
 
-it("what is found is on screen, wherever in a part it stands and whatever that part leaves out", async () => {
+it("scrolls to a match anywhere in a part, even in truncated content", async () => {
   await page.keyboard.press("/");
   await find("NEEDLE");
   await expect.poll(current).toBe("the NEEDLE is here");
@@ -115,7 +115,7 @@ it("what is found is on screen, wherever in a part it stands and whatever that p
   expect(complaints).toEqual([]);
 });
 
-it("what is found at the end of a prompt of one long line is found once, where it can be seen", async () => {
+it("finds a match at the end of a long one-line prompt once, where it is visible", async () => {
   const prompt = `${"A line that was pasted without a break. ".repeat(150)}SPINDLE`;
   await appendFile(file, record("user", [{ type: "text", text: prompt }]) + text("Behind the long line."));
   await transcript.getByText("Behind the long line.").waitFor();
@@ -126,7 +126,7 @@ it("what is found at the end of a prompt of one long line is found once, where i
   expect(complaints).toEqual([]);
 });
 
-it("Enter goes through all matches of a part before it goes to the next part, Shift+Enter back", async () => {
+it("visits all matches of a part before the next part with Enter, and backwards with Shift+Enter", async () => {
   await page.keyboard.press("/");
   await find("STRAW");
   await page.keyboard.press("Home");
@@ -152,7 +152,7 @@ it("Enter goes through all matches of a part before it goes to the next part, Sh
   expect(complaints).toEqual([]);
 });
 
-it("what comes while one searches is counted, and moves nothing", async () => {
+it("counts matches that arrive during a search without moving the view", async () => {
   await page.keyboard.press("/");
   await find("NEEDLE");
   await expect.poll(label).toBe("part 1 of 1");
@@ -166,7 +166,7 @@ it("what comes while one searches is counted, and moves nothing", async () => {
   expect(complaints).toEqual([]);
 });
 
-it("what is seen is found as it reads, whatever it is written in", async () => {
+it("finds text as it is displayed, whatever markup it has", async () => {
   await page.keyboard.press("/");
   const marked = () =>
     page.evaluate(() =>
@@ -190,7 +190,7 @@ it("what is seen is found as it reads, whatever it is written in", async () => {
   expect(complaints).toEqual([]);
 });
 
-it("on a phone the words that are looked for stay in sight once they are found", async () => {
+it("keeps a match visible on a phone", async () => {
   await page.setViewportSize({ width: 360, height: 740 });
   await page.getByRole("button", { name: "Find", exact: true }).click();
   await find("STRAW");
@@ -200,7 +200,7 @@ it("on a phone the words that are looked for stay in sight once they are found",
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
 });
 
-it("what stands in two columns is not found as one word", async () => {
+it("does not match across columns", async () => {
   await page.keyboard.press("/");
   const marked = () =>
     page.evaluate(() => [...(CSS.highlights.get("find") ?? [])].map((range) => range.toString()));

@@ -108,7 +108,7 @@ describe("a session that is started in the page", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("asks before it runs a command, shows it whole, and runs that and nothing else", async () => {
+  it("asks before it runs a command, shows it completely, and runs exactly that", async () => {
     const { page, complaints } = await enter(await newContext(), daemon);
     await start(page, "approval", "Make a file");
     const card = transcript(page).getByRole("region", { name: "Approval" });
@@ -130,7 +130,7 @@ describe("a session that is started in the page", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("rejected with a reason, the command does not run", async () => {
+  it("does not run a command that is rejected with a reason", async () => {
     const { page } = await enter(await newContext(), daemon);
     await start(page, "approval", "Make a file");
     const card = transcript(page).getByRole("region", { name: "Approval" });
@@ -140,7 +140,7 @@ describe("a session that is started in the page", () => {
     await expect(readFile(join(folder, "greeting.txt"))).rejects.toThrow();
   });
 
-  it("asks a question, which is answered once: the other browser shows it at once", async () => {
+  it("asks a question that is answered once, which the other browser shows immediately", async () => {
     const first = await enter(await newContext(), daemon);
     await start(first.page, "question", "Write the report");
     const second = await enter(await newContext(), { ...daemon, launch: await anotherLink(first.page) });
@@ -159,7 +159,7 @@ describe("a session that is started in the page", () => {
     expect([...first.complaints, ...second.complaints]).toEqual([]);
   });
 
-  it("takes the first of two browsers' answers to an approval, and both show that one", async () => {
+  it("accepts the first of two browsers' answers to an approval, and shows it in both", async () => {
     const first = await enter(await newContext(), daemon);
     await start(first.page, "approval", "Make a file");
     const second = await enter(await newContext(), { ...daemon, launch: await anotherLink(first.page) });
@@ -184,7 +184,7 @@ describe("a session that is started in the page", () => {
     expect(said[1]).toBe(said[0]);
   });
 
-  it("queues a prompt, takes it back, and stops the agent at the second Esc", async () => {
+  it("queues a prompt, withdraws it, and stops the agent at the second Esc", async () => {
     const { page, complaints } = await enter(await newContext(), daemon);
     await start(page, "endless", "Go on");
     await transcript(page).getByText("The tide comes in").first().waitFor();
@@ -209,7 +209,7 @@ describe("a session that is started in the page", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("holds what is queued when it is stopped, says so, also after a reload, and sends it when it is told to", async () => {
+  it("holds queued prompts after a stop, also after a reload, and sends them on request", async () => {
     const { page, complaints } = await enter(await newContext(), daemon);
     await start(page, "endless", "Go on");
     await transcript(page).getByText("The tide comes in").first().waitFor();
@@ -231,7 +231,7 @@ describe("a session that is started in the page", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("sends pictures, which the transcript then shows", async () => {
+  it("sends images, which the transcript shows", async () => {
     const { page, complaints } = await enter(await newContext(), daemon);
     await start(page, "hello", "Good morning");
     await badge(page, "[OK]").waitFor();
@@ -257,7 +257,7 @@ describe("a session that is started in the page", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("steers the running turn with Alt+Enter: what was typed stands inside it", async () => {
+  it("steers the running turn with Alt+Enter, and shows the prompt inside it", async () => {
     const { page } = await enter(await newContext(), daemon);
     await start(page, "approval", "Make a file");
     await transcript(page).getByRole("button", { name: "Allow", exact: true }).first().waitFor();
@@ -284,7 +284,7 @@ describe("a session that is started in the page", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("has room in the list for the title of a session that waits, and for no more of its folder than is left", async () => {
+  it("gives the title of a waiting session priority over its folder in the list", async () => {
     const { page, complaints } = await enter(await newContext(), daemon);
     await start(page, "agents", "Look around the whole of it");
     await page.goto(`${daemon.origin}/`);
@@ -303,7 +303,7 @@ describe("a session that is started in the page", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("names a run that waits whole in its line, and each of its figures whole or not at all", async () => {
+  it("shows the full name of a waiting run, and each figure completely or not at all", async () => {
     const { page, complaints } = await enter(await newContext(), daemon);
     await start(page, "agents", "Look around");
     const line = transcript(page).getByRole("article", { name: /Review the conventions/ });
@@ -328,7 +328,7 @@ describe("a session that is started in the page", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("begins another session at a prompt of its past, and goes back to one", async () => {
+  it("forks a session at an earlier prompt, and rewinds to one", async () => {
     const { page, complaints } = await enter(await newContext(), daemon);
     await start(page, "hello", "Good morning");
     await badge(page, "[OK]").waitFor();
@@ -357,7 +357,7 @@ describe("a session that is started in the page", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("has all that one can do with a prompt in reach, however wide the transcript is", async () => {
+  it("keeps all actions of a prompt reachable at any width", async () => {
     const { page, complaints } = await enter(await newContext(), daemon);
     await start(page, "hello", "Good morning");
     await badge(page, "[OK]").waitFor();
@@ -372,7 +372,7 @@ describe("a session that is started in the page", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("is read in most of a window of 320 by 256 pixels, with all else in reach, as at 400 % zoom", async () => {
+  it("uses most of a window of 320 × 256 pixels (400 % zoom) for reading, with everything else reachable", async () => {
     const { page, complaints } = await enter(await newContext(), daemon);
     await start(page, "approval", "Make a file");
     await page.setViewportSize({ width: 320, height: 256 });
@@ -387,7 +387,7 @@ describe("a session that is started in the page", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("has room for the transcript and for writing at 400 % zoom, too, where three of its runs ask", async () => {
+  it("has room for the transcript and the input at 400 % zoom with three waiting runs", async () => {
     const { page, complaints } = await enter(await newContext(), daemon);
     await start(page, "agents", "Look around");
     const asking = page.getByRole("region", { name: "Waiting for you" });
@@ -400,7 +400,7 @@ describe("a session that is started in the page", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("has a path, title, state and mark that stay in the window where a run of a run is looked at", async () => {
+  it("keeps path, title, state and mark of a nested run visible", async () => {
     const { page, complaints } = await enter(await newContext(), daemon);
     await start(page, "agents", "Look around");
     await page.getByRole("link", { name: "Which line width should the code keep to?" }).click();
@@ -413,7 +413,7 @@ describe("a session that is started in the page", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("says at the field what is wrong with it, and loses nothing over a reload", async () => {
+  it("shows problems at their fields, and loses nothing in a reload", async () => {
     const { page } = await enter(await newContext(), daemon, [/status of 400/]);
     await page.getByRole("link", { name: "New session" }).waitFor();
     await page.keyboard.press("n");
@@ -429,7 +429,7 @@ describe("a session that is started in the page", () => {
     expect(await cwd.getAttribute("aria-invalid")).toBe("true");
   });
 
-  it("has a field as high as its words, whatever its width becomes, where the browser does not see to that", async () => {
+  it("fits the input to its text at any width, if the browser does not", async () => {
     const { page, complaints } = await enter(await newContext(), daemon);
     await page.getByRole("link", { name: "New session" }).click();
     await promptField(page).evaluate((field) => field.style.setProperty("field-sizing", "fixed"));
@@ -447,7 +447,7 @@ describe("a session that is started in the page", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("goes on while no browser looks, and takes a prompt that was sent while the daemon was away", async () => {
+  it("continues without a browser, and accepts a prompt that was sent while the daemon was away", async () => {
     const context = await newContext();
     const { page } = await enter(context, daemon, BROKEN_CONNECTION);
     await start(page, "hello", "Good morning");
@@ -477,7 +477,7 @@ describe.each([
     options: { colorScheme: "light" as const, viewport: { width: 390, height: 844 } },
   },
 ])("starting and answering, $name", ({ options }) => {
-  it("has no serious finding of axe, and does not scroll sideways", async () => {
+  it("has no serious axe findings, and does not scroll horizontally", async () => {
     const { page, complaints } = await enter(await newContext(options), daemon);
     await page.getByRole("link", { name: "New session" }).click();
     await page.getByRole("button", { name: "Start" }).click();

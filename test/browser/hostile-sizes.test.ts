@@ -29,7 +29,7 @@ const SIZES = [
   { id: "deep-json", input: `${"[".repeat(50_000)}${"]".repeat(50_000)}` },
 ];
 
-describe("texts that are made to be slow or big", () => {
+describe("slow and large texts", () => {
   let home: Home;
   let daemon: Daemon;
   let browser: Browser;
@@ -101,7 +101,7 @@ describe("texts that are made to be slow or big", () => {
     return new Map(all.map(({ name, value }) => [name, value]));
   };
 
-  it("are shown within bounds: few elements, little memory, a page that answers, everything in reach", async () => {
+  it("stay within limits: elements, memory, responsiveness, reachability", async () => {
     const table: string[] = [];
     const times: { id: string; cpu: number }[] = [];
     for (const { attack, session_id } of sessions) {

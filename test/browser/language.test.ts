@@ -39,7 +39,7 @@ const hasChinese = () =>
     performance.getEntriesByType("resource").some(({ name }) => /\/assets\/zh-[\w-]+\.js$/.test(name)),
   );
 
-it("the language is switched in the settings and stays over a reload; English loads no other", async () => {
+it("switches the language in the settings, keeps it after a reload, and loads no other for English", async () => {
   await open({ locale: "en-GB" });
   expect(await language()).toBe("en");
   expect(await hasChinese()).toBe(false);
@@ -60,7 +60,7 @@ it("the language is switched in the settings and stays over a reload; English lo
   expect(await language()).toBe("en");
 });
 
-it("a Chinese system has the page in Chinese, which fits a phone", async () => {
+it("shows Chinese on a Chinese system, and fits a phone", async () => {
   await open({ locale: "zh-CN", viewport: { width: 390, height: 844 } });
   await page.getByRole("button", { name: "设置" }).waitFor();
   expect(await overflow(page)).toBe(0);

@@ -145,7 +145,7 @@ const rowsOf = (words: Locator): Promise<number> =>
     return new Set(Array.from(range.getClientRects(), ({ top }) => top)).size;
   });
 
-it.each([1440, 900, 390])("how long a call took is one row beside its figures, %i px wide", async (width) => {
+it.each([1440, 900, 390])("shows a call's duration on the row of its figures at %i px", async (width) => {
   await page.setViewportSize({ width, height: 800 });
   for (const time of ["47 min 20 s", "12 min 41 s"]) {
     const words = page.locator(".line-time", { hasText: time });
@@ -164,7 +164,7 @@ it.each([1440, 900, 390])("how long a call took is one row beside its figures, %
   expect(complaints).toEqual([]);
 });
 
-it.each([1440, 1024, 390, 320])("no figure of a line is cut, %i px wide", async (width) => {
+it.each([1440, 1024, 390, 320])("truncates no figure at %i px", async (width) => {
   await page.setViewportSize({ width, height: 800 });
   for (const words of ["200 · ", "not accepted denied"]) {
     const figures = page.locator(".line-figures", { hasText: words });
@@ -242,7 +242,7 @@ it.each([1440, 390, 360])(
   },
 );
 
-it("nothing that a card shows runs out of a phone's page", async () => {
+it("keeps cards within a phone's page", async () => {
   await page.setViewportSize({ width: 390, height: 800 });
   const transcript = page.getByRole("region", { name: "Transcript", exact: true });
   await page.locator(".line-figures", { hasText: "200 · " }).click();
@@ -251,7 +251,7 @@ it("nothing that a card shows runs out of a phone's page", async () => {
   expect(complaints).toEqual([]);
 });
 
-it("an opened run has its body below its figures, as wide as other cards', however wide the page is", async () => {
+it("places the body of an open run below its figures, as wide as other cards', at any width", async () => {
   const row = page.locator(".part-row", { hasText: "Look at the tides" });
   const body = row.locator(".tool-body");
   await row.locator("summary").first().press("Enter");
@@ -272,7 +272,7 @@ it("an opened run has its body below its figures, as wide as other cards', howev
   expect(complaints).toEqual([]);
 });
 
-it("a printed table keeps its words and numbers whole where they fit", async () => {
+it("keeps words and numbers of a printed table together if they fit", async () => {
   await page.setViewportSize({ width: 700, height: 800 });
   await page.emulateMedia({ media: "print" });
   for (const words of ["1,234,567", "Bremerhaven"])

@@ -282,7 +282,7 @@ describe("a live session", () => {
     expect(spoken(turns.at(-1) ?? [])).toEqual(TURN);
   });
 
-  it("is whole on the page of a browser that hardly reads", { timeout: 60_000 + MUCH * 5_000 }, async () => {
+  it("is complete on the page of a slow browser", { timeout: 60_000 + MUCH * 5_000 }, async () => {
     const long = {
       title: "Much",
       tokens_per_second: 0,
@@ -326,7 +326,7 @@ describe("a live session", () => {
     if (LONG) expect(reasons).toContain("too_slow");
   });
 
-  it("runs the same with browsers that leave in the middle as with none", async () => {
+  it("runs the same with browsers that disconnect as without any", async () => {
     // It comes to its end only when the browsers have left, however long they take to come.
     const wait = {
       tool_call: {

@@ -50,8 +50,8 @@ async function sessionFile(id: string, lines: string[]): Promise<string> {
   return file;
 }
 
-describe("a session file that grows", () => {
-  it("appears in the list, and its lines on the page as they are written, a torn one when it is whole", async () => {
+describe("a growing session file", () => {
+  it("appears in the list, and its lines on the page as they are written, once they are complete", async () => {
     daemon = await startDaemon(home, ["--no-samples"]);
     const { page, complaints } = await enter(await browserTo(), daemon);
     const { session_id, lines } = generateClaudeSession({ parts: 30, turns: 2, seed: 5 });
@@ -135,7 +135,7 @@ describe("a session file that grows", () => {
     expect(other.complaints).toEqual([]);
   }, 360_000);
 
-  it("says within ten seconds that it is not live, and is live again by itself", async () => {
+  it("shows within ten seconds that it is not live, and reconnects by itself", async () => {
     const { session_id, lines } = generateClaudeSession({ parts: 20, turns: 1, seed: 9 });
     const file = await sessionFile(session_id, lines.slice(0, 6));
     daemon = await startDaemon(home, ["--no-samples"]);

@@ -69,7 +69,7 @@ it.each(Object.entries(TEXTS))(
   },
 );
 
-it("code that is being written is coloured from its first line on, before the next ones are whole", async () => {
+it("highlights streamed code from its first line on", async () => {
   const model = await scriptFile(home, "open", {
     title: "Open",
     turns: [

@@ -87,7 +87,7 @@ describe.each([
     return JSON.parse(known).id;
   };
 
-  it("opens at its end, scrolls without blanks, follows, and finds by text and by link, all with a bounded page", async () => {
+  it("opens at its end, scrolls without blanks, follows, and finds by text and link, with a bounded page", async () => {
     // Open at the end.
     await transcript
       .getByText(`Step ${PARTS - 1}`)
@@ -159,7 +159,7 @@ describe.each([
     expect(complaints).toEqual([]);
   });
 
-  it("a selection from its start to its end keeps both in the document, and the page bounded", async () => {
+  it("keeps both ends of a selection over the whole session in the document, with a bounded page", async () => {
     const selected = () =>
       page.evaluate(() => {
         const { anchorNode, focusNode } = getSelection() ?? {};

@@ -41,7 +41,7 @@ const LOOKS = [
 ];
 
 describe.each(LOOKS)("the page, $name", ({ options }) => {
-  it("shows list and session without a serious finding of axe, and without scrolling sideways", async () => {
+  it("shows list and session without serious axe findings and horizontal scrolling", async () => {
     const context = await browser.newContext(options);
     const { page, complaints } = await enter(context, { ...daemon, launch: address });
     address = await nextLink(page);
@@ -64,7 +64,7 @@ describe.each(LOOKS)("the page, $name", ({ options }) => {
   });
 });
 
-it("the list is filtered as its address says, which a reload or a jump in the history asks for again", async () => {
+it("filters the list by its address, also after a reload and in the history", async () => {
   const context = await browser.newContext();
   const { page, complaints } = await enter(context, { ...daemon, launch: address });
   address = await nextLink(page);
@@ -95,7 +95,7 @@ it("the list is filtered as its address says, which a reload or a jump in the hi
   await context.close();
 });
 
-it("no row of the list is cut, however wide the window is", async () => {
+it("truncates no row of the list at any width", async () => {
   const context = await browser.newContext();
   const { page, complaints } = await enter(context, { ...daemon, launch: address });
   address = await nextLink(page);
@@ -112,7 +112,7 @@ it("no row of the list is cut, however wide the window is", async () => {
   await context.close();
 });
 
-it("a window as low as at 400 % zoom shows whole rows of the list, and all that filters and groups it is in reach", async () => {
+it("shows complete rows of the list at 400 % zoom, with filters and grouping reachable", async () => {
   const context = await browser.newContext({ viewport: { width: 320, height: 256 } });
   const { page, complaints } = await enter(context, { ...daemon, launch: address });
   address = await nextLink(page);
@@ -144,7 +144,7 @@ it("a window as low as at 400 % zoom shows whole rows of the list, and all that 
   await context.close();
 });
 
-it("a low window has every control in sight and the facts one click away, and says whole that it is not live", async () => {
+it("shows every control in a low window, the facts after a click, and the full connection state", async () => {
   const context = await browser.newContext({ viewport: { width: 640, height: 400 } });
   const { page } = await enter(context, { ...daemon, launch: address }, BROKEN_CONNECTION);
   address = await nextLink(page);
@@ -191,7 +191,7 @@ it("a low window has every control in sight and the facts one click away, and sa
   await context.close();
 });
 
-it("in forced colours, what is chosen looks another way than what is not", async () => {
+it("distinguishes selected controls in forced colours", async () => {
   const context = await browser.newContext({ forcedColors: "active" });
   const { page, complaints } = await enter(context, { ...daemon, launch: address });
   address = await nextLink(page);
@@ -208,7 +208,7 @@ it("in forced colours, what is chosen looks another way than what is not", async
   await context.close();
 });
 
-it("the list's filter field is wide enough for words beside the filters of states", async () => {
+it("keeps the filter field wide enough beside the state filters", async () => {
   for (const width of [1000, 1280, 1450]) {
     const context = await browser.newContext({ viewport: { width, height: 900 } });
     const { page, complaints } = await enter(context, { ...daemon, launch: address });
@@ -221,7 +221,7 @@ it("the list's filter field is wide enough for words beside the filters of state
   }
 });
 
-it("the keys of one command stand in one line", async () => {
+it("shows the keys of a command on one line", async () => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   const { page, complaints } = await enter(context, { ...daemon, launch: address });
   address = await nextLink(page);
@@ -239,7 +239,7 @@ it("the keys of one command stand in one line", async () => {
   await context.close();
 });
 
-it("a dialog that is higher than its window shows its beginning first, and no key higher than its line", async () => {
+it("shows the beginning of a tall dialog, with keys no higher than their line", async () => {
   const context = await browser.newContext({ viewport: { width: 320, height: 400 } });
   const { page, complaints } = await enter(context, { ...daemon, launch: address });
   address = await nextLink(page);
@@ -258,7 +258,7 @@ it("a dialog that is higher than its window shows its beginning first, and no ke
   await context.close();
 });
 
-it("a prompt is written from the side where its language begins", async () => {
+it("aligns a prompt by the direction of its language", async () => {
   const context = await browser.newContext();
   const { page, complaints } = await enter(context, { ...daemon, launch: address });
   address = await nextLink(page);
@@ -277,7 +277,7 @@ it("a prompt is written from the side where its language begins", async () => {
   await context.close();
 });
 
-it("a prompt of sixteen times as many lines takes no more than forty times as long to be pasted", async () => {
+it("pastes a prompt of 16 times as many lines in at most 40 times the time", async () => {
   const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
   const { page, complaints } = await enter(context, { ...daemon, launch: address });
   address = await nextLink(page);
@@ -304,7 +304,7 @@ it("a prompt of sixteen times as many lines takes no more than forty times as lo
   await context.close();
 });
 
-it("what one can do with a prompt or a part stands in the place of its kind, not upon it", async () => {
+it("shows the actions of a prompt or part in place of its kind, not over it", async () => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   const { page } = await enter(context, { ...daemon, launch: address });
   address = await nextLink(page);
@@ -323,7 +323,7 @@ it("what one can do with a prompt or a part stands in the place of its kind, not
   await context.close();
 });
 
-it("a time is read whole where its reader spaces letters, as WCAG 1.4.12 has it", async () => {
+it("shows times completely with the text spacing of WCAG 1.4.12", async () => {
   const context = await browser.newContext({ bypassCSP: true, viewport: { width: 1280, height: 900 } });
   const { page } = await enter(context, { ...daemon, launch: address });
   address = await nextLink(page);
@@ -344,7 +344,7 @@ it("a time is read whole where its reader spaces letters, as WCAG 1.4.12 has it"
   await context.close();
 });
 
-it("code is coloured by the worker in the theme's palette, and its text stays whole", async () => {
+it("highlights code in the theme's palette, and keeps its text", async () => {
   const context = await browser.newContext({ colorScheme: "dark" });
   const { page, complaints } = await enter(context, { ...daemon, launch: address });
   address = await nextLink(page);
@@ -366,7 +366,7 @@ it("code is coloured by the worker in the theme's palette, and its text stays wh
   await context.close();
 });
 
-it("code is coloured after all when the connection was gone while its worker was to be loaded", async () => {
+it("highlights code after a lost connection prevented loading the worker", async () => {
   const context = await browser.newContext();
   let refused = 0;
   await context.route(/highlight-worker/, (route) => {
@@ -387,7 +387,7 @@ it("code is coloured after all when the connection was gone while its worker was
   await context.close();
 });
 
-it("a screen whose script could not be fetched says so, and is there once it can be", async () => {
+it("reports a screen whose script cannot be fetched, and shows it once it can", async () => {
   const context = await browser.newContext();
   let refused = true;
   await context.route(/SessionScreen-.*\.js/, (route) => (refused ? route.abort() : route.continue()));
@@ -407,7 +407,7 @@ it("a screen whose script could not be fetched says so, and is there once it can
   await context.close();
 });
 
-it("a part of a screen whose script could not be fetched says so, and is there the next time it can be", async () => {
+it("reports a part of a screen whose script cannot be fetched, and shows it once it can", async () => {
   const context = await browser.newContext();
   let refused = true;
   await context.route(/Find-.*\.js/, (route) => (refused ? route.abort() : route.continue()));
@@ -428,7 +428,7 @@ it("a part of a screen whose script could not be fetched says so, and is there t
   await context.close();
 });
 
-it("a page of another build than the daemon serves by now says so, above a screen that has the rest of the window", async () => {
+it("reports a page of an older build above the screen", async () => {
   const context = await browser.newContext();
   let other = false;
   await context.route("**/api/status", async (route) => {
@@ -471,7 +471,7 @@ it("a page of another build than the daemon serves by now says so, above a scree
   await context.close();
 });
 
-it("a phone's browser has no reason to zoom in on a field: none is below 16 px", async () => {
+it("has no input below 16 px on a phone, so that browsers do not zoom", async () => {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
   const { page, complaints } = await enter(context, { ...daemon, launch: address });
   address = await nextLink(page);
@@ -497,7 +497,7 @@ it("a phone's browser has no reason to zoom in on a field: none is below 16 px",
   await context.close();
 });
 
-it("what one can do with an opened card stands nearer to it than to the next line, on a phone", async () => {
+it("places the actions of an open card nearer to it than to the next line on a phone", async () => {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
   const { page, complaints } = await enter(context, { ...daemon, launch: address });
   address = await nextLink(page);
@@ -553,7 +553,7 @@ it.each([
   },
 );
 
-it("a picture that joins the prompt of a new session leaves Start and what one writes in sight", async () => {
+it("keeps Start and the text visible when an image is added to a new session", async () => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   const { page, complaints } = await enter(context, { ...daemon, launch: address });
   address = await nextLink(page);
@@ -579,7 +579,7 @@ it("a picture that joins the prompt of a new session leaves Start and what one w
   await context.close();
 });
 
-it("a setting's words stand beside its box, and the ring of a row clear of its time, on a phone", async () => {
+it("places labels beside their boxes, and focus rings clear of times, on a phone", async () => {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
   const { page, complaints } = await enter(context, { ...daemon, launch: address });
   address = await nextLink(page);
@@ -615,7 +615,7 @@ const smaller = (page: Page, least: number) =>
     least,
   );
 
-it.each([1280, 390])("no control is smaller than 24 by 24 pixels, %i px wide", async (width) => {
+it.each([1280, 390])("has no control smaller than 24 × 24 pixels at %i px", async (width) => {
   const context = await browser.newContext({ viewport: { width, height: 844 } });
   const { page } = await enter(context, { ...daemon, launch: address }, BROKEN_CONNECTION);
   address = await nextLink(page);
@@ -640,7 +640,7 @@ it.each([1280, 390])("no control is smaller than 24 by 24 pixels, %i px wide", a
   await context.close();
 });
 
-it("under a thumb buttons and chips have 32 pixels, and the way back has 44", async () => {
+it("has buttons and filters of 32 pixels, and a back link of 44, on a touch screen", async () => {
   const context = await browser.newContext({
     viewport: { width: 390, height: 844 },
     hasTouch: true,

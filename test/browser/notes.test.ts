@@ -61,7 +61,7 @@ const picture = async (page: Page, name: string): Promise<void> => {
   if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`) });
 };
 
-it("a note on a part is seen in every browser, found by search, listed in its session, and outlasts index and restart", async () => {
+it("shows a note in every browser, in search and in its session, also after an index rebuild and a restart", async () => {
   await rowOf(desk.page).click();
   await part(desk.page).hover();
   await part(desk.page)

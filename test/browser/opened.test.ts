@@ -65,7 +65,7 @@ const stored = (text: string) =>
     .filter((entry) => entry.isFile())
     .some((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1").includes(text));
 
-it("a dropped file opens as a session, survives a reload, is stored nowhere and is gone after a restart", async () => {
+it("opens a dropped file as a session that survives a reload, is not stored, and is gone after a restart", async () => {
   const { session_id, lines } = generateClaudeSession({ parts: 40, turns: 2, seed: 27 });
   await writeFile(outside("talk.jsonl"), lines.map((line) => `${line}\n`).join(""));
   const drop = await drag([outside("talk.jsonl")]);
@@ -104,7 +104,7 @@ it("a dropped file opens as a session, survives a reload, is stored nowhere and 
   await page.getByRole("heading", { name: "File no longer open" }).waitFor();
 });
 
-it("a dropped project folder opens its session with the runs of its sub-agents", async () => {
+it("opens a dropped project folder with the runs of its sub-agents", async () => {
   await cp(join(FIXTURES, OWN_ID), outside("-home-mara-tide", OWN_ID), { recursive: true });
   await cp(join(FIXTURES, `${OWN_ID}.jsonl`), outside("-home-mara-tide", `${OWN_ID}.jsonl`));
   await (await drag([outside("-home-mara-tide")]))();
@@ -123,7 +123,7 @@ it("a dropped project folder opens its session with the runs of its sub-agents",
   await runs.getByRole("link").first().waitFor();
 });
 
-it("of several sessions one is chosen; what holds none is told why", async () => {
+it("offers a choice of several sessions, and explains files without any", async () => {
   await mkdir(outside("several"));
   for (const seed of [1, 2]) {
     const { lines } = generateClaudeSession({ parts: 10, turns: 1, seed });
@@ -152,7 +152,7 @@ it("of several sessions one is chosen; what holds none is told why", async () =>
   await transcript().waitFor();
 });
 
-it("files that a script of the page drops open, too, and too many bytes are refused before they are sent", async () => {
+it("opens files that a script drops, and refuses too many bytes before sending", async () => {
   const { lines } = generateClaudeSession({ parts: 10, turns: 1, seed: 5 });
   /** `times`: how often the text is in the file. */
   const dropText = (text: string, times: number) =>
@@ -181,7 +181,7 @@ it("files that a script of the page drops open, too, and too many bytes are refu
   expect(sent).toContain("/api/opened-files");
 });
 
-it("the palette opens a file and a folder by the keyboard", async () => {
+it("opens a file and a folder from the palette by keyboard", async () => {
   const { lines } = generateClaudeSession({ parts: 10, turns: 1, seed: 6 });
   await mkdir(outside("folder"));
   await writeFile(outside("folder", "talk.jsonl"), lines.map((line) => `${line}\n`).join(""));
@@ -201,7 +201,7 @@ it("the palette opens a file and a folder by the keyboard", async () => {
   }
 });
 
-it("images that are dropped on the composer stay the composer's", async () => {
+it("leaves images that are dropped on the composer to it", async () => {
   await page.goto(`${daemon.origin}/new`);
   const field = page.locator(".prompt-input");
   await field.waitFor();

@@ -68,7 +68,7 @@ const openSettings = () => page.getByRole("button", { name: "Settings" }).click(
 const choice = (name: string) => page.getByRole("radio", { name });
 const push = () => page.getByRole("checkbox", { name: "Also when no page is open" });
 
-it("a browser that subscribed gets a message when a session finishes, until it is switched off", async () => {
+it("sends a message to a subscribed browser when a session finishes, until switched off", async () => {
   await page.locator(`[data-session="${session.session_id}"]`).waitFor();
   await subscribeHere();
   await openSettings();
@@ -90,7 +90,7 @@ it("a browser that subscribed gets a message when a session finishes, until it i
   expect(complaints).toEqual([]);
 });
 
-it("says why it cannot be switched on where the push service cannot be reached", async () => {
+it("explains an unreachable push service", async () => {
   await openSettings();
   await choice("When a session waits for you").check();
   await push().click();
@@ -98,7 +98,7 @@ it("says why it cannot be switched on where the push service cannot be reached",
   expect(await push().isChecked()).toBe(false);
 });
 
-it("a message opens a notification", async () => {
+it("shows a notification for a message", async () => {
   const devtools = await page.context().newCDPSession(page);
   const registered = new Promise<string>((resolve) => {
     devtools.on("ServiceWorker.workerRegistrationUpdated", ({ registrations }) => {

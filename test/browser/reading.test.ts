@@ -70,7 +70,7 @@ const newBelow = (count: number) => page.getByRole("button", { name: `${count} n
 const top = (element: Element): number => element.getBoundingClientRect().top;
 const focused = () => page.locator("article:focus");
 
-it("a page that the browser kept stands at the end as before, where the browser brings its boxes back at their start", async () => {
+it("stays at the end after a return from the back/forward cache", async () => {
   const fromEnd = await transcript.evaluate(async (box) => {
     // As WebKit does.
     box.scrollTop = 0;
@@ -83,7 +83,7 @@ it("a page that the browser kept stands at the end as before, where the browser 
   await transcript.getByText("Written since.").waitFor();
 });
 
-it("the start of a session is its first row, below a heading that turns out to be high, however one goes there", async () => {
+it("scrolls to the first row of a session, below a tall heading", async () => {
   const long = generateClaudeSession({ parts: 60, turns: 3, seed: 12 });
   const [first = "", ...others] = long.lines;
   const { message: _, ...record } = JSON.parse(first);
@@ -114,7 +114,7 @@ it("the start of a session is its first row, below a heading that turns out to b
   }
 });
 
-it("a row that was stepped to at the end stays where it is, and following goes on at the last row", async () => {
+it("keeps a row at the end in place, and follows from the last row", async () => {
   await page.keyboard.press("k");
   await page.keyboard.press("End");
   await transcript.getByText("The last one so far.").waitFor();
@@ -135,7 +135,7 @@ it("a row that was stepped to at the end stays where it is, and following goes o
   expect(await page.getByRole("button", { name: /below$/ }).count()).toBe(0);
 });
 
-it("what can be opened is opened and closed at once, and what cannot is not made anew for it", async () => {
+it("opens and closes all parts at once, without rendering others again", async () => {
   await run("works");
   await say("Said after it.");
   const written = transcript.locator("article", { hasText: "Said after it." });
@@ -161,7 +161,7 @@ it("what can be opened is opened and closed at once, and what cannot is not made
   expect(await written.getAttribute("data-known")).toBe("");
 });
 
-it("on a phone a call has its heading as elsewhere, and its time once it is opened", async () => {
+it("shows a call's heading on a phone, and its time once opened", async () => {
   await run("make docs");
   const heading = page.getByRole("heading", { name: "Bash: make docs" });
   await heading.waitFor();
@@ -181,7 +181,7 @@ it("on a phone a call has its heading as elsewhere, and its time once it is open
   expect(Math.abs((await middleOf("time")) - (await middleOf(".part-actions")))).toBeLessThan(3);
 });
 
-it("on a phone, too, the keyboard goes from a row and a turn's heading to what one can do with them", async () => {
+it("moves the focus from rows and headings to their actions, also on a phone", async () => {
   await say("Nothing to open.");
   const row = transcript.locator("article", { hasText: "Nothing to open." });
   await row.waitFor();
@@ -201,7 +201,7 @@ it("on a phone, too, the keyboard goes from a row and a turn's heading to what o
   expect(await page.locator(".turn-heading .part-actions :focus").count()).toBe(1);
 });
 
-it("an error that a key leads to stands whole below its turn's heading, though that was never in view and has two lines", async () => {
+it("shows an error completely below its turn's heading of two lines", async () => {
   await page.goto("about:blank");
   await page.setViewportSize({ width: 390, height: 844 });
   await write("user", {
@@ -224,7 +224,7 @@ it("an error that a key leads to stands whole below its turn's heading, though t
   await expect.poll(gap).toBeLessThan(40);
 });
 
-it("in a low window, where a turn's heading scrolls away, a step begins at the row at the top", async () => {
+it("begins a step at the top row in a low window, where headings scroll away", async () => {
   await page.setViewportSize({ width: 1280, height: 520 });
   await page.keyboard.press("Home");
   await transcript.getByText("Prompt 1:").waitFor();
@@ -243,7 +243,7 @@ it("in a low window, where a turn's heading scrolls away, a step begins at the r
   expect(await focused().evaluate(top)).toBe(await transcript.evaluate(top));
 });
 
-it("a row keeps the focus when it scrolls out of view, and the transcript does when it is loaded", async () => {
+it("keeps the focus on a row that scrolls out of view, and on a transcript that loads", async () => {
   await page.keyboard.press("End");
   await transcript.locator("article").last().focus();
   const id = await focused().getAttribute("id");
@@ -269,7 +269,7 @@ it("a row keeps the focus when it scrolls out of view, and the transcript does w
   await eventually(async () => expect(await inFocus()).toMatch(/scroller|part-row-(?!missing|placed)/));
 });
 
-it("what the Tab key reached at the end stays where it is", async () => {
+it("keeps an element in place that Tab reached at the end", async () => {
   await page.keyboard.press("End");
   await transcript.locator("article").last().focus();
   await page.keyboard.press("k");
@@ -282,7 +282,7 @@ it("what the Tab key reached at the end stays where it is", async () => {
   expect(await control.evaluate(top)).toBe(before);
 });
 
-it("what the keyboard goes back to is never behind its turn's heading", async () => {
+it("never restores the focus behind a turn's heading", async () => {
   await write("user", { type: "text", text: "Look at the harbour, the tides and the boats. ".repeat(12) });
   for (const command of twelve("make").concat(twelve("test"))) await run(command);
   await page.setViewportSize({ width: 1280, height: 600 });
@@ -304,7 +304,7 @@ it("what the keyboard goes back to is never behind its turn's heading", async ()
   }
 });
 
-it("a click after the Tab key does not end following", async () => {
+it("keeps following after Tab and a click", async () => {
   await page.keyboard.press("End");
   await page.keyboard.press("Tab");
   const row = transcript.locator("article").nth(-2);
@@ -321,7 +321,7 @@ const selectText = (row: Locator) =>
     if (first !== undefined) getSelection()?.selectAllChildren(first);
   });
 
-it("a text that is selected at the end stays in view and selected, and when it is let go the end is followed again", async () => {
+it("keeps selected text at the end in view, and follows again afterwards", async () => {
   const row = transcript.locator("article", { hasText: "The last one so far." });
   await selectText(row);
   const before = await row.evaluate(top);
@@ -348,7 +348,7 @@ it("a text that is selected at the end stays in view and selected, and when it i
   expect(await page.getByRole("button", { name: /below$/ }).count()).toBe(0);
 });
 
-it("nothing moves away from under a pointer that is down, and a click does not end following", async () => {
+it("moves nothing under a pressed pointer, and keeps following after a click", async () => {
   const row = transcript.locator("article", { hasText: "The last one so far." });
   const before = await row.evaluate(top);
   await row.locator("p").first().hover();
@@ -361,7 +361,7 @@ it("nothing moves away from under a pointer that is down, and a click does not e
   await newBelow(12).waitFor({ state: "detached" });
 });
 
-it("words can be selected in a text that is being written, which goes on when they are let go", async () => {
+it("allows selecting text that is being streamed, and continues afterwards", async () => {
   const rest = restOf(home, daemon);
   await page.goto(`${daemon.origin}/session/${await begin(rest, "endless", home.path)}`);
   const text = transcript.locator("article.part-row-text p");
@@ -393,7 +393,7 @@ it("words can be selected in a text that is being written, which goes on when th
 const fromEnd = () =>
   transcript.evaluate((box) => Math.round(box.scrollHeight - box.clientHeight - box.scrollTop));
 
-it("who scrolled up in an answer that grows has a way to its end, where it is followed again", async () => {
+it("offers a button to the end of a growing answer, which resumes following", async () => {
   const rest = restOf(home, daemon);
   await page.setViewportSize({ width: 1280, height: 420 });
   await page.goto(`${daemon.origin}/session/${await begin(rest, "endless", home.path)}`);
@@ -417,7 +417,7 @@ it("who scrolled up in an answer that grows has a way to its end, where it is fo
   expect(await transcript.evaluate((box) => box === document.activeElement)).toBe(true);
 });
 
-it("the end is followed on when the prompt's field becomes low and high again at once, as when one pastes over a prompt", async () => {
+it("keeps following when the input shrinks and grows at once", async () => {
   const rest = restOf(home, daemon);
   await page.setViewportSize({ width: 1280, height: 420 });
   await page.goto(`${daemon.origin}/session/${await begin(rest, "endless", home.path)}`);
@@ -440,7 +440,7 @@ it("the end is followed on when the prompt's field becomes low and high again at
   await expect.poll(fromEnd).toBeLessThanOrEqual(4);
 });
 
-it("one's own prompt comes into view when it is sent, and its answer is followed", async () => {
+it("scrolls to a sent prompt, and follows its answer", async () => {
   const rest = restOf(home, daemon);
   const session_id = await begin(rest, "long", home.path);
   await idle(rest, session_id);
@@ -456,7 +456,7 @@ it("one's own prompt comes into view when it is sent, and its answer is followed
   await expect.poll(fromEnd).toBeLessThanOrEqual(4);
 });
 
-it("a held prompt comes into view when it is sent", async () => {
+it("scrolls to a held prompt when it is sent", async () => {
   const rest = restOf(home, daemon);
   const session_id = await begin(rest, "endless", home.path);
   await page.setViewportSize({ width: 1280, height: 420 });
@@ -475,7 +475,7 @@ it("a held prompt comes into view when it is sent", async () => {
   await expect.poll(fromEnd).toBeLessThanOrEqual(4);
 });
 
-it("the next error after the last one is the first, which is said until one scrolls or presses Esc", async () => {
+it("wraps from the last error to the first, with a notice until scrolling or Esc", async () => {
   const first = page.getByText("Wrapped to the first error");
   const last = page.getByText("Wrapped to the last error");
   const marked = transcript.locator(".part-row-target");
@@ -500,7 +500,7 @@ it("the next error after the last one is the first, which is said until one scro
   await last.waitFor({ state: "detached" });
 });
 
-it("the keyboard goes where a key or a link leads, and from find to the row that it found", async () => {
+it("moves the focus to the target of a key or link, and from find to the matching row", async () => {
   await fail("one");
   await say(...twelve("After"));
   await transcript.getByText("After 12.").waitFor();
@@ -529,7 +529,7 @@ it("the keyboard goes where a key or a link leads, and from find to the row that
   expect(await focused().innerText()).toContain("After 7.");
 });
 
-it("each error has its turn as the next one, however many rows are in view", async () => {
+it("visits each error in order, whatever rows are in view", async () => {
   await page.setViewportSize({ width: 1280, height: 1600 });
   await fail("one");
   for (let call = 0; call < 20; call += 1) await run(`works-${call}`);
@@ -551,7 +551,7 @@ it("each error has its turn as the next one, however many rows are in view", asy
   await page.getByText("Wrapped to the first error").waitFor();
 });
 
-it("nothing is said to be below while the last row is in view", async () => {
+it("shows no hint about rows below while the last row is in view", async () => {
   const rest = restOf(home, daemon);
   const session_id = await begin(rest, "hello", home.path);
   await idle(rest, session_id);
@@ -602,7 +602,7 @@ const followLink = (to: string) =>
     link.remove();
   }, to);
 
-it("a link from another screen leads to its part, the second time too, and back to it one is where one was", async () => {
+it("follows a link from another screen, also twice, and restores the position on return", async () => {
   await page.keyboard.press("Home");
   const text = transcript.locator("article.part-row-text").first();
   const link = `/session/${session.session_id}#${await text.getAttribute("id")}`;
@@ -624,7 +624,7 @@ it("a link from another screen leads to its part, the second time too, and back 
   expect(await row.count()).toBe(0);
 });
 
-it("a part that a link led to is marked still after a reload, and the link leads there again once one has read on", async () => {
+it("keeps the mark of a linked part after a reload, and follows the link again", async () => {
   await page.keyboard.press("Home");
   const id = await transcript.locator("article.part-row-text").first().getAttribute("id");
   const marked = transcript.locator(`.part-row-target[id="${id}"]`);
@@ -648,7 +648,7 @@ it("a part that a link led to is marked still after a reload, and the link leads
   expect(await marked.count()).toBe(0);
 });
 
-it("the way back from a link in the same session leads to what was in view, and to following where the end was", async () => {
+it("restores the view, or following, after a return from a link in the same session", async () => {
   const last = (await transcript.locator("article").last().getAttribute("id")) ?? "";
   await page.keyboard.press("Home");
   await settled(transcript);

@@ -67,7 +67,7 @@ const picture = async (page: Page, name: string): Promise<void> => {
   if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`) });
 };
 
-it("a rule is tried on what was recorded, then lists what is recorded from now on in every browser, until it is off", async () => {
+it("tries a rule on past records, then alerts in every browser until switched off", async () => {
   await rowOf(desk.page).waitFor();
   await desk.page.keyboard.press("Shift+R");
   await desk.page.getByRole("button", { name: "Add a rule" }).click();

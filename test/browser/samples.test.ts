@@ -25,8 +25,8 @@ afterEach(async () => {
   await home.remove();
 });
 
-describe("on a machine without any agent's sessions", () => {
-  it("the page lists the samples, marked as such, and one of them grows to its end", async () => {
+describe("on a machine without agent sessions", () => {
+  it("lists the samples, marked as such, and replays one to its end", async () => {
     daemon = await startDaemon(home, ["--replay-pace", "12"]);
     const { page, complaints } = await enter(await browser.newContext(), daemon);
     const list = page.getByRole("main", { name: "Sessions" });
@@ -47,7 +47,7 @@ describe("on a machine without any agent's sessions", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("a sub-agent's run opens from its call and leads back to it", async () => {
+  it("opens a sub-agent's run from its call, and returns", async () => {
     daemon = await startDaemon(home, ["--replay-pace", "1000"]);
     const { page, complaints } = await enter(await browser.newContext(), daemon);
     await page.getByRole("link", { name: /Find what makes the API process grow/ }).click();
@@ -79,7 +79,7 @@ describe("on a machine without any agent's sessions", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("a link to a part opens there, and holds after a reload", async () => {
+  it("opens a link to a part, also after a reload", async () => {
     daemon = await startDaemon(home, ["--replay-pace", "1000"]);
     const context = await browser.newContext({ viewport: { width: 1200, height: 500 } });
     const { page, complaints } = await enter(context, daemon);
@@ -109,7 +109,7 @@ describe("on a machine without any agent's sessions", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("a discovery turn reads as it happened: each sentence before the batch that it announces", async () => {
+  it("shows each sentence of a discovery turn before the calls that it announces", async () => {
     daemon = await startDaemon(home, ["--replay-pace", "1000"]);
     const { page, complaints } = await enter(await browser.newContext(), daemon);
     await page.getByRole("link", { name: /File an issue: retries per task/ }).click();

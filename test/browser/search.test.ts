@@ -78,7 +78,7 @@ const current = () =>
 const marked = () =>
   page.evaluate(() => [...(CSS.highlights.get("find") ?? [])].map((range) => range.toString()));
 
-it("a search result opens at its part, unfolded, with the match marked, and a reload keeps it", async () => {
+it("opens a search result at its expanded part with the match marked, also after a reload", async () => {
   await page.goto(`${daemon.origin}/search?q=zebra%20okapi`);
   await page.getByRole("option", { selected: true }).waitFor();
   await page.getByRole("combobox", { name: "Search" }).press("Enter");
@@ -110,7 +110,7 @@ it("a search result opens at its part, unfolded, with the match marked, and a re
   expect(complaints).toEqual([]);
 });
 
-it("a regular expression marks what it found", async () => {
+it("marks the match of a regular expression", async () => {
   await page.goto(`${daemon.origin}/search?q=${encodeURIComponent("/OK[A-Z]{3}/")}`);
   await page.getByRole("option").click();
   await expect.poll(current).toBe("the ZEBRA left with the OKAPI");

@@ -43,7 +43,7 @@ async function open(width = 900): Promise<void> {
   ));
 }
 
-it("an agent is switched off and on in the settings, at once, and stays so over a restart", async () => {
+it("switches an agent off and on in the settings, also over a restart", async () => {
   await open();
   await row().waitFor();
   await page.getByRole("button", { name: "Settings" }).click();
@@ -77,7 +77,7 @@ it("an agent is switched off and on in the settings, at once, and stays so over 
   await row().waitFor();
 });
 
-it("the agents fit a phone", async () => {
+it("fits the agents on a phone", async () => {
   await open(390);
   await row().waitFor();
   await page.getByRole("button", { name: "Settings" }).click();

@@ -53,7 +53,7 @@ async function prompts(session_id: string): Promise<string[]> {
   return parts.filter(({ type }) => type === "prompt").map(said);
 }
 
-describe("a draft of a session that two tabs have", () => {
+describe("a session's draft in two tabs", () => {
   let session_id: string;
   let path: string;
   beforeEach(async () => {
@@ -62,7 +62,7 @@ describe("a draft of a session that two tabs have", () => {
     await idle(rest, session_id);
   });
 
-  it("that was sent from one of them and then changed in the other is another prompt", async () => {
+  it("is another prompt if it is changed in one tab after the other sent it", async () => {
     await open(one, path);
     await field(one).fill("Run the tests");
     await open(other, path);
@@ -77,7 +77,7 @@ describe("a draft of a session that two tabs have", () => {
       .toEqual(["prompt Go", "prompt Run the tests", "prompt Run the linter"]);
   });
 
-  it("is left to the next tab as one of them wrote it: not with the other's picture", async () => {
+  it("is opened in the next tab as one tab wrote it, without the other's image", async () => {
     await open(one, path);
     await open(other, path);
     await field(one).fill("Explain");
@@ -99,7 +99,7 @@ describe("a draft of a session that two tabs have", () => {
   });
 });
 
-describe("the form of a new session in two tabs", () => {
+describe("a new session's draft in two tabs", () => {
   const sessionOf = async (page: Page): Promise<string> => {
     await page.waitForURL(/\/session\//);
     return page.url().split("/").at(-1) ?? "";
@@ -111,7 +111,7 @@ describe("the form of a new session in two tabs", () => {
     await field(page).fill(text);
   };
 
-  it("that was started from one of them and then changed in the other is another session", async () => {
+  it("is another session if it is changed in one tab after the other started it", async () => {
     await fill(one, "Tidy up");
     await open(other, "/new");
     expect(await words(other)).toBe("Tidy up");
@@ -126,7 +126,7 @@ describe("the form of a new session in two tabs", () => {
     ]);
   });
 
-  it("that has no words leaves the other one's prompt to whoever opens it next", async () => {
+  it("keeps the other tab's prompt for the next one if it is empty", async () => {
     await open(one, "/new");
     await open(other, "/new");
     await field(other).fill("A long prompt");
@@ -137,7 +137,7 @@ describe("the form of a new session in two tabs", () => {
     expect(await words(next)).toBe("A long prompt");
   });
 
-  it("keeps a folder with the words that it was chosen for", async () => {
+  it("keeps a folder with the text that it was chosen for", async () => {
     const cwd = (page: Page) => page.getByRole("combobox", { name: "Folder" });
     await fill(one, "", home.path);
     await fill(other, "Tidy up");
@@ -157,7 +157,7 @@ describe("the form of a new session in two tabs", () => {
     expect([(await rowOf(rest, started)).cwd, (await rowOf(rest, own)).cwd]).toEqual([folder, home.path]);
   });
 
-  it("starts a session from each, of its own words in its own folder, also after a reload", async () => {
+  it("starts a session from each tab with its own text and folder, also after a reload", async () => {
     await fill(one, "Tidy up");
     await fill(other, "Write the docs", home.path);
     await one.reload();

@@ -36,7 +36,7 @@ const json = <T>(path: string): Promise<T> =>
 const timeline = () => page.getByRole("region", { name: "Timeline" });
 const note = () => timeline().getByRole("status");
 
-it("the timeline of a session with runs leads by keys and clicks to its parts and runs", async () => {
+it("navigates from the timeline to parts and runs by keys and clicks", async () => {
   await start(["--samples"]);
   const parentOfRuns = async () => {
     const { sessions } = await json<{ sessions: { id: string; runs: number; status: string }[] }>(
@@ -79,7 +79,7 @@ it("the timeline of a session with runs leads by keys and clicks to its parts an
   expect(complaints).toEqual([]);
 });
 
-it("thousands of bars are drawn, zoomed and clicked", async () => {
+it("draws, zooms and clicks thousands of bars", async () => {
   const folder = join(home.claude, "projects/-home-ada-long");
   await mkdir(folder, { recursive: true });
   const { session_id, lines } = generateClaudeSession({ parts: 32_000, turns: 60, seed: 5 });

@@ -46,7 +46,7 @@ const counted = () => page.locator(".find-count").innerText();
 const marked = () =>
   page.evaluate(() => [...(CSS.highlights.get("find") ?? [])].map((range) => range.toString()));
 
-describe("the whole of a long output that Claude Code kept in a file", () => {
+describe("a long output that Claude Code stored in a file", () => {
   const session = generateClaudeSession({ parts: 40, turns: 2, seed: 11 });
   let results: string;
   let written = 0;
@@ -119,7 +119,7 @@ describe("the whole of a long output that Claude Code kept in a file", () => {
     await page.getByText("The end.").waitFor();
   });
 
-  it("is opened in the card of any tool", async () => {
+  it("opens in the generic card", async () => {
     const needle = card("needle");
     await press(needle.locator("summary").first());
     expect(await needle.innerText()).not.toContain("persisted-output");
@@ -130,7 +130,7 @@ describe("the whole of a long output that Claude Code kept in a file", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("is opened in its card, and is found then", async () => {
+  it("opens in its card, and is searched then", async () => {
     await page.keyboard.press("/");
     await find("19987");
     await expect.poll(counted).toBe("no match (7 unopened output files not searched)");
@@ -164,7 +164,7 @@ describe("the whole of a long output that Claude Code kept in a file", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("comes in pieces of whole lines where it is very long", async () => {
+  it("is loaded in pieces of whole lines if it is very long", async () => {
     const long = card("cat long");
     await press(long.locator("summary").first());
     await press(long.getByRole("button", { name: "Open whole output (3 MB)" }));
@@ -182,7 +182,7 @@ describe("the whole of a long output that Claude Code kept in a file", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("is found in the piece that is open, and the rest of it is said not to be searched", async () => {
+  it("is searched in the open piece, with a note about the rest", async () => {
     const long = card("cat long");
     await press(long.locator("summary").first());
     await press(long.getByRole("button", { name: "Open whole output (3 MB)" }));
@@ -200,7 +200,7 @@ describe("the whole of a long output that Claude Code kept in a file", () => {
     await expect.poll(counted).toBe("part 1 of 1");
   });
 
-  it("is one piece where it is exactly as long, and no piece is a short line before a long one", async () => {
+  it("is one piece at the exact limit, and never a short line before a long one", async () => {
     const exact = card("cat exact");
     await press(exact.locator("summary").first());
     await press(exact.getByRole("button", { name: /^Open whole output/ }));
@@ -212,7 +212,7 @@ describe("the whole of a long output that Claude Code kept in a file", () => {
     await uneven.getByText("from 0 B to 2.1 MB of 3 MB").waitFor();
   });
 
-  it("is said to be gone where it is, and is nothing where a link leads out", async () => {
+  it("is reported as missing, and ignored if a link leads outside", async () => {
     for (const words of ["cat gone", "cat secret"]) {
       const one = card(words);
       await press(one.locator("summary").first());
@@ -229,7 +229,7 @@ describe("the whole of a long output that Claude Code kept in a file", () => {
   });
 });
 
-it("the whole of a long output of the daemon's own shell is opened in its card", async () => {
+it("opens a long output of the daemon's own shell in its card", async () => {
   const folder = join(home.path, "harbour");
   await mkdir(folder);
   await configure(home, { permissions: { shell: "allow" } });
