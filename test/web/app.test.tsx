@@ -111,7 +111,7 @@ test.each([
   await screen.findByRole("link", { name: /Draw the map/ });
 });
 
-test("an agent that waits in its own terminal is told in its row, the counts, the title, above it and on its page", async () => {
+test("an agent that waits in its terminal is shown in its row, counts, title, ancestors and page", async () => {
   facts[RUN] = {
     ...facts[RUN],
     status: "running",
@@ -191,7 +191,7 @@ test.each([
   expect(await screen.findByText(/^context /)).toHaveProperty("textContent", text);
 });
 
-test("what one types filters the list, a run that matches brings its session along", async () => {
+test("typing filters the list, and a matching run includes its session", async () => {
   render(<App client={client} />);
   await screen.findByRole("link", { name: /Repair the uploader/ });
   await userEvent.keyboard("/");
@@ -209,7 +209,7 @@ test("what one types filters the list, a run that matches brings its session alo
   await waitFor(() => expect(titles()).toHaveLength(1));
 });
 
-test("keys of an input method are no commands, in the filter, in find and outside", async () => {
+test("keys of an input method are not commands", async () => {
   render(<App client={client} />);
   await screen.findByRole("link", { name: /Repair the uploader/ });
   const filter = screen.getByRole("searchbox", { name: "Filter sessions" });
@@ -231,7 +231,7 @@ test("keys of an input method are no commands, in the filter, in find and outsid
   expect(screen.getByRole("searchbox", { name: "Find in this session" })).toBe(find);
 });
 
-test("a filter says how many sessions it lists, and its chips what they would list with it", async () => {
+test("a filter shows how many sessions it lists, and the counts of the state filters", async () => {
   render(<App client={client} />);
   const search = await screen.findByRole("searchbox", { name: "Filter sessions" });
   await screen.findByText("2 sessions, 0 running");
@@ -273,7 +273,7 @@ test("the address names the list's filter, for a reload and for others, in one e
   reloaded.close();
 });
 
-test("coming back to the list, one is at the session that one left it from, and goes on from there", async () => {
+test("returning to the list focuses the session that was opened", async () => {
   render(<App client={client} />);
   await screen.findByRole("link", { name: /Repair the uploader/ });
   await userEvent.keyboard("{Shift>}G{/Shift}{Enter}");
@@ -285,7 +285,7 @@ test("coming back to the list, one is at the session that one left it from, and 
   expect(document.activeElement).toBe(screen.getByRole("link", { name: /Repair the uploader/ }));
 });
 
-test("what is in view stays there when a session comes above it; the keys begin there", async () => {
+test("visible rows stay in place when a session appears above; keys start there", async () => {
   render(<App client={client} />);
   await screen.findByRole("link", { name: /Repair the uploader/ });
   const list = screen.getByRole("main", { name: "Sessions" });
@@ -300,7 +300,7 @@ test("what is in view stays there when a session comes above it; the keys begin 
   expect(document.activeElement).toBe(screen.getByRole("link", { name: /Write the changelog/ }));
 });
 
-test("the keyboard stays at its session, however much comes above it and wherever that session goes", async () => {
+test("the focus stays on its session when rows above change or it moves", async () => {
   const name = (number: number) => `Session ${number} of 80`;
   const titled = (number: number) => screen.getByRole("link", { name: new RegExp(name(number)) });
   for (let number = 1; number <= 80; number += 1) {
@@ -337,7 +337,7 @@ test("the keyboard stays at its session, however much comes above it and whereve
   expect(document.activeElement).toBe(titled(19));
 });
 
-test("what a person stopped is neither success nor failure, and has a filter of its own", async () => {
+test("a stopped session is neither success nor failure, and has its own filter", async () => {
   daemon.sessions.add(STOPPED, [prompt(STOPPED, "Draw it.", 400)]);
   render(<App client={client} />);
   const stopped = await screen.findByRole("link", { name: /Draw the map/ });
@@ -374,7 +374,7 @@ function hearErrors(): () => string {
   };
 }
 
-test("a session that cannot be listed says so in its place, and leaves the others", async () => {
+test("a session that cannot be listed shows an error without affecting others", async () => {
   const told = hearErrors();
   // No date is that late.
   facts[STOPPED] = { last_activity_at: 9e15 };
@@ -389,7 +389,7 @@ test("a session that cannot be listed says so in its place, and leaves the other
   expect(row.isConnected).toBe(false);
 });
 
-test("several places that cannot be read are one line, which opens; one is told of at once", async () => {
+test("several unreadable paths are one line that opens; a single one is shown directly", async () => {
   const notice = (name: string, unread: boolean) => ({
     level: "warning",
     text: `${name}: no permission to read it.`,
@@ -414,7 +414,7 @@ test("several places that cannot be read are one line, which opens; one is told 
   expect(screen.getByText("config.json: no permission to read it.").closest("details")).toBeNull();
 });
 
-test("every screen says that the daemon serves another build than the page is of, once it is reached again", async () => {
+test("every screen reports a newer build after a reconnect", async () => {
   client.close();
   client = clientOf(daemon, { build: "/assets/index-1.js" });
   const status = { version: "1.0.0", instance: "1", index: { done: true }, notices: [], roots: [] };
@@ -431,7 +431,7 @@ test("every screen says that the daemon serves another build than the page is of
   within(told).getByRole("button", { name: "Reload" });
 });
 
-test("a screen that cannot be shown says why, keeps the way back, and is tried again", async () => {
+test("a screen that fails shows the reason and a way back, and is retried", async () => {
   const told = hearErrors();
   // The daemon's row, as its schema would not let it through.
   facts[STOPPED] = { title: "Draw the map", git_branch: {} as string, last_activity_at: at };
@@ -470,7 +470,7 @@ test("a session shows its turns as they are written, under its title", async () 
   expect(within(turns).getByRole("link", { name: /Repair it\./ })).toBeTruthy();
 });
 
-test("an image that declares more pixels than a page can bear waits for a click, a small one does not", async () => {
+test("an image that declares too many pixels waits for a click", async () => {
   const image = (part: number, width: number): Frame => {
     const png = Buffer.concat([Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"), Buffer.alloc(17)]);
     png.writeUInt32BE(width, 16);
@@ -562,7 +562,7 @@ test("a session that continues another one leads to it", async () => {
   expect(link.getAttribute("href")).toBe(`/session/${PARENT}`);
 });
 
-test("a session that goes on after a rewind leads to the one that was rewound, and that one to it", async () => {
+test("a session that continues after a rewind and the rewound one link to each other", async () => {
   Object.assign(facts[OTHER] ?? {}, { forked_from: { session_id: PARENT, at_byte: 9, rewind: true } });
   Object.assign(facts[PARENT] ?? {}, { continued_in: { session_id: OTHER, at_byte: 9 } });
   history.replaceState(null, "", `/session/${OTHER}`);
@@ -621,7 +621,7 @@ test("of many runs those in view are rendered, and every one can be scrolled to"
   expect(last.closest("li")?.getAttribute("aria-setsize")).toBe("301");
 });
 
-test("a link to where one is goes there again, and Back leads to where one came from", async () => {
+test("a link to the current target navigates again, and Back returns", async () => {
   history.replaceState(null, "", `/session/${PARENT}`);
   render(<App client={client} />);
   await screen.findByText("It is repaired.");
@@ -642,7 +642,7 @@ test("a link to where one is goes there again, and Back leads to where one came 
   link.remove();
 });
 
-test("find goes to the match, and says when there is none", async () => {
+test("find scrolls to the match, and reports if there is none", async () => {
   history.replaceState(null, "", `/session/${PARENT}`);
   render(<App client={client} />);
   await screen.findByText("It is repaired.");
@@ -667,7 +667,7 @@ test("an address that names no session, and one that names no page, say so, in t
   expect(document.title).toBe("Page not found · Verbatim");
 });
 
-test("a session whose record cannot be read says why", async () => {
+test("an unreadable session shows the reason", async () => {
   daemon.sessions.open = async () => {
     throw new Refused(500, "unreadable", "The record of this session cannot be read.", "Keep a copy.");
   };
@@ -685,7 +685,7 @@ test("a session that the daemon finds only later opens by itself", async () => {
   expect(await screen.findByText("Found.")).toBeTruthy();
 });
 
-test("a daemon that is gone leaves what is shown, with its age; a lost cookie shows the way back in", async () => {
+test("a missing daemon keeps the content with its age; a lost cookie shows how to sign in", async () => {
   render(<App client={client} />);
   await screen.findByRole("link", { name: /Repair the uploader/ });
   daemon.down();
@@ -738,7 +738,7 @@ test.each(["/", `/session/${PARENT}`])(
   },
 );
 
-test("a session that the daemon has no longer says so, keeps what was loaded, and comes back with it", async () => {
+test("a session that the daemon no longer has keeps its content, and returns with it", async () => {
   history.replaceState(null, "", `/session/${PARENT}`);
   render(<App client={client} />);
   await screen.findByText("It is repaired.");
@@ -761,7 +761,7 @@ test("a theme that is chosen holds on the page and for the next visit", async ()
   expect(document.documentElement.dataset.theme).toBeUndefined();
 });
 
-test("a key opens the keys and the settings, and what a narrow screen has no room for leads to both", async () => {
+test("keys and the narrow screen's menu open shortcuts and settings", async () => {
   history.replaceState(null, "", `/session/${PARENT}`);
   render(<App client={client} />);
   await screen.findByText("It is repaired.");

@@ -117,7 +117,7 @@ test("a key shows the changes of all turns, and of each by choice", async () => 
   await within(dialog).findByText("No changes of files are recorded here.");
 });
 
-test("a daemon that does not answer is said to", async () => {
+test("the changes show that the daemon does not answer", async () => {
   render(<App client={client} />);
   await screen.findAllByText("Mend it");
   daemon.answer(({ route }) =>

@@ -70,7 +70,7 @@ afterEach(async () => {
   await daemon.close();
 });
 
-test("the input of a model call says what is new in it, and what a compaction took away", async () => {
+test("the input of a model call marks new items, and items removed by a compaction", async () => {
   render(<App client={client} />);
   await screen.findByText("I do not know.");
   await userEvent.keyboard("i");
@@ -95,7 +95,7 @@ test("the input of a model call says what is new in it, and what a compaction to
   expect(within(dialog).getAllByText("And the wind?")).toHaveLength(2);
 });
 
-test("what the model did not know is found in the calls that had it", async () => {
+test("find in the model input names earlier calls with the text", async () => {
   render(<App client={client} />);
   await screen.findByText("I do not know.");
   await userEvent.keyboard("i");
@@ -125,7 +125,7 @@ test("an item opens to its whole text, and leads to its part", async () => {
   expect(location.hash).toBe(`#part-${uuidOf("prompt When does the tide turn?")}`);
 });
 
-test("what a turn took leads to its figures, and tabs to the rest", async () => {
+test("the line under a turn opens its figures, with tabs for the rest", async () => {
   render(<App client={client} />);
   const [digest] = await screen.findAllByRole("button", { name: /2k tokens in, 3 out/ });
   if (digest === undefined) throw new Error("no digest");
@@ -145,7 +145,7 @@ test("what a turn took leads to its figures, and tabs to the rest", async () => 
   await within(dialog).findByText("No changes of files are recorded here.");
 });
 
-test("what a turn cost is estimated at list prices, and what has no price is told", async () => {
+test("the cost of a turn is estimated at list prices, with the unpriced share", async () => {
   daemon.sessions.push(SESSION, [
     prompt("What else?"),
     ...answer("Nothing.", 999_997).map((frame) =>
@@ -197,7 +197,7 @@ test("two sessions are compared from the first difference on", async () => {
   expect(texts("Fork")).toEqual(["turn 2 · prompt openAnd the rain?", "turn 2, step 1 · text openNone."]);
 });
 
-test("what is shown is compared with the record, read anew", async () => {
+test("verification compares the parts with the record, which is read again", async () => {
   render(<App client={client} />);
   await screen.findByText("I do not know.");
   await userEvent.keyboard("d");
@@ -215,7 +215,7 @@ test("what is shown is compared with the record, read anew", async () => {
   expect(digestOf("This page")).toBe(digestOf("The same parts read anew"));
 });
 
-test("a page that shows something else than the record says so, with both values", async () => {
+test("verification shows the first difference with both values", async () => {
   render(<App client={client} />);
   await screen.findByText("I do not know.");
   // The page's own state is damaged, as by a fold that went wrong.

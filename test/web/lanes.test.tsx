@@ -63,7 +63,7 @@ test("the silence of a running session grows, though none of its bars is open", 
   expect(first.textContent).toMatch(/, silent \d+ s$/);
 });
 
-test("a later request that fails is told, beside the bars of the last one", async () => {
+test("a failed update is shown with the bars of the last reply", async () => {
   const timeline = await showTimeline(SESSION, { [SESSION]: { title: "Scan", status: "completed" } });
   await within(timeline).findByRole("link", { name: "Scan" });
   daemon.answer(({ route }) =>
@@ -101,7 +101,7 @@ test("the lanes of an opened file have the names of its sessions", async () => {
   await within(timeline).findByRole("link", { name: "Opened scan" });
 });
 
-test("a workflow's phase says how many of its agents are done", async () => {
+test("a workflow's phase shows how many of its agents have ended", async () => {
   const [one, two] = [uuidOf("agent one"), uuidOf("agent two")];
   const lane = (session_id: string, depth: number) => ({
     ...{ session_id, depth },
@@ -146,7 +146,7 @@ test("a workflow's phase says how many of its agents are done", async () => {
   ]);
 });
 
-test("the parts below a session are counted over its runs, also where parents form a circle", () => {
+test("parts are counted over all runs of a session, even if parents form a cycle", () => {
   const row = (id: string, parts: number) => ({ id, parts }) as SessionSummary;
   const byId = new Map(["a", "b", "c", "d"].map((id, at) => [id, row(id, 10 ** at)] as const));
   const runs = new Map([

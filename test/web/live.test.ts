@@ -104,7 +104,7 @@ test("a transcript that was cut off 41 times while it grew equals the undisturbe
   expect(wire(transcript)).toEqual(wire(truth));
 }, 60_000);
 
-test("the pages of a long session are fetched where they are looked at, and stay in step with what arrives", async () => {
+test("the pages of a long session are loaded where they are viewed, and stay consistent with new frames", async () => {
   daemon = await startTestDaemon();
   daemon.sessions.add(SESSION, Array.from({ length: 100 }, (_, turn) => turnFrames(turn)).flat());
   client = clientOf(daemon);
@@ -129,7 +129,7 @@ test("the pages of a long session are fetched where they are looked at, and stay
     expect(session.partAt(index)?.id).toBe(daemon.sessions.transcript(SESSION).parts.at(index)?.id);
 });
 
-test("a page whose connection died without a word comes once the daemon is heard again", async () => {
+test("a page whose connection died silently is loaded once the daemon responds again", async () => {
   daemon = await startTestDaemon();
   daemon.sessions.add(SESSION, Array.from({ length: 100 }, (_, turn) => turnFrames(turn)).flat());
   let asked = 0;
@@ -149,7 +149,7 @@ test("a page whose connection died without a word comes once the daemon is heard
   expect(session.partAt(0)).toMatchObject({ type: "prompt" });
 });
 
-test("a page whose connection died while the machine slept comes once it is awake", async () => {
+test("a page whose connection died during sleep is loaded after waking", async () => {
   daemon = await startTestDaemon();
   daemon.sessions.add(SESSION, Array.from({ length: 100 }, (_, turn) => turnFrames(turn)).flat());
   let asked = 0;
@@ -191,7 +191,7 @@ test("a question after the daemon itself that died without a word is given up: i
   timeout.mockRestore();
 });
 
-test("a page of long parts, which comes in several replies, is there as a whole", async () => {
+test("a page of long parts in several replies is loaded completely", async () => {
   daemon = await startTestDaemon();
   const text = "a long text ".repeat(5_000);
   const frames = Array.from(
@@ -208,7 +208,7 @@ test("a page of long parts, which comes in several replies, is there as a whole"
     expect(session.partAt(index)).toMatchObject({ title: `${index}` });
 });
 
-test("a daemon that is gone is said to be, and found again when it returns", async () => {
+test("a missing daemon is reported, and reconnected to when it returns", async () => {
   daemon = await startTestDaemon();
   daemon.sessions.add(SESSION, turnFrames(0));
   client = clientOf(daemon);
@@ -223,7 +223,7 @@ test("a daemon that is gone is said to be, and found again when it returns", asy
   await eventually(() => expect(client.rows.getState().byId.has(SESSION)).toBe(true));
 });
 
-test("a browser without a valid cookie is told so and stops trying", async () => {
+test("a browser without a valid cookie is informed and stops retrying", async () => {
   daemon = await startTestDaemon();
   client = clientOf(daemon);
   await eventually(() => expect(client.live.connection.getState().status).toBe("live"));

@@ -106,7 +106,7 @@ const bodies = () =>
 const promptField = () => screen.findByRole("textbox", { name: "Prompt" });
 const folder = () => screen.getByRole("combobox", { name: "Folder" }) as HTMLInputElement;
 
-test("one key leads from the list to the form, which holds what was used last, ready for the prompt", async () => {
+test("one key opens the form with the last choices, ready for the prompt", async () => {
   history.replaceState(null, "", "/");
   render(<App client={client} />);
   await userEvent.keyboard("n");
@@ -118,7 +118,7 @@ test("one key leads from the list to the form, which holds what was used last, r
   await waitFor(() => expect(document.activeElement).toBe(prompt));
 });
 
-test("starting goes to the session, which is live, and leaves nothing behind", async () => {
+test("starting opens the live session, and clears the draft", async () => {
   render(<App client={client} />);
   await userEvent.type(await promptField(), "Repair the uploader{Enter}");
   expect(await screen.findByRole("heading", { level: 1, name: "A new one" })).toBeTruthy();
@@ -150,7 +150,7 @@ async function leaveWhileStarting(): Promise<() => void> {
   return () => begin();
 }
 
-test("a session that begins after one has left the form takes nobody away from where they are", async () => {
+test("a session that starts after leaving the form does not navigate", async () => {
   const begin = await leaveWhileStarting();
   begin();
   expect(await screen.findByRole("link", { name: /A new one/ })).toBeTruthy();
@@ -160,7 +160,7 @@ test("a session that begins after one has left the form takes nobody away from w
   expect(location.pathname).toBe("/");
 });
 
-test("a session that begins while one writes another one's prompt takes none of it away", async () => {
+test("a session that starts while another prompt is written keeps that prompt", async () => {
   const begin = await leaveWhileStarting();
   act(() => navigate("/new"));
   await userEvent.clear(await promptField());
@@ -172,7 +172,7 @@ test("a session that begins while one writes another one's prompt takes none of 
   expect(await promptField()).toHaveProperty("value", "Then test it");
 });
 
-test("what was chosen and typed survives a reload", async () => {
+test("choices and text survive a reload", async () => {
   const first = render(<App client={client} />);
   await userEvent.type(await promptField(), "Half a thou");
   await userEvent.click(screen.getByRole("radio", { name: /Anthropic/ }));
@@ -236,7 +236,7 @@ test("an agent that was chosen gets no model of another one that was used since"
   expect(bodies()[0]).not.toHaveProperty("model");
 });
 
-test("a known model is chosen and says what it costs, any other may be typed", async () => {
+test("a known model is selected with its price, others may be typed", async () => {
   render(<App client={client} />);
   await userEvent.click(await screen.findByRole("radio", { name: /Anthropic/ }));
   const models = screen.getByRole("combobox", { name: "Model" });
@@ -250,7 +250,7 @@ test("a known model is chosen and says what it costs, any other may be typed", a
   await waitFor(() => expect(bodies()[0]).toMatchObject({ agent: "anthropic", model: "claude-next" }));
 });
 
-test("what cannot be used says what is missing and what to do, and what answers by a script says so", async () => {
+test("unavailable agents show what is missing and the remedy, and scripted ones are marked", async () => {
   render(<App client={client} />);
   await userEvent.click(await screen.findByText("1 needs setup"));
   const gemini = (await screen.findByRole("radio", { name: /Gemini/ })).closest("li") as HTMLElement;
@@ -265,7 +265,7 @@ test("what cannot be used says what is missing and what to do, and what answers 
   expect(screen.getByRole("button", { name: "Add images" }).hasAttribute("disabled")).toBe(true);
 });
 
-test("a script of one's own is named by its file", async () => {
+test("a custom script is named by its file", async () => {
   render(<App client={client} />);
   await userEvent.click(await screen.findByRole("radio", { name: /Scripted/ }));
   await userEvent.selectOptions(screen.getByRole("combobox", { name: "Script" }), "Another script…");
@@ -280,7 +280,7 @@ test("a script of one's own is named by its file", async () => {
   );
 });
 
-test("each error stands at its field, the first of them in focus", async () => {
+test("each error is shown at its field, and the first one is focused", async () => {
   started = () => [
     400,
     {
@@ -346,7 +346,7 @@ test("nothing is changed while a session starts, so that a lost reply does not s
   expect(second).toEqual(first);
 });
 
-test("what is chosen and typed while a picture is read stands when it has been read", async () => {
+test("choices and text made while an image is read are kept", async () => {
   const pictures = holdPictures();
   render(<App client={client} />);
   await userEvent.type(await promptField(), "Look");
@@ -367,7 +367,7 @@ test("what is chosen and typed while a picture is read stands when it has been r
   });
 });
 
-test("a picture that is still being read when one leaves is there when one comes back", async () => {
+test("an image that is being read while leaving is present on return", async () => {
   const pictures = holdPictures();
   render(<App client={client} />);
   await userEvent.type(await promptField(), "Look at this");
@@ -393,7 +393,7 @@ test("of two pastes at once that hold more pictures than a prompt takes, the res
   expect(screen.getAllByRole("img", { name: /^Image / })).toHaveLength(10);
 });
 
-test("what was not taken is said until other pictures are read, too, and nothing starts without it", async () => {
+test("rejected images are reported until others are read, and nothing starts without them", async () => {
   render(<App client={client} />);
   const field = await promptField();
   await userEvent.type(field, "Look");
@@ -416,7 +416,7 @@ test("a start that a proxy answered for the daemon is tried again under the same
   expect(second).toEqual(first);
 });
 
-test("what is changed after the daemon said that it is not on disk yet is another session", async () => {
+test("a draft that is changed after an unconfirmed start is another session", async () => {
   started = () => [503, { error: { code: "disk", message: "It is not on disk yet." } }];
   render(<App client={client} />);
   await screen.findByText("live");
@@ -429,7 +429,7 @@ test("what is changed after the daemon said that it is not on disk yet is anothe
   expect(second?.prompt.message_id).not.toBe(first?.prompt.message_id);
 });
 
-test("what comes in the place of an agent that is gone is another session, which nobody has started yet", async () => {
+test("replacing a missing agent makes another session", async () => {
   reply = { ...AGENTS, recent: [{ agent: "opencode", cwd: "/home/op/site" }] };
   const succeed = started;
   started = () => [503, { error: { code: "disk", message: "It is not on disk yet." } }];
@@ -454,7 +454,7 @@ test("what comes in the place of an agent that is gone is another session, which
   expect(second?.prompt.message_id).not.toBe(first?.prompt.message_id);
 });
 
-test("an agent that is gone while its start is under way leaves no other one to be started in its place", async () => {
+test("a missing agent during a start does not start another one", async () => {
   let agents = AGENTS.agents;
   let lose = (): void => {};
   daemon.answer(({ route }) =>
@@ -499,7 +499,7 @@ test("nothing is changed while Enter waits for a picture, and what starts then i
   ]);
 });
 
-test("an agent that is gone while Enter waits for a picture leaves no other one to be started in its place", async () => {
+test("a missing agent while Enter waits for an image does not start another one", async () => {
   const pictures = holdPictures();
   render(<App client={client} />);
   await userEvent.click(await screen.findByRole("radio", { name: /Anthropic/ }));

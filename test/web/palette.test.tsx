@@ -82,7 +82,7 @@ const field = () => screen.findByRole("combobox", { name: "Command palette" });
 const options = () => screen.getAllByRole("option").map(({ textContent }) => textContent?.trim() ?? "");
 const selected = () => screen.getByRole("option", { selected: true }).textContent ?? "";
 
-test("Ctrl+K lists sessions and commands, and Enter goes to the session that the typed letters mean", async () => {
+test("Ctrl+K lists sessions and commands, and Enter opens the best match", async () => {
   render(<App client={client} />);
   await screen.findByRole("link", { name: /Compute the tide table/ });
   await userEvent.keyboard("{Control>}k{/Control}");
@@ -123,7 +123,7 @@ test("in a session, its prompts are listed too; the arrows go round through all 
   expect(selected()).toBe(screen.getAllByRole("option")[1]?.textContent);
 });
 
-test("a command does what its key does, where the focus was", async () => {
+test("a command acts like its key, with the former focus", async () => {
   render(<App client={client} />);
   await screen.findByRole("link", { name: /Compute the tide table/ });
   await userEvent.keyboard("{Control>}k{/Control}");
@@ -137,7 +137,7 @@ test("a command does what its key does, where the focus was", async () => {
   within(help).getByText("Command palette");
 });
 
-test("the last entry searches everything for what was typed", async () => {
+test("the last entry searches everything for the typed text", async () => {
   daemon.answer(({ route }) =>
     route.startsWith("GET /api/search")
       ? [200, { hits: [], sessions: 2, searched: 2, not_indexed: 0, cut_parts: 0, took_ms: 1 }]

@@ -23,7 +23,7 @@ test("an address names its states in one order, and none that there is not", () 
   expect(former).toMatchObject({ states: new Set(["working", "stopped", "idle", "finished"]) });
 });
 
-test("what is too long for an address, or no text, is not in it", () => {
+test("an address omits texts that are too long or invalid", () => {
   expect(sessionsHref({ text: "a".repeat(2_000), states: new Set() })).toBe("/");
   expect(routeOf(sessionsHref({ text: "a\ud800", states: new Set() }))).toMatchObject({ text: "a\ufffd" });
 });
@@ -40,7 +40,7 @@ test("the address of a session names its part and the texts that are marked in i
   expect(routeOf(sessionHref("a", "", "b", [" ", "x".repeat(201)]))).toMatchObject({ beside: "b", find: [] });
 });
 
-test("the address of a session stays one, whatever is taken for its id", () => {
+test("the address of a session is valid for any id", () => {
   const id = "../../launch?token=x#y";
   expect(new URL(sessionHref(id), "http://localhost").pathname).toMatch(/^\/session\/[^/]+$/);
   expect([...new URL(sessionHref("a", "", "b&token=x#y"), "http://localhost").searchParams]).toEqual([

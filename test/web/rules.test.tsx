@@ -118,7 +118,7 @@ test("a rule is tried on past sessions before it is saved, then switched off, ed
   expect(rules.list()).toEqual([]);
 });
 
-test("an invalid rule says why, and keeps what was written", async () => {
+test("an invalid rule shows the reason, and keeps the input", async () => {
   open("/rules");
   await userEvent.click(await screen.findByRole("button", { name: "Add a rule" }));
   const form = await screen.findByRole("form", { name: "New rule" });
@@ -135,7 +135,7 @@ test("an invalid rule says why, and keeps what was written", async () => {
   expect(rules.list()).toEqual([]);
 });
 
-test("what a rule says is listed with its name until a person is done with it", async () => {
+test("an alert is listed with its rule's name until it is dismissed", async () => {
   const at = Date.now();
   const rule_id = uuidOf("rule");
   daemon.sessions.add(TIDES);

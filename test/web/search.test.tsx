@@ -38,7 +38,7 @@ const reply: SearchAllReply = {
   took_ms: 1,
 };
 
-it("lists parts of all sessions, says what was not searched, and opens the one that the keys select", async () => {
+it("lists parts of all sessions, names what was not searched, and opens the selected part", async () => {
   daemon.answer(({ route }) => (route.startsWith("GET /api/search?q=needle") ? [200, reply] : undefined));
   history.replaceState(null, "", "/search?q=needle");
   const client = clientOf(daemon);

@@ -59,7 +59,7 @@ afterEach(async () => {
 
 const section = () => screen.findByRole("group", { name: "Agents" });
 
-test("each agent has its figures, its folders and what cannot be read; those without a session stand apart", async () => {
+test("each agent shows figures, folders and unreadable files; agents without sessions are separate", async () => {
   const codex = await within(await section()).findByRole("checkbox", { name: "Codex" });
   const row = codex.closest("li");
   expect(row?.textContent).toContain("3 sessions · read now");
@@ -72,7 +72,7 @@ test("each agent has its figures, its folders and what cannot be read; those wit
   expect(missing?.textContent).not.toContain("Codex");
 });
 
-test("the switch is sent, shows what the daemon keeps, and says why a choice was not kept", async () => {
+test("the switch is sent, shows the stored value, and explains a failure", async () => {
   const codex = () => screen.findByRole<HTMLInputElement>("checkbox", { name: "Codex" });
   await userEvent.click(await codex());
   await waitFor(async () => expect((await codex()).checked).toBe(false));

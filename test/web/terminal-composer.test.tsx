@@ -58,7 +58,7 @@ test("Enter sends the words once, and the field is free for the next", async () 
   ]);
 });
 
-test("what was not sent stays in the field, with the reason", async () => {
+test("unsent text stays in the input, with the reason", async () => {
   refusal = "Codex refused: the thread is under review";
   await userEvent.type(await field(), "And the terns{Enter}");
   await screen.findByText("Not sent: Codex refused: the thread is under review");

@@ -81,7 +81,7 @@ test("the usage screen is a key away, keeps its choices in the address, and lead
   expect(location.search).toBe("?q=m-1");
 });
 
-test("it says when there is nothing, and why usage cannot be shown", async () => {
+test("the usage screen has an empty state and an error state", async () => {
   daemon.answer(({ route }) => {
     if (!route.startsWith("GET /api/usage?")) return undefined;
     return route.includes("by=day")

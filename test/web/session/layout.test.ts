@@ -106,7 +106,7 @@ function expectConsistent(layout: Layout, transcript: Transcript): void {
 
 const kinds = fc.constantFrom("prompt", "text", "call", "result", "step", "queued", "hook", "retry");
 
-test("a failure that was withdrawn is none that a reader looks for", () => {
+test("a retracted failure is not an error to navigate to", () => {
   const message_id = id();
   const frames: Frame[] = [
     { ...common, type: "message.start", message_id },
@@ -124,7 +124,7 @@ test("a failure that was withdrawn is none that a reader looks for", () => {
   expect([broken, withdrawn].map(failures)).toEqual([1, 0]);
 });
 
-test("rows appended one by one stand where they stand when all are laid out at once", () => {
+test("rows appended one by one have the positions of a complete layout", () => {
   fc.assert(
     fc.property(fc.array(kinds, { maxLength: 60 }), fc.boolean(), fc.integer(), (steps, showSteps, seed) => {
       let transcript = emptyTranscript(SESSION);
@@ -164,7 +164,7 @@ test("rows appended one by one stand where they stand when all are laid out at o
   );
 });
 
-describe("a session of 400 calls of which the tail is loaded", () => {
+describe("a session of 400 calls with only its tail loaded", () => {
   let whole = emptyTranscript(SESSION);
   const open: string[] = [];
   for (let turn = 0; turn < 20; turn += 1)
@@ -183,7 +183,7 @@ describe("a session of 400 calls of which the tail is loaded", () => {
     open: whole.open,
   };
 
-  test("only what is in view is asked for, and every position has a place", () => {
+  test("requests only visible parts, and every position has a row", () => {
     const layout = createLayout();
     layout.reset(restoreTranscript(page), { showSteps: false });
     const view = layout.visible(layout.height - 600, layout.height);
@@ -211,7 +211,7 @@ describe("a session of 400 calls of which the tail is loaded", () => {
     expect(layout.isShown(11)).toBe(false);
   });
 
-  test("markers in a row have the row of the first of them, loaded in whatever order", () => {
+  test("grouped markers share the row of the first one, in any loading order", () => {
     let transcript = emptyTranscript(SESSION);
     for (const kind of [
       "prompt",
@@ -276,7 +276,7 @@ describe("a session of 400 calls of which the tail is loaded", () => {
     expect(layout.update(transcript, [at])).toEqual({ rows: 0, errors: 1 });
   });
 
-  test("a call that comes together with its failure is one error", () => {
+  test("a call that arrives with its failure is one error", () => {
     const layout = createLayout();
     let transcript = whole;
     layout.reset(transcript, { showSteps: false });
@@ -299,7 +299,7 @@ describe("a session of 400 calls of which the tail is loaded", () => {
   });
 });
 
-test("a filter hides rows and moves none: what is shown and what is hidden are all rows, loaded or not", () => {
+test("a filter hides rows without moving others, and counts add up", () => {
   const filters = fc.record(
     {
       kinds: fc.subarray(["text", "thought", "call", "output", "marker", "step"] as const),
@@ -337,7 +337,7 @@ test("a filter hides rows and moves none: what is shown and what is hidden are a
   );
 });
 
-describe("what is being written", () => {
+describe("live text", () => {
   const frames: Frame[] = [
     { ...common, type: "turn.start", turn_id: id() },
     { ...common, type: "message.start", message_id: id() },

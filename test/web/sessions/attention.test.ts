@@ -29,7 +29,7 @@ function items(rows: SessionSummary[]) {
 }
 const listed = (rows: SessionSummary[]) => items(rows).map(({ kind, row }) => `${kind} ${row.id}`);
 
-test("what waits comes first, then what failed, is quiet, is finished and runs; of each the longest first", () => {
+test("sorts waiting, failed, quiet, finished and running sessions, the longest first in each group", () => {
   const rows = [
     row("running", { status: "running" }),
     row("finished late", { new_parts: 3 }),
@@ -71,7 +71,7 @@ test("what waits comes first, then what failed, is quiet, is finished and runs; 
   expect(items(rows)[3]?.reason).toBe("No record for 10 min");
 });
 
-test("what was seen, what a person stopped, and a run that asks nothing are not listed", () => {
+test("omits seen and stopped sessions, and runs without requests", () => {
   const asks = { request_id: "c", kind: "approval" as const, title: "Allow edit", asked_at: now };
   expect(
     listed([
@@ -88,7 +88,7 @@ test("what was seen, what a person stopped, and a run that asks nothing are not 
   ).toEqual(["waiting asking run", "finished marked", "running parent"]);
 });
 
-test("under the pointer nothing moves: what is over stays in its place, what is new comes last", () => {
+test("moves nothing under the pointer: ended items stay in place, and new ones are appended", () => {
   const before = items([row("a", { new_parts: 1, last_activity_at: now - 3 }), row("b", { new_parts: 1 })]);
   const after = items([row("b", { new_parts: 2 }), row("c", { status: "failed", new_parts: 1 })]);
   expect(after.map(({ row }) => row.id)).toEqual(["c", "b"]);

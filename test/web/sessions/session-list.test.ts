@@ -50,7 +50,7 @@ function list(rows: SessionSummary[], query: Partial<ListQuery> = {}): string[] 
   );
 }
 
-test("projects stand by their newest activity, running sessions first and by when they began", () => {
+test("projects are sorted by their newest activity, with running sessions first, by start", () => {
   const rows = [
     row("old", { cwd: "/a", last_activity_at: now - 5 * HOUR }),
     row("new", { cwd: "/b", last_activity_at: now - HOUR }),
@@ -65,14 +65,14 @@ test("projects stand by their newest activity, running sessions first and by whe
   expect(list(rows)).toEqual(["# /a", "began later", "works", "old", "# /b", "new"]);
 });
 
-test("a running session does not move when it says something", () => {
+test("a running session does not move with new records", () => {
   const first = row("first", { status: "running", started_at: 2, last_activity_at: 10 });
   const second = row("second", { status: "running", started_at: 1, last_activity_at: 20 });
   const moved = { ...second, last_activity_at: 90 };
   expect(list([first, second])).toEqual(list([first, moved]));
 });
 
-test("by time, groups are what a person calls the day", () => {
+test("groups by time have the names of days", () => {
   const rows = [
     row("today", { last_activity_at: now - HOUR }),
     row("yesterday", { last_activity_at: now - 20 * HOUR }),
@@ -94,7 +94,7 @@ test("by time, groups are what a person calls the day", () => {
   ]);
 });
 
-test("what was active less than seven days ago stands under the last seven days, as its row says", () => {
+test("sessions of the last seven days are grouped consistently with the age in their row", () => {
   const within = row("within", { last_activity_at: now - 7 * 24 * HOUR + 1 });
   const before = row("before", { last_activity_at: now - 7 * 24 * HOUR });
   expect(list([within, before], { groupBy: "time" })).toEqual([
@@ -130,7 +130,7 @@ test("a day that the clocks are changed on is a day like any other", () => {
   }
 });
 
-test("runs stand under their session when it is expanded, several levels deep, in the order in which they began", () => {
+test("runs are below their expanded session, at any depth, by start", () => {
   const rows = [
     row("top"),
     row("second", { parent: { session_id: "top" }, started_at: 2 }),
@@ -170,7 +170,7 @@ test("sessions that name each other, or themselves, as parents are listed all th
   ]);
 });
 
-test("every word must be found, wherever it stands, in any case", () => {
+test("every word of a filter must occur, in any position and case", () => {
   const rows = [
     row("1", { title: "Fix the Uploader", cwd: "/home/op/shop", model: "opus" }),
     row("2", { first_prompt: "uploader again", cwd: "/home/op/site" }),
@@ -210,7 +210,7 @@ test("an agent that waits in its terminal is listed as waiting, before all other
   ]);
 });
 
-test("a filter's number is how many sessions it lists, whatever runs below them and whatever words are filtered by", () => {
+test("the count of a filter equals the number of sessions that it lists", () => {
   const ids = ["a", "b", "c", "d", "e", "f"];
   const facts = fc.record({
     status: fc.constantFrom("running", "failed", "interrupted", "completed"),
