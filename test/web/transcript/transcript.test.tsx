@@ -43,7 +43,7 @@ const kinds = () =>
   screen.getAllByRole("article").map((row) => within(row).getByRole("heading", { level: 3 }).textContent);
 
 describe("a turn", () => {
-  it("opens what is closed of a part for what is looked for in it, and of that part alone", () => {
+  it("opens folded content of the part with a search match, and only of that part", () => {
     const long = prompt(`${"Many words. ".repeat(80)}A needle.`);
     const thought = thinking("A needle in a first thought.\n\nMore of it.");
     const other = thinking("A needle in a second thought.\n\nMore of the other.");
@@ -95,7 +95,7 @@ describe("a turn", () => {
     expect(screen.queryByText(/API types\.Let me read/)).toBeNull();
   });
 
-  it("shows the others where a part cannot be shown, which says why and is tried again when it changes", () => {
+  it("shows the other parts if one fails to render, with the reason, and retries it when it changes", () => {
     const heard = vi.mocked(console.error).mockImplementation(() => {});
     const host = hostOf();
     const read = call("Read", { file_path: "src/a.ts" });
@@ -113,7 +113,7 @@ describe("a turn", () => {
     expect(rows()[1]).toContain("src/a.ts");
   });
 
-  it("is headed by its prompt, which is no row", () => {
+  it("has its prompt as heading, not as a row", () => {
     show([prompt("Fix the reader"), text("Done.")]);
     expect(screen.getByRole("heading", { level: 2, name: "Fix the reader" })).toBeTruthy();
     expect(kinds()).toEqual(["text"]);
@@ -125,7 +125,7 @@ describe("a turn", () => {
     expect(screen.getByText("Typed while the agent worked")).toBeTruthy();
   });
 
-  it("calls typed while the agent worked what a person wrote alone: notices, and words of other agents, arrived", () => {
+  it("labels prompts by a person as typed while the agent worked, and others as arrived", () => {
     for (const origin of ["notification", "agent", "command"] as const) {
       const { unmount } = show([prompt("Start"), prompt("It is done", { queued: true, origin })]);
       expect(screen.getByText("Arrived while the agent worked")).toBeTruthy();
@@ -133,7 +133,7 @@ describe("a turn", () => {
     }
   });
 
-  it("looks the same live and past, but for what is still open", () => {
+  it("looks the same live and past, except for open parts", () => {
     const read = call("Read", { file_path: "src/a.ts" });
     const past = [
       prompt("Do it"),
@@ -212,7 +212,7 @@ describe("a turn", () => {
     expect(screen.getByText(/some-model/)).toBeTruthy();
   });
 
-  it("remembers through the screen what was opened", async () => {
+  it("stores opened parts in the screen", async () => {
     const host = hostOf();
     const bash = call("Bash", { command: "ls" });
     const parts = [bash, result(bash, "file-one")];
@@ -226,7 +226,7 @@ describe("a turn", () => {
     expect(screen.getByText("file-one")).toBeTruthy();
   });
 
-  it("says of what was changed after its turn ended that it was, and when", () => {
+  it("marks a part that was changed after its turn ended, with the time", () => {
     const revised_at = START + 60_000;
     const bash = call("Bash", { command: "ls" });
     show([
@@ -247,7 +247,7 @@ describe("a turn", () => {
     expect(notes[2]?.textContent).toBe("Changed after the turn's end");
   });
 
-  it("folds what was withdrawn to its first words, and opens to why and to all of it", async () => {
+  it("folds a retracted part to its first words, and opens to the reason and the text", async () => {
     const { container } = show([
       text("A *withdrawn* answer,\n\nof two paragraphs.", { retracted: "The request was tried again" }),
     ]);
@@ -262,7 +262,7 @@ describe("a turn", () => {
     expect(container.querySelector("em")?.textContent).toBe("withdrawn");
   });
 
-  it("names why, where what was withdrawn has no words", () => {
+  it("shows the reason of a retracted part without text", () => {
     show([text("", { retracted: "The request was tried again", open: true })]);
     expect(screen.getByRole("button", { name: "withdrawn The request was tried again" })).toBeTruthy();
   });
@@ -285,7 +285,7 @@ describe("a turn", () => {
     expect(document.querySelector(".raw-view code")?.textContent).toBe('{\n  "n": 1.10,\n  "a": []\n}');
   });
 
-  it("indents a record once, whatever happens to its part", async () => {
+  it("indents a record once, even if its part changes", async () => {
     const record = '{"n":1,"a":[]}';
     const host = hostOf({
       loadRaw: async () => ({ file: "/l", line: 1, byte: 0, length: 14, text: record, archived: false }),
@@ -323,14 +323,14 @@ describe("a turn", () => {
     expect(asked).toEqual([bash.id, answer.id]);
   });
 
-  it("says that a turn was stopped", () => {
+  it("shows that a turn was stopped", () => {
     const parts = paired([prompt("Do it"), text("a")]);
     const turn = { ...turnOf(parts), status: "interrupted" as const };
     render(<TurnTranscript turn={turn} partAt={(index) => parts[index]} host={hostOf()} />);
     expect(document.querySelector(".turn-state")?.textContent).toBe("stopped");
   });
 
-  describe("says below it why it ended", () => {
+  describe("shows below a turn why it ended", () => {
     const bash = call("Bash", { command: "ls" });
     const usedTools = [bash, stepEnd("tool_use"), result(bash, "a.ts")];
     const foot = (given: readonly TranscriptPart[], status: Turn["status"] = "completed") => {
@@ -347,7 +347,7 @@ describe("a turn", () => {
       return words;
     };
 
-    it("by the last step's own word, whatever is told behind it that is not the model's", () => {
+    it("by the stop reason of the last step, ignoring later parts that are not the model's", () => {
       expect(foot([text("Done."), stepEnd("stop")])).toBe("end of turn · 1 min 2 s");
       expect(foot([text("Done."), stepEnd("stop"), marker("hook", "Stop"), unknown({})])).toBe(
         "end of turn · 1 min 2 s",
@@ -355,25 +355,25 @@ describe("a turn", () => {
       expect(foot([text("Do"), stepEnd("length")])).toBe("output limit reached · 1 min 2 s");
     });
 
-    it("and names its tools where nothing but their results follows that step", () => {
+    it("and names its tools if only their results follow", () => {
       expect(foot(usedTools)).toBe("ended after tool calls · 1 min 2 s");
       expect(foot([...usedTools, marker("context", "What files changed")])).toBe("1 min 2 s");
     });
 
-    it("not by a step behind which the agent went on in one that has no end, or has one without a reason", () => {
+    it("not by a step that is followed by one without an end or a reason", () => {
       expect(foot([...usedTools, text("All done.", { step: 2 })])).toBe("1 min 2 s");
       const end = stepEnd(undefined, { step: 2 });
       expect(foot([...usedTools, text("All done.", { step: 2 }), end])).toBe("1 min 2 s");
     });
 
-    it("as stopped where it was stopped", () => {
+    it("as stopped if it was stopped", () => {
       expect(foot([...usedTools, marker("interrupt", "Interrupted")], "interrupted")).toBe(
         "stopped · 1 min 2 s",
       );
       expect(foot([text("Let me")], "interrupted")).toBe("stopped · 1 min 2 s");
     });
 
-    it("as failed where an error ended it, in the provider's word where that has one", () => {
+    it("as failed if an error ended it, with the provider's reason if there is one", () => {
       const broken = marker("error", "stream disconnected before completion");
       expect(foot([...usedTools, broken], "failed")).toBe("ended in an error · 1 min 2 s");
       const said = stepEnd("error", { reason_raw: "overloaded" });
@@ -382,14 +382,14 @@ describe("a turn", () => {
       );
     });
 
-    it("as cut off where it ended with its agent, which nobody stopped", () => {
+    it("as cut off if its agent ended without a stop", () => {
       const cutOff = "cut off · 1 min 2 s";
       expect(foot([...usedTools, call("Bash", { command: "make" })], "failed")).toBe(cutOff);
       const daemon = marker("interrupt", "Interrupted: The daemon ended");
       expect(foot([text("The beginning of"), stepEnd("aborted"), daemon], "failed")).toBe(cutOff);
     });
 
-    it("in no other words than its heading, whatever is told behind its answer", () => {
+    it("consistently with its heading, whatever follows its answer", () => {
       const hook = marker("error", "hook script failed");
       expect(foot([text("Done."), stepEnd("stop"), hook])).toBe("end of turn · 1 min 2 s");
     });
@@ -407,7 +407,7 @@ describe("a turn", () => {
     });
   });
 
-  it("has a name for each call and for what one can do with it, which says what it is about and how it went", () => {
+  it("names each call and its actions, with subject and state", () => {
     const [dev, read] = [{ command: "pnpm dev" }, { file_path: "src/a.ts" }];
     const calls = [
       call("Bash", dev, { state: failed(dev, "no such script") }),
@@ -458,7 +458,7 @@ describe("a turn", () => {
     ]);
   });
 
-  it("says why a record could not be read, and shows the part itself", async () => {
+  it("shows why a record could not be read, and the part itself", async () => {
     const host = hostOf({ loadRaw: () => Promise.reject(new Error("the file is gone")) });
     show([text("a")], host);
     await userEvent.click(screen.getByRole("button", { name: /^Raw/ }));
@@ -487,7 +487,7 @@ describe("thinking", () => {
     expect(screen.queryByText("thought")).toBeNull();
   });
 
-  it("begins with the first line of what it says now, however it came", () => {
+  it("begins with the first line of its current text", () => {
     const host = hostOf({ thinking: "closed" });
     const show = (part: TranscriptPart) => (
       <TurnTranscript turn={turnOf([part])} partAt={() => part} host={host} />
@@ -507,7 +507,7 @@ describe("thinking", () => {
     expect(screen.getByText("Another")).toBeTruthy();
   });
 
-  it("says that it is encrypted where there is no text", () => {
+  it("is marked as encrypted without text", () => {
     show([thinking("", { hidden: "encrypted" })], hostOf({ everyRecord: true }));
     expect(screen.getByText("Thinking (encrypted)")).toBeTruthy();
   });
@@ -529,7 +529,7 @@ describe("thinking", () => {
     expect(showEveryRecord).toHaveBeenCalledOnce();
   });
 
-  it("without text has a row where every record is wanted", () => {
+  it("without text has a row if every record is shown", () => {
     const { container } = show(
       [thinking("", { hidden: "empty" }), text("The answer.")],
       hostOf({ everyRecord: true }),
@@ -575,7 +575,7 @@ describe("a prompt that was cut on its way", () => {
     truncated: { "parts.1": 100_000 },
   });
 
-  it("says so where it is read, and loads the rest", async () => {
+  it("is marked where it is read, and loads the rest", async () => {
     const whole = {
       ...cut,
       parts: cut.parts.with(1, { type: "text", text: `${beginning}\n\nThe very end.` }),
@@ -588,12 +588,12 @@ describe("a prompt that was cut on its way", () => {
     expect(screen.queryByRole("button", { name: /Load the rest/ })).toBeNull();
   });
 
-  it("says so inside its turn, where nobody can load it, too", () => {
+  it("is marked inside its turn, even if it cannot be loaded", () => {
     show([text("a"), { ...cut, queued: true }]);
     expect(screen.getByText("Truncated here, 100 KB in all.")).toBeTruthy();
   });
 
-  it("says why the rest could not be loaded, and where the daemon has another part by now", async () => {
+  it("shows why the rest could not be loaded, or that the part has changed", async () => {
     const answers = [() => Promise.reject(new Error("gone")), async () => text("another")];
     const host = hostOf({ loadWhole: () => answers.shift()?.() ?? Promise.reject(new Error("asked again")) });
     show([text("a"), { ...cut, queued: true }], host);
@@ -605,7 +605,7 @@ describe("a prompt that was cut on its way", () => {
   });
 });
 
-describe("what was loaded and opened", () => {
+describe("loaded and opened content", () => {
   const beginning = { truncated: { text: 100_000 } };
   const host = () =>
     hostOf({
@@ -624,7 +624,7 @@ describe("what was loaded and opened", () => {
     <TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index]} host={of} />
   );
 
-  it("is a part's own: where another one stands in its place, that is shown as it came", async () => {
+  it("belongs to its part: another part in its place is shown as received", async () => {
     const of = host();
     const cut = text("first", beginning);
     const other = text("second", beginning);
@@ -640,7 +640,7 @@ describe("what was loaded and opened", () => {
     expect(screen.getByRole("button", { name: /^Raw/ }).getAttribute("aria-expanded")).toBe("false");
   });
 
-  it("is open where its part stands by now, and closed where that stood", async () => {
+  it("moves with its part", async () => {
     const of = host();
     const [bash, read] = [call("Bash", { command: "ls" }), call("Read", { file_path: "a.ts" })];
     const { rerender } = render(turn(paired([bash, result(bash, "file-one")]), of));
@@ -663,7 +663,7 @@ describe("what was loaded and opened", () => {
     expect(screen.getByRole("button", { name: "Show all" })).toBeTruthy();
   });
 
-  it("does not outlive what it was loaded for: a result that is sent again, a text that is revised", async () => {
+  it("is dropped when its result or text is revised", async () => {
     const bash = call("Bash", { command: "ls" });
     const first = result(bash, "the first output", { truncated: { output_text: 9_000 } });
     const again = result(bash, "the second output", { truncated: { output_text: 9_500 } });
@@ -739,7 +739,7 @@ describe.each([
     expect(copied).toEqual(["The beginning and the end"]);
   });
 
-  it("is all that went into a call and all that came out, each loaded only where it was cut", async () => {
+  it("contains the whole input and output of a call, loading only truncated ones", async () => {
     const bash = call("Bash", { command: "ls" }, { truncated: { arguments_json: 9_000 } });
     const output = result(bash, "some", { truncated: { output_text: 9_000 } });
     const wholeCall = { ...bash, arguments_json: '{"command":"ls -a"}' };
@@ -753,7 +753,7 @@ describe.each([
     expect(copied).toEqual(["[OK] Bash ls -a\n    some and more", "[OK] Bash ls -a\n    all"]);
   });
 
-  it("is all of the prompt beside a turn's heading", async () => {
+  it("contains the whole prompt beside a turn's heading", async () => {
     const cut = prompt("The beginning", { truncated: { "parts.0": 100_000 } });
     show([cut], holding({ ...cut, parts: [{ type: "text", text: "The beginning and the end" }] }));
     copy("Copy prompt");
@@ -761,7 +761,7 @@ describe.each([
     expect(copied).toEqual(["The beginning and the end"]);
   });
 
-  it("is of a call the command as it was run, what else was said with it, and other arguments as they stand", async () => {
+  it("contains a call's command as run, with its other arguments", async () => {
     const calls = [
       call("Bash", { command: 'echo "a"\necho b', timeout: 5_000 }),
       call("Read", { file_path: "a.ts" }, { state: failed({}, "no such file") }),
@@ -782,7 +782,7 @@ describe.each([
     ]);
   });
 
-  it("is all of a turn at its foot, as the terminal shows it, with what was not loaded and what was cut", async () => {
+  it("contains a whole turn as in the terminal, loading missing and truncated parts", async () => {
     const bash = call("Bash", { command: "ls" });
     const cut = text("The beginning", { truncated: { text: 100_000 } });
     const parts = paired([
@@ -828,7 +828,7 @@ The beginning and the end
     ]);
   });
 
-  it("says that it is under way, and loads what was cut of a turn a few at a time, in the turn's order", async () => {
+  it("shows its progress, and loads truncated parts of a turn a few at a time, in order", async () => {
     const cut = Array.from({ length: 20 }, (_, index) => text(`cut ${index}`, { truncated: { text: 100 } }));
     const asked: (() => void)[] = [];
     let underWay = 0;
@@ -862,7 +862,7 @@ The beginning and the end
     expect(most).toBe(8);
   });
 
-  it("is nothing of a turn of which a part cannot be loaded, and that is said and no more of it asked for", async () => {
+  it("fails with a message if a part of a turn cannot be loaded, and requests no more", async () => {
     const parts = [prompt("Look around"), ...Array.from({ length: 20 }, () => text("Done."))];
     const loadParts = vi.fn(async () => {});
     render(<TurnTranscript turn={turnOf(parts)} partAt={() => undefined} host={hostOf({ loadParts })} />);
@@ -872,7 +872,7 @@ The beginning and the end
     expect(loadParts).toHaveBeenCalledTimes(8);
   });
 
-  it("is nothing where the rest cannot be loaded, or is another part's by now, and that is said", async () => {
+  it("fails with a message if the rest cannot be loaded or has changed", async () => {
     const cut = text("The beginning", { truncated: { text: 100_000 } });
     const first = show([cut], holding());
     copy();
@@ -884,7 +884,7 @@ The beginning and the end
     expect(copied).toEqual([]);
   });
 
-  it("is nothing where the browser refuses, and that is said", async () => {
+  it("fails with a message if the browser refuses", async () => {
     Object.defineProperty(navigator, "clipboard", { configurable: true, value: undefined });
     show([text("The words")]);
     copy();
@@ -962,7 +962,7 @@ describe("parallel calls", () => {
     expect(rows()[0]).toContain("[RUNNING]");
   });
 
-  it("show what a running command has printed so far", async () => {
+  it("show the output of a running command so far", async () => {
     const bash = call(
       "Bash",
       { command: "npm test" },
@@ -989,7 +989,7 @@ describe("parallel calls", () => {
 });
 
 describe("markers", () => {
-  it("of a rewind lead to the session with what stands before it, and show what else they hold", async () => {
+  it("of a rewind link to the session before it, and show their other content", async () => {
     const session_id = idOf("before");
     show([
       marker("rewind", "Rewound", { data: { session_id } }),
@@ -1009,13 +1009,13 @@ describe("markers", () => {
     expect(screen.getByText("In pieces.")).toBeDefined();
   });
 
-  it("lead nowhere where what they name is no session", () => {
+  it("have no link if they do not name a session", () => {
     show([marker("note", "Elsewhere", { data: { session_id: "../../launch?token=x" } })]);
     expect(screen.getByText("Elsewhere")).toBeDefined();
     expect(screen.queryByRole("link", { name: "Show it" })).toBeNull();
   });
 
-  it("are one line each, with what they hold inside", async () => {
+  it("are one line each that opens to their content", async () => {
     show([
       marker("compaction", "Context compacted", { text: "The summary of it all" }),
       marker("interrupt", "Stopped by the user"),
@@ -1030,7 +1030,7 @@ describe("markers", () => {
     expect(document.body.textContent).toContain('"status": 529');
   });
 
-  it("of hooks that only succeeded stand on their call's row, others in rows of their own", async () => {
+  it("of successful hooks are folded into their call's row, others have their own rows", async () => {
     const bash = call("Bash", { command: "ls" });
     const hook = (data: object) =>
       marker("hook", "PreToolUse:Bash: fine", {
@@ -1112,7 +1112,7 @@ describe("markers", () => {
       expect(shown()).toEqual(idsOf(800, 1_000));
     });
 
-    it("are not parted by what has no row, and are by everything else", () => {
+    it("are separated only by parts with rows", () => {
       const read = call("Read", { file_path: "a" });
       show([read, hooks[0] as TranscriptPart, result(read, "x"), hooks[1] as TranscriptPart]);
       expect(screen.getByRole("button", { name: "2 hooks" })).toBeTruthy();
