@@ -127,7 +127,7 @@ test("an agent that waits in its terminal is shown in its row, counts, title, an
   const { unmount } = render(<App client={client} />);
   const row = await screen.findByRole("link", { name: /Repair the uploader/ });
   expect(row.textContent).toContain("sub-agent waiting for you Find the retry loop: Permission");
-  await screen.findByText("2 sessions, 1 running, 1 waiting for you");
+  await screen.findByText("2 sessions, 0 running, 1 waiting for you");
   await waitFor(() => expect(document.title).toMatch(/^\(1\) /));
   await userEvent.click(screen.getByRole("button", { name: "Waiting for you 1" }));
   const run = await screen.findByRole("link", { name: /Find the retry loop\s*waiting for you/ });

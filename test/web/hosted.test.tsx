@@ -877,7 +877,7 @@ describe("what waits for a person", () => {
     show(SESSION);
     const link = await screen.findByRole("link", { name: "Run a command" });
     expect(link.closest("p")?.textContent).toContain("Waiting for you Clean up: Run a command");
-    expect(document.title).toMatch(/^\(1\) \[RUNNING\]/);
+    expect(document.title).toMatch(/^\(1\) \[WAITING\]/);
     await userEvent.click(link);
     expect(await screen.findByRole("region", { name: /^Approval: / })).toBeTruthy();
     expect(location.pathname).toBe(`/session/${GRANDCHILD}`);

@@ -1,6 +1,6 @@
 import { useEffect, useMemo } from "react";
 import { useStore } from "zustand";
-import type { SessionSummary } from "../../model/session.ts";
+import { isWaiting, type SessionSummary } from "../../model/session.ts";
 import { t } from "../text/text.ts";
 import type { KeyBinding } from "./keys.ts";
 import { navigate, sessionHref } from "./router.ts";
@@ -90,6 +90,14 @@ export function useWaiting(): Waiting[] {
           .join(),
   );
   return useMemo(() => (key === "" ? [] : allWaiting(rows.getState())), [key, rows]);
+}
+
+/** Whether a session, or a run below it, waits for the user, live. */
+export function useIsWaiting(row: SessionSummary | undefined): boolean {
+  const { byId } = useClient().rows.getState();
+  const waiting = useWaiting();
+  if (row === undefined) return false;
+  return isWaiting(row) || waiting.some((one) => ancestorsOf(byId, one.row).includes(row.id));
 }
 
 /** Sets the page's title, preceded by the number of waits. */

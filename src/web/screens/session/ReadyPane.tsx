@@ -12,7 +12,7 @@ import { cameBack, keepWhenLeaving, navigate, sessionHref } from "../../app/rout
 import { loadReading } from "../../app/scroll-position.ts";
 import { sessionTitle } from "../../app/session-title.ts";
 import { useClient, useRow, useSetting } from "../../app/store.ts";
-import { usePageTitle, useWaitingKey } from "../../app/waiting.ts";
+import { useIsWaiting, usePageTitle, useWaitingKey } from "../../app/waiting.ts";
 import { useStop } from "../../composer/use-stop.ts";
 import { t } from "../../text/text.ts";
 import { newNoteKey } from "../../transcript/host.ts";
@@ -51,8 +51,8 @@ import { useSide } from "./use-side.ts";
 import { WaitingBanner } from "./WaitingBanner.tsx";
 
 /** The state of a session, shown before its name in the window's title. */
-function titleState(row: SessionSummary): string {
-  if (isWaiting(row)) return "[WAITING] ";
+function titleState(row: SessionSummary, waits: boolean): string {
+  if (waits) return "[WAITING] ";
   return row.status === "running" ? "[RUNNING] " : row.status === "failed" ? "[FAILED] " : "";
 }
 
@@ -157,7 +157,8 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
   });
   useEffect(() => (main ? keepWhenLeaving(() => ({ place: placeNow() })) : undefined), [main, placeNow]);
 
-  const state = row === undefined ? "" : titleState(row);
+  const waits = useIsWaiting(row);
+  const state = row === undefined ? "" : titleState(row, waits);
   usePageTitle(main && row !== undefined ? t.app.titled(`${state}${sessionTitle(row)}`) : undefined);
 
   const onPlace = useCallback(

@@ -1,11 +1,12 @@
 import type { ReactNode } from "react";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
 import { isOpenedSession } from "../../../model/opened-session.ts";
-import { hasNoEnd, isWaiting, type SessionSummary } from "../../../model/session.ts";
+import { hasNoEnd, type SessionSummary } from "../../../model/session.ts";
 import { tokensIn, tokensOf } from "../../../model/tokens.ts";
 import { ConnectionState } from "../../app/ConnectionState.tsx";
 import { sessionHref } from "../../app/router.ts";
 import { runKind, sessionTitle } from "../../app/session-title.ts";
+import { useIsWaiting } from "../../app/waiting.ts";
 import { dayName, exactNumber, exactTime, shortNumber, shortPath, shortTokens } from "../../text/format.ts";
 import { statusRuleText } from "../../text/status-rule.ts";
 import { t } from "../../text/text.ts";
@@ -165,6 +166,7 @@ export function SessionHeader({ row, since, context, synced, besideOf, children 
   const title = sessionTitle(row);
   const kind = runKind(row);
   const above = row.parent;
+  const waits = useIsWaiting(row);
   const Title = besideOf === undefined ? "h1" : "h2";
   return (
     <header className="session-header">
@@ -189,7 +191,7 @@ export function SessionHeader({ row, since, context, synced, besideOf, children 
         </Title>
         <StateBadge
           status={row.status}
-          isWaiting={isWaiting(row)}
+          isWaiting={waits}
           hasNoEnd={hasNoEnd(row)}
           reason={statusRuleText(row)}
         />

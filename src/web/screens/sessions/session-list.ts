@@ -134,11 +134,12 @@ export function filtered(
     finished: none(),
   };
   const words = wordsOf(text);
+  const below = waitingBelow({ byId, waiting });
   for (const row of byId.values()) {
     if (!hasWords(row, words)) continue;
     for (const id of [row.id, ...ancestorsOf(byId, row)]) {
       if (!all.has(id)) continue;
-      by[sessionState(row, waiting.has(row.id))].add(id);
+      by[sessionState(row, below.has(row.id))].add(id);
     }
   }
   return { all, by };
@@ -163,7 +164,7 @@ export function listItems(
   const words = wordsOf(query.text);
   const filtering = words.length > 0 || query.states.size > 0;
   const matches = (row: SessionSummary): boolean =>
-    (query.states.size === 0 || query.states.has(sessionState(row, waiting.has(row.id)))) &&
+    (query.states.size === 0 || query.states.has(sessionState(row, below.has(row.id)))) &&
     hasWords(row, words);
 
   const childrenOf = (id: string): SessionSummary[] =>
