@@ -158,6 +158,9 @@ const SHORT = 560;
 /** Characters of double width: Chinese, Japanese and Korean. */
 const WIDE = /[\u2e80-\ud7a3\uf900-\ufaff\uff00-\uff60]/g;
 
+/** Removes blank lines, for which a heading has no room. */
+const withoutBlankLines = (text: string): string => text.replace(/\n\s*\n/g, "\n");
+
 /** The number of lines of a text, with `room` characters per line. */
 function linesOf(text: string, room: number): number {
   let lines = 0;
@@ -172,15 +175,13 @@ function linesOf(text: string, room: number): number {
  * At which widths a heading is too small for the whole prompt. Estimated for the narrowest pane of each width.
  */
 function cutWhere(prompt: string): "everywhere" | "narrow" | "phone" | undefined {
+  // Before anything else: a prompt may have megabytes, and its heading renders often.
   if (prompt.length > SHORT) return "everywhere";
-  const text = prompt.trimEnd();
+  const text = withoutBlankLines(prompt.trimEnd());
   if (linesOf(text, 62) > 3) return "everywhere";
   if (linesOf(text, 36) > 3) return "narrow";
   return linesOf(text, 27) > 2 ? "phone" : undefined;
 }
-
-/** A heading has few lines: none of them stays blank. */
-const withoutBlankLines = (text: string): string => text.replace(/\n\s*\n/g, "\n");
 
 const TurnHeading = memo(function TurnHeading({
   turn,
@@ -197,11 +198,11 @@ const TurnHeading = memo(function TurnHeading({
 }): ReactNode {
   const id = prompt?.id ?? turn.id;
   const text = prompt === undefined ? (turn.title ?? "") : promptText(prompt.parts);
-  const isCutAway = useIsSearchMatch(() => (cutWhere(withoutBlankLines(text)) === undefined ? "" : text));
+  const isCutAway = useIsSearchMatch(() => (cutWhere(text) === undefined ? "" : text));
   const [open, setOpen] = useOpenState(host, id, isCutAway);
   const [raw, setRaw] = useOpenState(host, `${id}:raw`, false);
   const attached = prompt?.parts.filter((part) => part.type !== "text").length ?? 0;
-  const cut = cutWhere(withoutBlankLines(text));
+  const cut = cutWhere(text);
   const at = prompt?.at ?? turn.started_at;
   const words =
     text.trim() === ""
