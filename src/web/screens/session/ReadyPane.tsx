@@ -3,6 +3,7 @@ import { useStore } from "zustand";
 import { createStore } from "zustand/vanilla";
 import { isOpenedSession } from "../../../model/opened-session.ts";
 import { isWaiting, type SessionSummary } from "../../../model/session.ts";
+import { type SessionState, sessionState } from "../../../model/session-state.ts";
 import { turnOfPart } from "../../../model/transcript/positions.ts";
 import { HelpAndSettings } from "../../app/HelpAndSettings.tsx";
 import { useKeys } from "../../app/keys.ts";
@@ -50,11 +51,12 @@ import { useReadState } from "./use-read-state.ts";
 import { useSide } from "./use-side.ts";
 import { WaitingBanner } from "./WaitingBanner.tsx";
 
-/** The state of a session, shown before its name in the window's title. */
-function titleState(row: SessionSummary, waits: boolean): string {
-  if (waits) return "[WAITING] ";
-  return row.status === "running" ? "[RUNNING] " : row.status === "failed" ? "[FAILED] " : "";
-}
+/** States that are shown before a session's name in the window's title. */
+const TITLE_STATES: Partial<Record<SessionState, string>> = {
+  waiting: "[WAITING] ",
+  working: "[RUNNING] ",
+  failed: "[FAILED] ",
+};
 
 /** The pane of a session whose transcript is loaded. Connects the parts of the pane, each of which has its own file. */
 export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSession }): ReactNode {
@@ -158,8 +160,11 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
   useEffect(() => (main ? keepWhenLeaving(() => ({ place: placeNow() })) : undefined), [main, placeNow]);
 
   const waits = useIsWaiting(row);
-  const state = row === undefined ? "" : titleState(row, waits);
-  usePageTitle(main && row !== undefined ? t.app.titled(`${state}${sessionTitle(row)}`) : undefined);
+  usePageTitle(
+    main && row !== undefined
+      ? t.app.titled(`${TITLE_STATES[sessionState(row, waits)] ?? ""}${sessionTitle(row)}`)
+      : undefined,
+  );
 
   const onPlace = useCallback(
     (place: Parameters<typeof keepPlace>[0], turn: number) => {
