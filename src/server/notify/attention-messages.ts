@@ -112,13 +112,27 @@ function attentionKey(row: SessionSummary, of: AttentionScope): string | undefin
   }
   // The end of a sub-agent is handled by its parent.
   if (of === "waiting" || row.parent !== undefined) return undefined;
-  if (row.status !== "failed" && row.status !== "completed") return undefined;
-  return `${row.status} ${row.turns}`;
+  const kind = endKind(row);
+  return kind === undefined ? undefined : `${kind} ${row.turns}`;
+}
+
+/** How a session ended, as far as that needs attention. Reading it does not change this. */
+function endKind(row: SessionSummary): "failed" | "unknown" | "finished" | undefined {
+  switch (sessionState(row)) {
+    case "failed":
+      return "failed";
+    case "unknown":
+      return "unknown";
+    case "idle":
+    case "finished":
+      return "finished";
+    default:
+      return undefined;
+  }
 }
 
 function messageFor(row: SessionSummary): AttentionMessage {
-  const state = sessionState(row);
-  const kind = state === "waiting" || state === "failed" || state === "unknown" ? state : "finished";
+  const kind = isWaiting(row) ? "waiting" : (endKind(row) ?? "finished");
   const title = row.title ?? row.first_prompt;
   const [first] = row.requests ?? [];
   const request = kind === "waiting" ? (first?.title ?? row.waiting?.for) : undefined;
