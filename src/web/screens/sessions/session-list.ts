@@ -227,7 +227,7 @@ export function listItems(
         key === PINNED ? t.read.pinned : project ? (key === "" ? t.sessions.noFolder : shortPath(key)) : key,
       ...(project && key !== "" ? { detail: key } : {}),
       count: rows.length,
-      running: rows.filter((row) => row.status === "running" && !waiting.has(row.id)).length,
+      running: rows.filter((row) => sessionState(row, below.has(row.id)) === "working").length,
     });
     for (const row of rows) add(row, 0, nothing);
   }
