@@ -1,21 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { SessionSummary, StatusRule } from "../../src/model/session.ts";
 import { type SessionState, sessionState } from "../../src/model/session-state.ts";
+import { row } from "../server/notify/rows.ts";
 
-const row = (fields: Partial<SessionSummary>): SessionSummary => ({
-  id: "5e551011-0000-4000-8000-000000000001",
-  agent: "claude-code",
-  status: "completed",
-  last_activity_at: 1,
-  turns: 1,
-  steps: 1,
-  tool_calls: 0,
-  errors: 0,
-  parts: 1,
-  runs: 0,
-  byte_size: 1,
-  ...fields,
-});
 const rule = (name: StatusRule["rule"]): Partial<SessionSummary> => ({ status_rule: { rule: name } });
 const request = { request_id: "1", kind: "approval", title: "May I?", asked_at: 1 } as const;
 
@@ -32,12 +19,12 @@ describe("the state of a session", () => {
     ["idle", "it was marked as unread", { unread: true }],
     ["finished", "it ended and all was seen", rule("record")],
   ])("is %s if %s", (state, _, fields) => {
-    expect(sessionState(row(fields))).toBe(state);
+    expect(sessionState(row("a", { status: "completed", ...fields }))).toBe(state);
   });
 
   it("is waiting if a run below it waits, whatever its own turn does", () => {
     for (const status of ["running", "completed", "failed", "interrupted"] as const) {
-      expect(sessionState(row({ status }), true)).toBe("waiting");
+      expect(sessionState(row("a", { status }), true)).toBe("waiting");
     }
   });
 });
