@@ -1,10 +1,9 @@
-/** The names that the browser's parser can know: what it is given can never be an element. */
+/** Only letters and digits reach the browser's parser, so its input can never contain an element. */
 const NAME = /^[A-Za-z\d]+$/;
 const decoded = new Map<string, string>();
 
 /**
- * The characters that a named character reference of HTML stands for; `name` comes without `&` and `;`. `false`: there is no such
- * name. Replaces the function of the package `decode-named-character-reference` in the page (vite.config.ts): the browser has the
+ * Decodes a named character reference of HTML. `name` excludes `&` and `;`. `false`: there is no such name. Replaces the function of the package `decode-named-character-reference` in the page (vite.config.ts): the browser has the
  * table of 2,125 names already.
  */
 export function decodeNamedCharacterReference(name: string): string | false {
@@ -22,7 +21,7 @@ export function decodeNamedCharacterReference(name: string): string | false {
 }
 
 let policy: { createHTML(text: string): string } | undefined;
-/** The reference in the form that the page's policy demands (Trusted Types). */
+/** The reference as TrustedHTML, which the page's policy requires. */
 function html(reference: string): string {
   // TypeScript's library does not have Trusted Types. A TrustedHTML is accepted wherever a string is.
   const { trustedTypes } = globalThis as {
