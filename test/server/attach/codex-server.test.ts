@@ -1,11 +1,15 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Answer } from "../../../src/model/request.ts";
-import { type AppServer, followAppServer } from "../../../src/server/attach/codex/app-server.ts";
+import {
+  type AppServer,
+  type AppServerOptions,
+  followAppServer,
+} from "../../../src/server/attach/codex/app-server.ts";
 import type { LiveEvent } from "../../../src/server/attach/live-text/live-event.ts";
 import type { HookConnection, TerminalRequest } from "../../../src/server/attach/terminal-request.ts";
 import { eventually } from "../../eventually.ts";
@@ -14,12 +18,19 @@ import { eventually } from "../../eventually.ts";
 
 const THREAD = "01a214d3-dab6-76f3-9340-93eef13ec01d";
 const OTHER = "01a214d5-61fa-7d40-89a9-7f8c8a070fcc";
+const EPHEMERAL = "01a214d5-61fa-7d40-89a9-7f8c8a070fff";
 
 interface Message {
   id?: number | string;
   method?: string;
   params?: Record<string, unknown>;
   result?: unknown;
+}
+
+interface Thread {
+  id: string;
+  ephemeral: boolean;
+  status: object;
 }
 
 let folder: string;
@@ -29,6 +40,8 @@ let client: WebSocket | undefined;
 let userAgent: string;
 /** The messages that the server received, in order. */
 let got: Message[];
+/** The threads that are loaded when Verbatim connects. */
+let loaded: Thread[];
 let may_answer: boolean;
 /** The turn that is running in the thread. */
 let turn: string | undefined;
@@ -45,17 +58,13 @@ const setStatus = (threadId: string, status: object) =>
   send({ method: "thread/status/changed", params: { threadId, status }, emittedAtMs: 5_000 });
 const active = (...activeFlags: string[]) => ({ type: "active", activeFlags });
 
-function reply({ id, method }: Message) {
+function reply({ id, method, params }: Message) {
   if (id === undefined || method === undefined) return;
-  const threads = [
-    { id: THREAD, ephemeral: false, status: { type: "idle" } },
-    { id: OTHER, ephemeral: false, status: { type: "notLoaded" } },
-    { id: "01a214d5-61fa-7d40-89a9-7f8c8a070fff", ephemeral: true, status: { type: "idle" } },
-  ];
   const turns = turn === undefined ? [] : [{ id: turn, status: "inProgress" }];
   const results: Record<string, object> = {
     initialize: { userAgent },
-    "thread/list": { data: threads },
+    "thread/loaded/list": { data: loaded.map(({ id }) => id) },
+    "thread/read": { thread: loaded.find(({ id }) => id === params?.threadId) },
     "thread/turns/list": { data: turns },
   };
   if (method === "thread/resume" && unrecorded > 0) {
@@ -72,6 +81,10 @@ beforeEach(async () => {
   got = [];
   held = [];
   live = [];
+  loaded = [
+    { id: THREAD, ephemeral: false, status: { type: "idle" } },
+    { id: EPHEMERAL, ephemeral: true, status: { type: "idle" } },
+  ];
   may_answer = true;
   turn = undefined;
   refusal = undefined;
@@ -95,14 +108,15 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+const optionsFor = (socket: string): AppServerOptions => ({
+  socket,
+  mayAnswer: () => may_answer,
+  onStates: () => {},
+  onRequest: (asked, connection) => held.push({ asked, connection }),
+  onLive: (event) => live.push(event),
+});
 async function connect() {
-  app_server = followAppServer({
-    socket: join(folder, "app.sock"),
-    mayAnswer: () => may_answer,
-    onStates: () => {},
-    onRequest: (asked, connection) => held.push({ asked, connection }),
-    onLive: (event) => live.push(event),
-  });
+  app_server = followAppServer(optionsFor(join(folder, "app.sock")));
   await eventually(() => expect(app_server.states.has(THREAD)).toBe(true));
 }
 const methods = () => got.map(({ method }) => method);
@@ -149,6 +163,29 @@ describe("the state of a thread", () => {
     await eventually(() => expect(app_server.states.has(OTHER)).toBe(false));
   });
 
+  it("is read for a thread that asked before the connection, and the thread is joined for its request", async () => {
+    loaded.push({ id: OTHER, ephemeral: false, status: active("waitingOnApproval") });
+    await connect();
+    await eventually(() =>
+      expect(app_server.states.get(OTHER)).toMatchObject({ waiting: { for: "permission prompt" } }),
+    );
+    await eventually(() =>
+      expect(got).toContainEqual(
+        expect.objectContaining({ method: "thread/resume", params: { threadId: OTHER, excludeTurns: true } }),
+      ),
+    );
+  });
+
+  it("is read from a new server at the path of a dead one", async () => {
+    await new Promise((done) => http.close(done));
+    const socket = join(folder, "app.sock");
+    writeFileSync(socket, "");
+    app_server = followAppServer(optionsFor(socket));
+    rmSync(socket);
+    await new Promise<void>((done) => http.listen(socket, done));
+    await eventually(() => expect(app_server.states.has(THREAD)).toBe(true));
+  });
+
   it("is dropped when the connection closes, and read again after reconnecting", async () => {
     await connect();
     client?.terminate();
@@ -165,7 +202,13 @@ describe("the state of a thread", () => {
     setStatus(OTHER, active());
     await eventually(() => expect(app_server.states.has(OTHER)).toBe(true));
     expect(held).toEqual([]);
-    expect(methods()).toEqual(["initialize", "initialized", "thread/list"]);
+    expect(methods()).toEqual([
+      "initialize",
+      "initialized",
+      "thread/loaded/list",
+      "thread/read",
+      "thread/read",
+    ]);
     may_answer = true;
     app_server.refresh();
     await eventually(() => expect(methods().at(-1)).toBe("thread/resume"));

@@ -37,8 +37,10 @@ function reply({ id, method, params }: Message): object | undefined {
   switch (method) {
     case "initialize":
       return { id, result: { userAgent: "codex-tui/0.169.0 (Debian 12.0.0; x86_64)" } };
-    case "thread/list":
-      return { id, result: { data: [{ id: THREAD, ephemeral: false, status: { type: "idle" } }] } };
+    case "thread/loaded/list":
+      return { id, result: { data: [THREAD] } };
+    case "thread/read":
+      return { id, result: { thread: { id: THREAD, ephemeral: false, status: { type: "idle" } } } };
     case "turn/start":
       if (refusal !== undefined) return { id, error: { code: -1, message: refusal } };
       begun.push(...(params?.input ?? []).map(({ text }) => text));

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { WebSocket } from "ws";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../../model/narrow.ts";
 import type { AgentState } from "../agent-state.ts";
@@ -8,7 +8,9 @@ import type { HookConnection, TerminalRequest } from "../terminal-request.ts";
 import { createLiveNotificationReader } from "./live-notification.ts";
 import { readServerRequest } from "./server-request.ts";
 
-/** Interval between connection attempts, in milliseconds; longer after failures. Codex starts its server itself. */
+/** Interval at which the socket is looked for while not connected, in milliseconds. Codex starts its server itself. */
+const LOOK_MS = 250;
+/** Delay before a socket that failed is tried again, in milliseconds. It doubles with each failure. */
 const RETRY_MS = 2_000;
 const MAX_RETRY_MS = 30_000;
 /** Versions whose requests are answered. For others only the state is read. */
@@ -17,8 +19,6 @@ const TESTED = /^[^/]*\/0\.169\./;
 const JOIN_AGAIN_MS = 500;
 /** Number of patches whose changes are remembered until they are applied. */
 const MAX_PATCHES = 100;
-/** Number of threads whose state is requested after connecting. */
-const LISTED = 100;
 
 /** A second client of Codex's own app server, next to the terminal. It starts, stops and changes nothing. */
 export interface AppServer {
@@ -44,33 +44,36 @@ export interface AppServerOptions {
 export function followAppServer(options: AppServerOptions): AppServer {
   const states = new Map<string, AgentState>();
   let delay = RETRY_MS;
-  let timer: NodeJS.Timeout | undefined;
   let connection: Connection | undefined;
-  let is_closed = false;
+  /** The socket that was tried last, and when it may be tried again. A new socket is tried at once. */
+  let tried: { socket: string | undefined; again_at: number } | undefined;
 
-  function connect() {
-    timer = undefined;
-    if (!existsSync(options.socket)) return retry();
+  function look() {
+    if (connection !== undefined) return;
+    const socket = socketIdentity(options.socket);
+    const is_new = socket !== tried?.socket;
+    if (socket === undefined || (!is_new && Date.now() < (tried?.again_at ?? 0))) return;
+    if (is_new) delay = RETRY_MS;
+    connect(socket);
+  }
+  function connect(socket: string) {
     connection = openConnection(options, states, {
       onOpen: () => {
         delay = RETRY_MS;
       },
       onClose() {
         connection = undefined;
+        tried = { socket, again_at: Date.now() + delay };
+        delay = Math.min(delay * 2, MAX_RETRY_MS);
         const gone = [...states.keys()];
         states.clear();
         options.onStates(gone);
-        retry();
-        delay = Math.min(delay * 2, MAX_RETRY_MS);
       },
     });
   }
-  function retry() {
-    if (is_closed) return;
-    timer = setTimeout(connect, delay);
-    timer.unref();
-  }
-  connect();
+  const timer = setInterval(look, LOOK_MS);
+  timer.unref();
+  look();
 
   return {
     states,
@@ -81,8 +84,7 @@ export function followAppServer(options: AppServerOptions): AppServer {
       stop: async (thread) => await (connection ?? NOT_CONNECTED).stop(thread),
     },
     close() {
-      is_closed = true;
-      clearTimeout(timer);
+      clearInterval(timer);
       connection?.close();
     },
   };
@@ -145,8 +147,10 @@ function openConnection(
     is_tested = TESTED.test(asString(hello?.userAgent) ?? "");
     send({ method: "initialized" });
     onOpen();
-    const list = await ask("thread/list", { limit: LISTED });
-    for (const each of asArray(list?.data)) readThread(asObject(each));
+    // `thread/list` leaves out sub-agents.
+    const loaded = await ask("thread/loaded/list", {});
+    for (const thread of asArray(loaded?.data))
+      void ask("thread/read", { threadId: thread }).then((read) => readThread(asObject(read?.thread)));
   }
 
   function readThread(thread: JsonObject | undefined) {
@@ -298,6 +302,12 @@ function openConnection(
     },
     close: () => web_socket.terminate(),
   };
+}
+
+/** Tells a socket from an earlier one at the same path. `undefined`: there is none. */
+function socketIdentity(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found && `${found.ino}:${found.ctimeMs}`;
 }
 
 const threadIdOf = (id: unknown): string | undefined => asText(id)?.toLowerCase();
