@@ -347,10 +347,24 @@ export const stopBody = record({ turn_id: optional(uuid) });
 export type StopBody = z.infer<typeof stopBody>;
 /** `POST /api/sessions/:id/compact` with `{}` → `{}`. `POST /api/sessions/:id/model` with `{ model }` → `{}`. */
 export const modelBody = record({ model: z.string() });
+/** Length of the shortest passphrase for answers, in UTF-16 units. */
+export const MIN_PASSPHRASE = 8;
+const passphrase = z.string().max(1_000);
+/** `POST /api/answer-passphrase/unlock` → `{ token }`. */
+export const unlockBody = record({ passphrase });
+export const unlockReply = record({ token: z.string() });
+export type UnlockReply = z.infer<typeof unlockReply>;
+/** `POST /api/answer-passphrase`: sets the passphrase, or removes it without `next`. `current`: the one that is set. */
+export const changePassphraseBody = record({ current: optional(passphrase), next: optional(passphrase) });
+/** The reply to it, and `GET /api/answer-passphrase`. */
+export const answerLockReply = record({ is_set: z.boolean() });
+export type AnswerLockReply = z.infer<typeof answerLockReply>;
 /** `POST /api/sessions/:id/requests/:request` → the current `{ outcome, answer? }`: the first answer wins. */
 export const answerBody = record({
   /** Of an approval: the digest of the subject that was on screen. */
   digest: optional(z.string()),
+  /** The `token` of an unlocked page, if a passphrase for answers is set. Without it, the answer is refused as `answer_locked`. */
+  unlock_token: optional(z.string()),
   answer,
 });
 /**

@@ -80,6 +80,48 @@ it("lists an approval of an agent in a terminal, answers it on a phone, and remo
   await expect.poll(() => page.title()).not.toMatch(/^\(1\) /);
 });
 
+it("with a passphrase for answers, asks for it before the first answer of a page", async () => {
+  await page.locator(`[data-session="${session_id}"]`).waitFor();
+  await page.keyboard.press(",");
+  const settings = page.getByRole("dialog", { name: "Settings" });
+  const passphrases = settings.getByRole("group", { name: "Passphrase for answers" });
+  await passphrases.getByLabel("Passphrase").fill("only I know it");
+  await passphrases.getByRole("button", { name: "Set passphrase" }).click();
+  await passphrases.getByText("The passphrase is set.").waitFor();
+  await passphrases.getByLabel("Current passphrase").waitFor();
+  expect(await seriousFindings(page)).toEqual([]);
+  // The page that set it stays unlocked, until it is reloaded.
+  await page.reload();
+  await page.locator(`[data-session="${session_id}"]`).waitFor();
+  const hook = await ask(bash("touch made.txt"));
+  await page.getByText("Allow Bash: touch made.txt").first().waitFor();
+  await page.keyboard.press("w");
+  const allow = card().getByRole("button", { name: "Allow", exact: true });
+  await allow.click();
+  const unlock = page.getByRole("dialog", { name: "Passphrase needed" });
+  await unlock.getByRole("button", { name: "Close" }).click();
+  await card().getByText("The answer was not sent: it needs the passphrase.").waitFor();
+  await allow.click();
+  await page.keyboard.type("wrong");
+  await page.keyboard.press("Enter");
+  await unlock.getByText("Wrong passphrase.").waitFor();
+  expect(complaints.splice(0)).toEqual([
+    expect.stringMatching(/status of 403 .*\/answer-passphrase\/unlock/),
+  ]);
+  expect(await seriousFindings(page)).toEqual([]);
+  await page.keyboard.type("only I know it");
+  await page.keyboard.press("Enter");
+  expect(JSON.parse((await hook.ended).output).hookSpecificOutput.decision).toEqual({ behavior: "allow" });
+  await unlock.waitFor({ state: "detached" });
+  await register({ status: "busy" });
+  await card().waitFor({ state: "detached" });
+  // The next answer of the same page needs no passphrase.
+  const next = await ask(bash("touch next.txt"));
+  await card().getByText("touch next.txt", { exact: true }).waitFor();
+  await allow.click();
+  expect(JSON.parse((await next.ended).output).hookSpecificOutput.decision).toEqual({ behavior: "allow" });
+});
+
 it("answers requests of terminal agents and managed sessions in the attention list", async () => {
   const command = "touch own.txt";
   const script = {

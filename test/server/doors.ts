@@ -58,7 +58,10 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
       version: "0.0.0",
       ...(frontend ? { frontend } : {}),
       ...(hosted
-        ? { addManagedRoutes: (app: Hono) => addManagedRoutes(app, hosted, import.meta.dirname) }
+        ? {
+            addManagedRoutes: (app: Hono) =>
+              addManagedRoutes(app, hosted, import.meta.dirname, { demand: () => {} }),
+          }
         : {}),
       ...(report ? { report } : {}),
     });

@@ -627,7 +627,7 @@ describe("every route", () => {
       guard,
       frontend,
       version: "0",
-      addManagedRoutes: (app) => addManagedRoutes(app, hosted, "/"),
+      addManagedRoutes: (app) => addManagedRoutes(app, hosted, "/", { demand: () => {} }),
     });
     const routes = app.routes.filter(({ method, path }) => !(method === "ALL" && path === "/*"));
     expect(routes.length).toBeGreaterThan(10);

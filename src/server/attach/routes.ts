@@ -5,11 +5,17 @@ import { Refused } from "../sessions/refused.ts";
 import { readBody } from "../sessions/request-body.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { UsageError } from "../usage-error.ts";
+import type { AnswerPassphrase } from "./answer-passphrase.ts";
 import type { Attach } from "./attach.ts";
 import { InputRefused } from "./terminal-input.ts";
 
 /** Routes for the requests of agents in terminals, and for attaching. */
-export function addAttachRoutes(app: Hono, attach: Attach, sessions: Sessions): void {
+export function addAttachRoutes(
+  app: Hono,
+  attach: Attach,
+  sessions: Sessions,
+  passphrase: Pick<AnswerPassphrase, "demand">,
+): void {
   const { held, attachments } = attach;
   const deliverOnce = createDeliveries();
 
@@ -59,7 +65,8 @@ export function addAttachRoutes(app: Hono, attach: Attach, sessions: Sessions): 
     });
 
   app.post("/api/terminal-requests/:request", async (context) => {
-    const { answer, digest } = await readBody(context, answerBody);
+    const { answer, digest, unlock_token } = await readBody(context, answerBody);
+    passphrase.demand(unlock_token);
     return context.json(
       held.answer(context.req.param("request"), { answer, ...(digest !== undefined && { digest }) }),
     );

@@ -9,6 +9,8 @@ import type { Notice } from "../../store/contract.ts";
 import { openNoteStore } from "../../store/notes/sqlite.ts";
 import { openReadStateStore } from "../../store/read-state/sqlite.ts";
 import { openRuleStore } from "../../store/rules/sqlite.ts";
+import { openAnswerPassphrase } from "../attach/answer-passphrase.ts";
+import { addAnswerRoutes } from "../attach/answer-routes.ts";
 import { type Attach, createAttach } from "../attach/attach.ts";
 import { addAttachRoutes } from "../attach/routes.ts";
 import { type Access, loadAccess } from "../auth/access.ts";
@@ -366,6 +368,7 @@ async function listen(
   const { program, flags, access, sessions, managed, search, posted, attach, sources } = options;
   const { notes, rules, opened_files, push, prices, usage } = options;
   const { address, frontend, version } = program;
+  const passphrase = openAnswerPassphrase(dataDirOf(flags));
   let newLink = () => "";
   const listenOn = (port: number) =>
     serve({ ...address, port }, (bound) => {
@@ -392,8 +395,11 @@ async function listen(
           rules,
           addPostedRoutes: (app) => addPostedRoutes(app, posted),
           addPushRoutes: (app) => addPushRoutes(app, push),
-          addAttachRoutes: (app) => addAttachRoutes(app, attach, sessions),
-          addManagedRoutes: (app) => addManagedRoutes(app, managed, process.cwd()),
+          addAttachRoutes: (app) => {
+            addAttachRoutes(app, attach, sessions, passphrase);
+            addAnswerRoutes(app, passphrase);
+          },
+          addManagedRoutes: (app) => addManagedRoutes(app, managed, process.cwd(), passphrase),
           guard,
           version,
           report,

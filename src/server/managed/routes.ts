@@ -26,7 +26,12 @@ const IMAGE_LIMIT = 5 * 1024 * 1024;
 const TEXT_LIMIT = 1024 * 1024;
 
 /** Routes for the actions of users on managed sessions. */
-export function addManagedRoutes(app: Hono, managed: ManagedSessions, cwd: string): void {
+export function addManagedRoutes(
+  app: Hono,
+  managed: ManagedSessions,
+  cwd: string,
+  passphrase: { demand(unlock_token: string | undefined): void },
+): void {
   const ingestion = createIngestion(managed, Date.now);
 
   app.get("/api/agents", (context) => {
@@ -90,7 +95,8 @@ export function addManagedRoutes(app: Hono, managed: ManagedSessions, cwd: strin
   });
 
   app.post("/api/sessions/:id/requests/:request", async (context) => {
-    const given = await readBody(context, answerBody);
+    const { unlock_token, ...given } = await readBody(context, answerBody);
+    passphrase.demand(unlock_token);
     return context.json(await managed.answer(context.req.param("id"), context.req.param("request"), given));
   });
 

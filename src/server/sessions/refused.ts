@@ -3,7 +3,7 @@ import type { ErrorReply } from "../../protocol.ts";
 
 /** An error for the client: `status` is the HTTP status, `remedy` what the user can do. */
 export class Refused extends Error {
-  readonly status: 400 | 404 | 409 | 413 | 422 | 500 | 503;
+  readonly status: 400 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503;
   readonly code: string;
   readonly remedy: string | undefined;
   constructor(status: Refused["status"], code: string, message: string, remedy?: string) {

@@ -8,6 +8,7 @@ import type { TranscriptPart } from "../../model/transcript/transcript.ts";
 import type {
   AgentSource,
   AgentsReply,
+  AnswerLockReply,
   Attachment,
   AttachReply,
   ChangesReply,
@@ -36,10 +37,12 @@ import type {
   SearchReply,
   SourcesReply,
   StopBody,
+  UnlockReply,
   UsageGroup,
   UsageReply,
   VerifyReply,
 } from "../../protocol.ts";
+import { sendUnlocked, unlock } from "./answer-lock.ts";
 import type { Ask } from "./ask.ts";
 import { type ApiClient, givenUpWhenLost } from "./in-flight-requests.ts";
 import type { ApiResult, Requests } from "./requests.ts";
@@ -89,7 +92,7 @@ interface SessionApi {
   stop(session_id: string, body: StopBody): Promise<ApiResult<unknown>>;
   compact(session_id: string): Promise<ApiResult<unknown>>;
   setModel(session_id: string, model: string): Promise<ApiResult<unknown>>;
-  /** Returns the state of the request: another browser may have answered first. */
+  /** Returns the state of the request: another browser may have answered first. Asks for the passphrase if one is needed. */
   answer(
     session_id: string,
     request_id: string,
@@ -140,6 +143,12 @@ interface SessionApi {
     request_id: string,
     body: { digest?: string; answer: Answer },
   ): Promise<ApiResult<{ outcome: RequestOutcome; answer?: Answer }>>;
+  /** Whether a passphrase is set for answers. */
+  answerPassphrase(signal?: AbortSignal): Promise<ApiResult<AnswerLockReply>>;
+  /** Sets the passphrase, or removes it without `next`. */
+  changePassphrase(body: { current?: string; next?: string }): Promise<ApiResult<AnswerLockReply>>;
+  /** Lets this page answer until it is closed. */
+  unlock(passphrase: string): Promise<ApiResult<UnlockReply>>;
   /** Sends a prompt to an agent in a terminal. */
   promptTerminal(
     session_id: string,
@@ -169,7 +178,7 @@ interface SessionApi {
   changeAttachment(agent: string, change: "install" | "remove"): Promise<ApiResult<Attachment>>;
 }
 
-function createApi({ get, post, bytes }: Requests): Api {
+function createApi({ get, post, bytes }: Requests, { answer_lock }: ApiClient): Api {
   const session = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
   const part = (id: string, part_id: string) => `${session(id)}/parts/${encodeURIComponent(part_id)}`;
 
@@ -208,7 +217,10 @@ function createApi({ get, post, bytes }: Requests): Api {
     stop: (id, body) => post(`${session(id)}/stop`, body),
     compact: (id) => post(`${session(id)}/compact`, {}),
     setModel: (id, model) => post(`${session(id)}/model`, { model }),
-    answer: (id, request_id, body) => post(`${session(id)}/requests/${encodeURIComponent(request_id)}`, body),
+    answer: (id, request_id, body) =>
+      sendUnlocked(answer_lock, { get }, (token) =>
+        post(`${session(id)}/requests/${encodeURIComponent(request_id)}`, { ...body, ...token }),
+      ),
     fork: (id, body) => post(`${session(id)}/fork`, body),
     rewind: (id, before) => post(`${session(id)}/rewind`, { before }),
     changes: (id, turn, signal) =>
@@ -231,7 +243,12 @@ function createApi({ get, post, bytes }: Requests): Api {
     lanes: (id, signal) => get(`${session(id)}/lanes`, signal),
     openRequests: (id, signal) => get(`${session(id)}/open-requests`, signal),
     answerTerminal: (request_id, body) =>
-      post(`/api/terminal-requests/${encodeURIComponent(request_id)}`, body),
+      sendUnlocked(answer_lock, { get }, (token) =>
+        post(`/api/terminal-requests/${encodeURIComponent(request_id)}`, { ...body, ...token }),
+      ),
+    answerPassphrase: (signal) => get("/api/answer-passphrase", signal),
+    changePassphrase: (body) => post("/api/answer-passphrase", body),
+    unlock: (passphrase) => unlock(answer_lock, { post }, passphrase),
     promptTerminal: (id, prompt) => post(`${session(id)}/terminal-prompt`, prompt),
     stopTerminal: (id) => post(`${session(id)}/terminal-stop`, {}),
     notes: (id) => get(`${session(id)}/notes`),
@@ -258,7 +275,7 @@ const apis = new WeakMap<Ask, Api>();
 
 /** Returns the same object for the same client. */
 export function apiOf(client: ApiClient): Api {
-  const api = apis.get(client.ask) ?? createApi(givenUpWhenLost(client));
+  const api = apis.get(client.ask) ?? createApi(givenUpWhenLost(client), client);
   apis.set(client.ask, api);
   return api;
 }

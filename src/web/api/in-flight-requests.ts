@@ -1,3 +1,5 @@
+import type { StoreApi } from "zustand/vanilla";
+import type { AnswerLock } from "./answer-lock.ts";
 import type { Ask } from "./ask.ts";
 import type { Live } from "./live.ts";
 import { type ApiResult, type Requests, requestsBy } from "./requests.ts";
@@ -6,6 +8,7 @@ import { type ApiResult, type Requests, requestsBy } from "./requests.ts";
 export interface ApiClient {
   readonly ask: Ask;
   readonly live: Live;
+  readonly answer_lock: StoreApi<AnswerLock>;
 }
 
 /** In bytes per millisecond: slower uploads are given up after the connection was lost. */

@@ -9,7 +9,7 @@ import { OpenFiles } from "./OpenFiles.tsx";
 import { closePalette, pageKeys, palette } from "./page-keys.ts";
 import { followLinks, parseRoute, type Route, useAddress } from "./router.ts";
 import { ScreenFailure } from "./ScreenFailure.tsx";
-import { type Client, ClientProvider, useConnection, useStatus } from "./store.ts";
+import { type Client, ClientProvider, useClient, useConnection, useStatus } from "./store.ts";
 import { usePageTitle } from "./waiting.ts";
 
 /** Each screen has its own script, so that the first one need not wait for the others. */
@@ -89,6 +89,14 @@ function Outdated(): ReactNode {
   );
 }
 
+const UnlockDialog = onDemand(async () => (await import("./UnlockDialog.tsx")).UnlockDialog);
+
+/** Asks for the passphrase while an answer waits for it. */
+function Unlocking(): ReactNode {
+  const isWaiting = useStore(useClient().answer_lock, ({ waiting }) => waiting !== undefined);
+  return isWaiting && <UnlockDialog />;
+}
+
 const loadBackground = () => import("./background.ts");
 
 const loadPalette = () => import("../screens/palette/Palette.tsx");
@@ -162,6 +170,7 @@ function Screen(): ReactNode {
         <OpenPalette session_id={route.screen === "session" ? route.session_id : undefined} />
       </ErrorBoundary>
       <OpenFiles />
+      <Unlocking />
       <ErrorBoundary
         of={`${href} ${attempt}`}
         fallback={(error) => <ScreenFailure error={error} tryAgain={tryAgain} />}

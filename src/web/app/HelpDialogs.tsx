@@ -2,6 +2,7 @@ import "../text/screens-text.ts";
 import { type ReactNode, useState } from "react";
 import { t } from "../text/text.ts";
 import { Dialog } from "../ui/Dialog.tsx";
+import { AnswerSettings } from "./AnswerSettings.tsx";
 import { AttachSettings } from "./AttachSettings.tsx";
 import { type KeyBinding, keyLabel } from "./keys.ts";
 import { PushChoice } from "./PushChoice.tsx";
@@ -109,6 +110,7 @@ export function HelpDialogs({
           <p className="dialog-note">{t.settings.saved}</p>
           <SourceSettings />
           <AttachSettings />
+          <AnswerSettings />
         </Dialog>
       );
     case "more":

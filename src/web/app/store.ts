@@ -4,6 +4,7 @@ import { createStore, type StoreApi } from "zustand/vanilla";
 import { isOpenedSession } from "../../model/opened-session.ts";
 import { isWaiting, type SessionSummary } from "../../model/session.ts";
 import { IN_PIECES, type StatusReply, sessionsChannel } from "../../protocol.ts";
+import { type AnswerLock, createAnswerLock } from "../api/answer-lock.ts";
 import { type Ask, createAsk } from "../api/ask.ts";
 import { type Batch, type Connection, createLive, type Live, type LiveOptions } from "../api/live.ts";
 import { createSettings, type Settings } from "./settings.ts";
@@ -24,6 +25,8 @@ export interface Client {
   /** Sends requests; `apiOf` has a method for each. */
   readonly ask: Ask;
   readonly live: Live;
+  /** Whether this page may answer agents. */
+  readonly answer_lock: StoreApi<AnswerLock>;
   readonly rows: StoreApi<SessionRows>;
   /** Rows of sessions in opened files, which are not listed. */
   readonly opened: StoreApi<Pick<SessionRows, "byId" | "runs">>;
@@ -113,6 +116,7 @@ export function createClient({ origin, build, openSocket }: ClientOptions): Clie
   return {
     ask,
     live,
+    answer_lock: createAnswerLock(),
     rows,
     opened,
     settings,

@@ -84,7 +84,7 @@ beforeEach(async () => {
   const sessions = createMemorySessions();
   sessions.add(THREAD);
   app = new Hono();
-  addAttachRoutes(app, attach, sessions);
+  addAttachRoutes(app, attach, sessions, { demand: () => {} });
   app.onError((error, context) =>
     error instanceof Refused ? context.json({ message: error.message }, error.status) : context.text("", 500),
   );

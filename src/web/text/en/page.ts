@@ -196,6 +196,7 @@ export const page = {
     lostText: "Start it with npm start. This page then connects by itself.",
   },
   failure: {
+    locked: "The answer was not sent: it needs the passphrase.",
     unauthorized: "This browser is not signed in to Verbatim's daemon.",
     offline: "The daemon does not answer.",
     answered: (status: number): string => `The daemon answered ${status}.`,

@@ -160,6 +160,22 @@ export const screens = {
     task: "Describe the task",
     keys: "Enter to start, Shift+Enter for a new line",
   },
+  unlock: {
+    title: "Passphrase needed",
+    note: "Enter the passphrase for answers. This page can then answer agents until it is closed or reloaded.",
+    passphrase: "Passphrase",
+    unlock: "Unlock",
+    heading: "Passphrase for answers",
+    about:
+      "With a passphrase, a page has to be unlocked before it can answer agents. Without it, every program that runs as you, such as an agent’s shell, could answer for you. At least 8 characters.",
+    current: "Current passphrase",
+    next: "New passphrase",
+    set: "Set passphrase",
+    change: "Change passphrase",
+    remove: "Remove passphrase",
+    changed: "The passphrase is set. Other open pages have to unlock again.",
+    removed: "The passphrase was removed.",
+  },
   attach: {
     heading: "Agents in terminals",
     about: {

@@ -186,6 +186,7 @@ export const page = {
     lostText: "请用 npm start 启动它。之后页面会自动连接。",
   },
   failure: {
+    locked: "回答未发送：需要口令。",
     unauthorized: "此浏览器尚未登录 Verbatim 的守护进程。",
     offline: "守护进程没有响应。",
     answered: (status: number): string => `守护进程返回 ${status}。`,

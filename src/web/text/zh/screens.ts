@@ -153,6 +153,22 @@ export const screens = {
     task: "描述任务",
     keys: "Enter 开始，Shift+Enter 换行",
   },
+  unlock: {
+    title: "需要口令",
+    note: "请输入用于回答的口令。此页面在关闭或重新加载之前都可以回答智能体。",
+    passphrase: "口令",
+    unlock: "解锁",
+    heading: "回答口令",
+    about:
+      "设置口令后，页面需先解锁才能回答智能体。如果没有口令，以您的身份运行的任何程序（例如智能体的 shell）都可能代您回答。至少 8 个字符。",
+    current: "当前口令",
+    next: "新口令",
+    set: "设置口令",
+    change: "更改口令",
+    remove: "移除口令",
+    changed: "口令已设置。其他打开的页面需要重新解锁。",
+    removed: "口令已移除。",
+  },
   attach: {
     heading: "终端中的智能体",
     about: {

@@ -1,0 +1,32 @@
+import { type ReactNode, type RefObject, useId } from "react";
+
+/** A field whose characters are hidden. Password managers may fill it. */
+export function PassphraseField({
+  label,
+  autoComplete,
+  value,
+  onChange,
+  input,
+}: {
+  label: string;
+  autoComplete: "current-password" | "new-password";
+  value: string;
+  onChange(value: string): void;
+  input?: RefObject<HTMLInputElement | null>;
+}): ReactNode {
+  const id = useId();
+  return (
+    <p className="field">
+      <label htmlFor={id}>{label}</label>
+      <input
+        ref={input}
+        id={id}
+        className="field-input"
+        type="password"
+        autoComplete={autoComplete}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </p>
+  );
+}
