@@ -13,7 +13,7 @@ const corpora = {
   streams: [resolve(here, "providers/fixtures")],
 };
 
-it("whatever takes foreign input bears thirty seconds of damaged and generated input", async () => {
+it("all readers of foreign input withstand thirty seconds of damaged and generated input", async () => {
   const { cases, findings } = await fuzz({ seconds: 30, seed: 4, corpora, folder });
   expect(findings.map(({ target, error }) => `${target}: ${error}`)).toEqual([]);
   expect(Object.keys(cases)).toEqual(
@@ -28,14 +28,14 @@ const find = (only: string): Promise<Finding | undefined> =>
     fuzz(options).then(({ findings: [first] }) => found(first), fail);
   });
 
-it("the fuzzer tells the smallest input that fails, and writes it down", async () => {
+it("the fuzzer reports and stores the smallest failing input", async () => {
   const finding = await find("throws");
   expect(finding).toMatchObject({ error: expect.stringContaining("over fifty"), input: [51] });
   expect(JSON.parse(readFileSync(finding?.file ?? "", "utf8"))).toMatchObject({ input: [51], seed: 1 });
   expect(await find("sound")).toBeUndefined();
 }, 120_000);
 
-it("the fuzzer notices a case that takes too long, and ends one that does not end", async () => {
+it("the fuzzer reports a slow case, and terminates an endless one", async () => {
   expect(await find("slow")).toMatchObject({ error: expect.stringMatching(/took \d+ ms of CPU/) });
   expect(await find("endless")).toMatchObject({
     error: expect.stringContaining("no end in sight"),

@@ -25,7 +25,7 @@ export function createEventReader(onEvent: (data: string, event?: string) => voi
   /** Undefined until the first visible character. An event stream cannot begin with a bracket. */
   let json: string[] | undefined;
   let begun = false;
-  /** Leading white space, which belongs to what follows. */
+  /** Leading white space, which belongs to the following text. */
   let lead = "";
   const parser = createParser({
     onEvent({ data, event }) {

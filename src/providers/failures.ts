@@ -11,8 +11,8 @@ const MAX_MESSAGE_LENGTH = 2_000;
 
 /**
  * The retry policy: the delay before the next attempt in milliseconds, after `attempt` attempts (one-based); `undefined`: do not
- * retry. Callers must only retry if nothing of the failed answer was executed, and retract what was shown of it. `random`: 0 to
- * 1, for jitter.
+ * retry. Callers must only retry if nothing of the failed answer was executed, and must retract the parts of it that were shown.
+ * `random`: 0 to 1, for jitter.
  */
 export function retryDelay(failure: Failure, attempt: number, random = Math.random()): number | undefined {
   if (!failure.can_retry || attempt >= TRIES) return undefined;
@@ -113,7 +113,7 @@ export function blockedFailure(said: string | undefined): Failure {
   });
 }
 
-/** The failure for a finish reason that stands for one or is unknown. */
+/** The failure for a finish reason that means a failure or is unknown. */
 export function stopFailure(raw: string, said?: string): Failure {
   if (isBlocked(raw)) return blockedFailure(said ?? `The provider refused to answer (${raw})`);
   return describe({

@@ -15,13 +15,18 @@ export interface KnownModel {
 /** Date of the list. Sizes are from the vendors' pages, as collected by pydantic/genai-prices 0.1.8 (MIT). */
 export const MODELS_CHECKED = "2026-09-23";
 
-// Generated once and kept by hand from there: one model a line.
-// biome-ignore format: a table
+// Generated once and maintained by hand since: one model per line. biome-ignore format: a table
 export const knownModels: readonly KnownModel[] = [
   { id: "claude-3-5-sonnet", provider: "anthropic", context: 200000, max_output: 8192, thinking: "none" },
   { id: "claude-3-haiku", provider: "anthropic", context: 200000, max_output: 4096, thinking: "none" },
   { id: "claude-fable-5", provider: "anthropic", context: 1000000, max_output: 64000, thinking: "adaptive" },
-  { id: "claude-fable-5-1", provider: "anthropic", context: 1000000, max_output: 64000, thinking: "adaptive" },
+  {
+    id: "claude-fable-5-1",
+    provider: "anthropic",
+    context: 1000000,
+    max_output: 64000,
+    thinking: "adaptive",
+  },
   { id: "claude-haiku-4-5", provider: "anthropic", context: 200000, max_output: 64000, thinking: "budget" },
   { id: "claude-opus-4-0", provider: "anthropic", context: 200000, max_output: 32000, thinking: "budget" },
   { id: "claude-opus-4-1", provider: "anthropic", context: 200000, max_output: 32000, thinking: "budget" },
@@ -33,7 +38,13 @@ export const knownModels: readonly KnownModel[] = [
   { id: "claude-opus-5-5", provider: "anthropic", context: 1000000, max_output: 64000, thinking: "adaptive" },
   { id: "claude-sonnet-4-0", provider: "anthropic", context: 200000, max_output: 64000, thinking: "budget" },
   { id: "claude-sonnet-4-5", provider: "anthropic", context: 200000, max_output: 64000, thinking: "budget" },
-  { id: "claude-sonnet-4-6", provider: "anthropic", context: 1000000, max_output: 64000, thinking: "adaptive" },
+  {
+    id: "claude-sonnet-4-6",
+    provider: "anthropic",
+    context: 1000000,
+    max_output: 64000,
+    thinking: "adaptive",
+  },
   { id: "claude-sonnet-5", provider: "anthropic", context: 1000000, max_output: 64000, thinking: "adaptive" },
   { id: "deepseek-chat", provider: "deepseek", context: 64000 },
   { id: "deepseek-reasoner", provider: "deepseek", context: 64000 },

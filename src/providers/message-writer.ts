@@ -14,8 +14,8 @@ import { offeredToolName } from "./tool-names.ts";
 import { usageOf } from "./usage.ts";
 
 /**
- * A block of the response in its order, reserved when the response first mentions it. Records what is shown for it, and what its
- * provider needs back.
+ * A block of the response in its order, reserved when the response first mentions it. Records the parts that are shown for it,
+ * and those that must be sent back to its provider.
  */
 export interface Place {
   readonly index: number;
@@ -123,7 +123,7 @@ export interface MessageWriter {
   end(ending: Ending): { frames: Frame[]; reply: ModelReply };
 }
 
-/** The id of a call for which the provider sends none, or no unique one. The same each time the stream is read. */
+/** The id of a call for which the provider sends no id or one that is not unique. The same each time the stream is read. */
 function mintCallId(message_id: string, index: number): string {
   return `call_${partId(message_id, index).replaceAll("-", "")}`;
 }
@@ -144,7 +144,7 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
   const { session_id, message_id } = context;
   let frames: Frame[] = [];
   const places: Place[] = [];
-  /** The place of the last shown part: what is shown after it is also recorded after it. */
+  /** The place of the last shown part. Parts that are shown later are also recorded after it. */
   let shown_at = -1;
   let shown = 0;
   let begun: { at: number; model?: string; response_id?: string } | undefined;
@@ -240,7 +240,7 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
       },
       append(delta) {
         if (delta === "") return;
-        // It was already shown as hidden: further text is a thought of its own.
+        // It was already shown as hidden, so further text is a separate thought.
         if (state === "ended" && part === undefined) {
           state = "unopened";
           proof = undefined;

@@ -38,7 +38,7 @@ const vendorOf = (provider: string): string => (provider === "openai-chat" ? "op
 export const priceOf = (provider: string, model: string, at = Date.now()): DatedPrice | undefined =>
   listPrice(vendorOf(provider), model, at);
 
-/** The cost of a call in US dollars: as reported by the provider, or at the list price of now; `undefined`: no price. */
+/** The cost of a call in US dollars: as reported by the provider, or at the current list price; `undefined`: no price. */
 export function costOf(provider: string, model: string, usage: Usage, at = Date.now()): number | undefined {
   if (usage.cost !== undefined) return usage.cost;
   const price = priceOf(provider, model, at);
@@ -51,8 +51,8 @@ export function outputLimit(model: string): number {
 }
 
 /**
- * How thinking is requested from a model in the Anthropic protocol. For unknown models it is inferred from the name: newer ones
- * decide themselves.
+ * How thinking is requested from a model in the Anthropic protocol. For unknown models it is inferred from the name: newer models
+ * choose their own budget.
  */
 export function thinkingOf(model: string): NonNullable<KnownModel["thinking"]> {
   return findModel("anthropic", model)?.thinking ?? (/claude/i.test(model) ? "adaptive" : "budget");

@@ -109,7 +109,7 @@ export function normalise(messages: readonly Message[], target: Target): NormalH
 
 // --- Developer messages ------------------------------------------------------------------------------------------------
 
-/** The content that developer messages add to the message they are attached to. */
+/** The content that developer messages add to another message. */
 interface Attachment {
   text: string;
   images: UserContent[];

@@ -30,8 +30,8 @@ interface Exchange {
 }
 
 /**
- * Sends the request and passes on the events of the answer. Never rejects. An abort takes precedence over the error that it
- * causes. The connection is closed when this resolves.
+ * Sends the request and passes the events of the answer to `onEvent`. Never rejects. An abort takes precedence over the error
+ * that it causes. The connection is closed when this resolves.
  */
 export async function exchange({
   request,

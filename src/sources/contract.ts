@@ -75,14 +75,14 @@ export interface RecordReaderOptions {
 export interface RecordReader<State> {
   initialState(options: RecordReaderOptions): State;
   /**
-   * The session id under which damaged lines are shown: a UUID, or `uuidFrom(agent, name)` if the agent's id is none.
+   * The session id under which damaged lines are shown: a UUID, or `uuidFrom(agent, name)` if the agent's id is not one.
    * `undefined`: no record has named it yet. Never changes once known.
    */
   sessionId(state: State): string | undefined;
   read(state: State, record: SessionRecord): RecordResult;
   /**
-   * Called at the end of the records. Returns frames that close what is still open. May be called more than once, and more
-   * records may follow. `stopped`: a person is known to have stopped the agent.
+   * Called at the end of the records. Returns frames that end the parts that are still open. May be called more than once, and
+   * more records may follow. `stopped`: a person is known to have stopped the agent.
    */
   end(state: State, stopped?: boolean): Frame[];
   /** Reads a side file (`SessionPath.side`). May be called late, and again when the file changes. */
@@ -135,9 +135,8 @@ export interface Reader {
   linkFacts(): LinkFacts;
   /**
    * Saves the state, so that a new reader can resume. May be called between any two calls and changes nothing. `undefined`: the
-   * state is too large here, because a single record is (a call with huge arguments that still runs, a huge torn line before the
-   * first record). An older checkpoint or the start of the file is then the place to resume. Absent: the source has no
-   * checkpoints.
+   * state is too large here because of a single record (a running call with huge arguments, a huge torn line before the first
+   * record). Resume from an older checkpoint or from the start of the file. Absent: the source has no checkpoints.
    */
   checkpoint?(): Checkpoint | undefined;
 }
@@ -200,7 +199,7 @@ export interface RegistryEntry {
   locked?: boolean;
 }
 
-/** What the records of an open session say about it. See `RegistryEntry`. */
+/** The state of an open session according to its records. See `RegistryEntry`. */
 export type OpenState = Pick<RegistryEntry, "busy" | "waiting" | "since">;
 
 /** Derives the state of an open session from its records, in order. */

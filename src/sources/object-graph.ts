@@ -2,10 +2,10 @@ import { asArray, asString, asStrings } from "../model/narrow.ts";
 import { Recent } from "./recent.ts";
 
 /**
- * Objects as plain JSON and back, for state in which one object is referred to from several places: the copy refers to one
- * object in the same places. Takes plain objects, arrays, `Recent`, and instances of the given classes, whose fields are data.
- * Functions and `undefined` members are left out. Written for few bytes: the names of members are written once for all objects
- * that have the same ones, which halves what a library for this (devalue) would write.
+ * Converts objects to plain JSON and back, for state in which one object is referenced from several places: in the copy, the same
+ * places reference one object. Takes plain objects, arrays, `Recent`, and instances of the given classes, whose fields are data.
+ * Functions and `undefined` members are omitted. The output is compact: member names are written once for all objects with the
+ * same members, which halves the size compared with a library for this (devalue).
  */
 export interface ObjectGraph {
   toJson(root: object): unknown[];
@@ -15,24 +15,27 @@ export interface ObjectGraph {
 /** A class whose constructor needs no arguments. Private fields must be TypeScript's, not JavaScript's. */
 type SavedClass = new () => object;
 
-/** First item of an array in the JSON: what the rest of it is. Numbers from 0 are shapes of objects. */
+/** First item of an array in the JSON: the type of the rest. Numbers from 0 are shapes of objects. */
 const ARRAY = -1;
-/** The number of an object that occurred before. Objects are numbered in the order in which they begin. */
+/** The number of an object that occurred before. Objects are numbered in the order of their starts. */
 const SEEN = -2;
-/** A number that JSON has no form for. */
+/** A number that JSON cannot represent. */
 const NUMBER = -3;
 const RECENT = -4;
 
 /** The class of an object ("": none), then the names of its members. */
 type Shape = string[];
 
-/** How much of a list is saved: the newest items, and of their JSON text at most so many characters, but one item at least. */
+/**
+ * The limits for saving a list: the maximum number of its newest items and of characters of their JSON text. At least one item is
+ * saved.
+ */
 export interface ListLimit {
   items: number;
   characters?: number;
 }
 
-/** `classes`: by the name under which their instances are saved. `limits`: of the lists in members with these names. */
+/** `classes`: by the name under which their instances are saved. `limits`: for lists, by member name. */
 export function createObjectGraph(
   classes: Readonly<Record<string, SavedClass>>,
   limits: Readonly<Record<string, ListLimit>> = {},
@@ -96,7 +99,7 @@ export function createObjectGraph(
           return array;
         }
         case RECENT: {
-          // Numbered before its entries, none of which refers to it.
+          // Numbered before its entries, none of which references it.
           const index = met.push(undefined) - 1;
           const [most, entries] = items;
           const recent = Recent.restore({ most: Number(most), entries: entriesOf(decode(entries)) });

@@ -1,21 +1,27 @@
-/** In memory, this many times as much is remembered as is saved: in maps, and in lists, which are searched from end to end. */
+/**
+ * In memory, maps and lists keep this many times as many entries as are saved. Lists keep fewer, because they are searched
+ * linearly.
+ */
 export const IN_MEMORY = 64;
 export const IN_MEMORY_LIST = 8;
 
-/** A saved `Recent`: its entries, oldest first. Numbers are packed into text, a value only where it differs from the last one. */
+/**
+ * A saved `Recent`: its entries, oldest first. Numbers are packed into text; a value is written only if it differs from the
+ * previous one.
+ */
 export interface SavedRecent {
   most: number;
   entries: string | [unknown, unknown][];
 }
 
 /**
- * A map that forgets its oldest entries, so that its size does not depend on the length of a session. The newest `most` entries
+ * A map that evicts its oldest entries, so that its size does not depend on the length of a session. The newest `most` entries
  * are saved. In memory it keeps at least half of `IN_MEMORY` times as many. Setting an entry makes it the newest; reading does
  * not.
  */
 export class Recent<Key extends string | number, Value> {
   private young = new Map<Key, Value>();
-  /** The generation before. Dropped whole, which costs nothing per entry. */
+  /** The previous generation. Dropped as a whole, which costs nothing per entry. */
   private old = new Map<Key, Value>();
   private readonly most: number;
 

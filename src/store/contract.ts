@@ -62,15 +62,14 @@ export interface StoreBatch {
   files?: readonly StoredFile[];
   sessions?: readonly StoredSession[];
   removed_sessions?: readonly string[];
-  /** Files to remove, with everything archived of them. */
+  /** Files to remove, with their archived bytes. */
   removed_files?: readonly number[];
   /** A chunk replaces a stored one with the same `start`. */
   chunks?: readonly StoredChunk[];
 }
 
 /**
- * Stores what is known about the agents' files, and their bytes. Every call may throw a `StoreError`. The store is then
- * unchanged.
+ * Stores facts about the agents' files, and their bytes. Every call may throw a `StoreError`. The store is then unchanged.
  */
 export interface SessionStore {
   load(): { files: StoredFile[]; sessions: StoredSession[] };
@@ -115,7 +114,7 @@ export function remedyOf({ kind }: StoreError): string {
   }
 }
 
-/** An opened store, or notices about why there is none or only a read-only one. `read_only`: another daemon writes it. */
+/** An opened store, or notices that explain why there is none or only a read-only one. `read_only`: another daemon writes it. */
 export interface OpenedStore {
   store?: SessionStore;
   read_only: boolean;

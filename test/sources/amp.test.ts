@@ -175,7 +175,7 @@ it("reads a thread as it grows: an answer while it is written, and each result w
   ]);
 });
 
-it("makes a sub-agent's messages a session that its call leads to", () => {
+it("makes a separate session of a sub-agent's messages and links it to the call", () => {
   const path = thread("T-parent", [
     user(0, [text("Split it")]),
     answer(1, [use("c1", "Task", { description: "Half", prompt: "Do the first half" })]),
@@ -199,7 +199,7 @@ it("makes a sub-agent's messages a session that its call leads to", () => {
   ]);
 });
 
-it("marks a message that was edited away, and shows what came in its place", () => {
+it("marks a message that was replaced by an edit, and shows its replacement", () => {
   const first = [user(0, [text("One")]), answer(1, [text("1")])];
   const path = thread("T-edited", [...first, user(2, [text("Two")]), answer(3, [text("2")])]);
   const sessions = look(amp, openStore(path));
@@ -212,7 +212,7 @@ it("marks a message that was edited away, and shows what came in its place", () 
   expect(texts).toEqual(["1 ", "2 removed by Amp", "3 "]);
 });
 
-it("is known by its content, and says what is wrong with half a document", () => {
+it("is recognized by its content, and reports an incomplete document", () => {
   const detected = (value: object) =>
     formats.find(({ detect }) => detect(new TextEncoder().encode(JSON.stringify(value))))?.id;
   expect(detected({ ...head, messages: [] })).toBe("amp");

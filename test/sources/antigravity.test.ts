@@ -26,14 +26,14 @@ const results = ({ parts }: ReturnType<typeof read>): string[] =>
   });
 
 describe("an Antigravity session", () => {
-  it("has the id of its folder, and one by its path where no folder names it", () => {
+  it("takes its id from its folder, otherwise from its path", () => {
     expect(read(ask("a")).transcript.session_id).toBe(ID);
     const id = (path: string) => accountOf(antigravity, path, [ask("a")]).transcript.session_id;
     expect(id("/one/transcript.jsonl")).not.toBe(id("/two/transcript.jsonl"));
     expect(id(`/x/brain/${ID}/.system_generated/logs/transcript_full.jsonl`)).toBe(ID);
   });
 
-  it("is known by its place and its content, its copy with whole texts by its content alone", () => {
+  it("is recognized by path and content; its copy with full texts by content only", () => {
     expect(antigravity.classify(PATH)).toEqual({ kind: "session" });
     expect(antigravity.classify(PATH.replace("transcript", "transcript_full"))).toBeUndefined();
     expect(antigravity.classify(`antigravity/brain/${ID}/task.md`)).toBeUndefined();
@@ -54,12 +54,12 @@ describe("an Antigravity session", () => {
     ],
     ["without<ADDITIONAL_METADATA>x</ADDITIONAL_METADATA>", "without"],
     ["<USER_REQUEST>never closed", "<USER_REQUEST>never closed"],
-  ])("has a person's own words: %s", (content, own) => {
+  ])("extracts the person's text: %s", (content, own) => {
     const prompts = read(ask(content)).parts.flatMap((part) => (part.type === "prompt" ? part.parts : []));
     expect(prompts).toEqual([{ type: "text", text: own }]);
   });
 
-  it("names the model that its settings name, and not one that a person speaks of", () => {
+  it("takes the model from the settings, not from a person's text", () => {
     const setting = (name: string) =>
       `<USER_SETTINGS_CHANGE>\nThe user changed setting \`Model Selection\` from None to ${name}. No need to comment.\n</USER_SETTINGS_CHANGE>`;
     const models = (content: string) =>
@@ -72,7 +72,7 @@ describe("an Antigravity session", () => {
     expect(models(`<USER_REQUEST>${setting("B")} is in the log</USER_REQUEST>`)).toEqual([undefined]);
   });
 
-  it("gives each result to the oldest call whose tool has results of that type", () => {
+  it("pairs each result with the oldest call of a tool with results of that type", () => {
     const paths = ["a", "b"].map((path) => tool("view_file", { AbsolutePath: path }));
     const told = read(
       ask("a"),
@@ -92,7 +92,7 @@ describe("an Antigravity session", () => {
     ]);
   });
 
-  it("gives no result to a call of an answer before the last one", () => {
+  it("does not pair a result with a call of an earlier answer", () => {
     const told = read(
       ask("a"),
       answer(tool("view_file")),
@@ -102,7 +102,7 @@ describe("an Antigravity session", () => {
     expect(results(told)).toEqual(["no call success x"]);
   });
 
-  it("gives the next record of a type that is not known to the only call that waits, and shows others as they are", () => {
+  it("pairs a record of unknown type with the only waiting call, and shows others unchanged", () => {
     const next = { content: "drawn" };
     expect(results(read(ask("a"), answer(tool("draw_map")), record("MAP_DRAWN", next)))).toEqual([
       "{} success drawn",
@@ -118,7 +118,7 @@ describe("an Antigravity session", () => {
     }
   });
 
-  it("keeps the call of a command open that runs on, until a record of the same number ends it", () => {
+  it("keeps the call of a running command open until a record with the same number ends it", () => {
     const begun = [
       ask("a"),
       answer(tool("run_command", { CommandLine: "make" }), tool("run_command", { CommandLine: "ls" })),
@@ -137,7 +137,7 @@ describe("an Antigravity session", () => {
     ]);
   });
 
-  it("takes a result that is written again for the same, and an answer too", () => {
+  it("merges a repeated result or answer with the first one", () => {
     const said = record("PLANNER_RESPONSE", { content: "Once.", tool_calls: [tool("list_dir")] });
     const listed = record("LIST_DIRECTORY", { content: "a" });
     const told = read(ask("a"), said, said, listed, { ...listed, content: "a b" });
@@ -146,7 +146,7 @@ describe("an Antigravity session", () => {
     expect(results(told)).toEqual(["{} success a b"]);
   });
 
-  it("decodes arguments that are JSON in strings, and leaves others as they are written", () => {
+  it("decodes JSON-encoded string arguments, and keeps other strings unchanged", () => {
     const args = (value: string) => {
       const line = JSON.stringify(answer({ name: "view_file", args: 0 })).replace(
         '"args":0',
@@ -165,7 +165,7 @@ describe("an Antigravity session", () => {
     expect(args("null")).toEqual(["{}"]);
   });
 
-  it("says what a change of a file changed, and which session a sub-agent has", () => {
+  it("shows the diff of a file change, and the session of a sub-agent", () => {
     const extras = (name: string, args: object, type: string, content: string) =>
       read(ask("a"), answer(tool(name, args)), record(type, { content })).parts.flatMap((part) =>
         part.type === "tool_result" ? [part.ui_extra] : [],
@@ -188,7 +188,7 @@ describe("an Antigravity session", () => {
     ]);
   });
 
-  it("tells an error with a call from one with the turn, which an agent that goes on gets over", () => {
+  it("distinguishes a call's error from a turn's, from which the agent recovers if it continues", () => {
     const wrong = record("ERROR_MESSAGE", {
       error: "invalid tool call",
       content: "Error invalid tool call: denied",
@@ -207,7 +207,7 @@ describe("an Antigravity session", () => {
     expect(results(stopped)).toEqual(["{} aborted "]);
   });
 
-  it("hides what says nothing by its rule, and bears what it does not know", () => {
+  it("hides records without content by a named rule, and accepts unknown ones", () => {
     const { told } = read(
       ask(" "),
       record("PLANNER_RESPONSE"),

@@ -43,7 +43,7 @@ it("refuses a checkpoint of another agent", () => {
   );
 });
 
-it("makes no checkpoint where one record alone is too large, and goes on without", () => {
+it("makes no checkpoint while a single record is too large, and continues reading", () => {
   const path = "a.jsonl";
   const pi = formats.find((format) => format.id === "pi");
   const reader = pi?.createReader({ path });
@@ -55,7 +55,7 @@ it("makes no checkpoint where one record alone is too large, and goes on without
   expect(reader?.checkpoint?.()).toBeDefined();
 });
 
-it("covers the sources that read lines", () => {
+it("covers all sources that read lines", () => {
   const agents = new Set(fixtures.map(({ format }) => format.id));
   expect([...agents]).toEqual(expect.arrayContaining(["copilot-cli", "droid", "kimi", "pi", "qwen-code"]));
 });
@@ -63,14 +63,14 @@ it("covers the sources that read lines", () => {
 describe.each(fixtures)("a reader of $name", ({ path, format, bytes }) => {
   const cuts = cutsOf(bytes);
 
-  it("resumes from its state as JSON behind any byte, and reads what it would have read", () => {
+  it("returns the same records when it resumes from its JSON state after any byte", () => {
     const { resumes, largest, ...read } = readResumed(format, path, bytes, cuts);
     expect(read).toEqual(readOn(format, path, bytes, []));
     expect(resumes).toBe(cuts.length);
     expect(largest).toBeLessThanOrEqual(MAX_CHECKPOINT);
   });
 
-  it("resumes where it settled", () => {
+  it("resumes after settling a last line", () => {
     const ends = lineEnds(bytes);
     const at = [...ends, ...ends.map((end) => end - 1)].sort((a, b) => a - b);
     const { resumes, largest: _, ...read } = readResumed(format, path, bytes, at, true);
@@ -78,7 +78,7 @@ describe.each(fixtures)("a reader of $name", ({ path, format, bytes }) => {
     expect(resumes).toBe(at.length);
   });
 
-  it("resumes wherever it was stopped", () => {
+  it("resumes from any point at which it was stopped", () => {
     const places = fc.array(fc.nat(bytes.length), { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(places, (at) => {

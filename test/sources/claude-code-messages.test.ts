@@ -11,7 +11,7 @@ describe("messages of other agents", () => {
     ["cross-session-message", '<cross-session-message from-name="Ada">Done</cross-session-message>', "Ada"],
     ["teammate-message", '<teammate-message teammate_id="bob">Done</teammate-message>', "bob"],
     ["one without a name", "<teammate-message>Done</teammate-message>", "another agent"],
-  ])("is taken out of its %s", (_, text, from) => {
+  ])("is extracted from its element: %s", (_, text, from) => {
     expect(agentMessages(text)).toEqual([{ from, text: "Done" }]);
     expect(agentMessages(`\n ${text}\n\n`)).toEqual([{ from, text: "Done" }]);
     expect(agentMessages(`${text}\n${text}`)).toHaveLength(2);
@@ -21,7 +21,7 @@ describe("messages of other agents", () => {
     ["Another Claude session", "another session"],
     ["A peer session", "another session"],
     ["The coordinator", "the coordinator"],
-  ])("is known without marks by what stands on both sides of it: %s", (sender, from) => {
+  ])("is recognized without an element by the text before and after it: %s", (sender, from) => {
     for (const busy of ["", " while you were working"])
       expect(agentMessages(`${sender} sent a message${busy}:\nLook here.\n\n${TRAILER}`)).toEqual([
         { from, text: "Look here." },
@@ -35,7 +35,7 @@ describe("messages of other agents", () => {
     "This came from another Claude session and not from your user.",
     'That "other Claude session" is an agent of the same user.',
     "This is task direction from your coordinator — act on it.",
-  ])("ends before the paragraph %s", (trailer) => {
+  ])("ends before the appended paragraph: %s", (trailer) => {
     expect(agentMessages(`${PREFACE}One.\n\nTwo.\n\n\n\n${trailer}`)).toEqual([
       { from: "another session", text: "One.\n\nTwo." },
     ]);
@@ -51,16 +51,16 @@ describe("messages of other agents", () => {
   });
 
   it.each([
-    ["a person's words", "Done"],
-    ["nothing", ""],
-    ["words beside a message", 'Look: <agent-message from="a1">Done</agent-message>'],
-    ["a message beside what is none", '<agent-message from="a1">Done</agent-message><note>x</note>'],
-    ["what begins as a message does", `${PREFACE}Look here.`],
-    ["what ends as a message does", `Look here.\n\n${TRAILER}`],
-    ["the words on both sides, within a text", `I read: ${PREFACE}Look here.\n\n${TRAILER}`],
-    ["the sender's line without its end", `Another Claude session sent a message: Look here.\n\n${TRAILER}`],
-    ["another's words about a message", `A friend sent a message:\nLook here.\n\n${TRAILER}`],
-  ])("is not found in %s", (_, text) => {
+    ["a person's text", "Done"],
+    ["an empty text", ""],
+    ["text beside a message", 'Look: <agent-message from="a1">Done</agent-message>'],
+    ["a message beside another element", '<agent-message from="a1">Done</agent-message><note>x</note>'],
+    ["text with only the preface of a message", `${PREFACE}Look here.`],
+    ["text with only the trailer of a message", `Look here.\n\n${TRAILER}`],
+    ["preface and trailer in the middle of a text", `I read: ${PREFACE}Look here.\n\n${TRAILER}`],
+    ["an incomplete preface", `Another Claude session sent a message: Look here.\n\n${TRAILER}`],
+    ["a text about a message", `A friend sent a message:\nLook here.\n\n${TRAILER}`],
+  ])("is not recognized in %s", (_, text) => {
     expect(agentMessages(text)).toBeUndefined();
   });
 
@@ -72,13 +72,13 @@ describe("messages of other agents", () => {
   it.each([
     ...["subject", "description", "result", "summary", "message", "content", "planContent", "feedback"],
     ...["reason", "failureReason"],
-  ])("says what a program wrote under %s", (name) => {
+  ])("shows the text of a program's message in field %s", (name) => {
     expect(wordsOf(JSON.stringify({ type: "task_report", [name]: "All good" }))).toBe(
       "task report: All good",
     );
   });
 
-  it("orders a program's message like a person's", () => {
+  it("orders the fields of a program's message for reading", () => {
     expect(wordsOf('{"type":"a_b_c","reason":"R","subject":"S","more":"M"}')).toBe("a b c: S\n\nR");
     expect(wordsOf('{"type":"idle_notification","from":"bob"}')).toBe("idle notification");
     for (const other of ['{"kind":"x"}', '{"type":', '["type"]', '"type"', '{"type":7}', "plain"])

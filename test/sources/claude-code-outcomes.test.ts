@@ -20,7 +20,7 @@ function resultOf(text: string, fields: Fields, name = "Bash"): TranscriptPartOf
 const REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected.";
 const reject = (fields: Fields) => ({ permissionDecision: { decision: "reject", ...fields } });
 
-describe("a call that did not fail", () => {
+describe("the outcome of a call", () => {
   it.each<[string, string, Fields, object, string?]>([
     [
       "the session ended while it ran",
@@ -35,7 +35,7 @@ describe("a call that did not fail", () => {
       { kind: "refused", by: "person" },
     ],
     [
-      "the person refused it with words",
+      "the person refused it with a message",
       `${REFUSED} To tell you how to proceed, the user said:\nUse pnpm`,
       { toolDenialKind: "user-rejected", toolDenialBeforeRun: true },
       { kind: "refused", by: "person", reason: "Use pnpm" },
@@ -79,13 +79,13 @@ describe("a call that did not fail", () => {
       { kind: "refused", by: "mode", name: "auto", reason: "Blocked." },
     ],
     [
-      "a later version has a word of its own for it",
+      "a later version uses an unknown value",
       "No.",
       { toolDenialKind: "curfew" },
       { kind: "refused", reason: "curfew: No." },
     ],
     // Versions that have no field for it.
-    ["refused or stopped, as older files have it", REFUSED, {}, { kind: "stopped", by: "person" }],
+    ["refused or stopped, in older files", REFUSED, {}, { kind: "stopped", by: "person" }],
     ["a question that nobody answered", REFUSED, {}, { kind: "refused", by: "person" }, "AskUserQuestion"],
     [
       "an older hook",
@@ -115,7 +115,7 @@ describe("a call that did not fail", () => {
       {},
       { kind: "stopped", by: "program", reason: "A parallel call failed or was stopped" },
     ],
-  ])("says so where %s", (_, text, fields, outcome, name) => {
+  ])("is not a failure, but the recorded outcome: %s", (_, text, fields, outcome, name) => {
     expect(resultOf(text, fields, name)).toMatchObject({ status: "aborted", is_error: false, outcome });
   });
 
@@ -124,13 +124,13 @@ describe("a call that did not fail", () => {
     "It says: Permission to use Bash has been denied.",
     "PostToolUse:Bash hook error: [lint]: no",
     "Command timed out after 2m",
-  ])("is none where its text is %j", (text) => {
+  ])("is a failure if its text is %j", (text) => {
     const failed = resultOf(text, { toolUseResult: { interrupted: text.includes("timed out") } });
     expect(failed).toMatchObject({ status: "error", is_error: true });
     expect(failed).not.toHaveProperty("outcome");
   });
 
-  it("counts no error", () => {
+  it("does not count refused calls as errors", () => {
     const { user, assistant } = writer();
     const { transcript } = account(
       user("go"),
@@ -162,7 +162,7 @@ it.each<[Fields, object | undefined]>([
     { source: "hook", reasonCode: "hook:PreToolUse" },
     { by: "hook", name: "PreToolUse" },
   ],
-])("who allowed a call is told by %j", (decision, permission) => {
+])("reads who allowed a call from %j", (decision, permission) => {
   const { user, assistant } = writer();
   const { parts } = account(
     user("go"),

@@ -346,10 +346,10 @@ describe("an answer", () => {
   });
 
   it.each([
-    ["nothing said of its tokens", "", undefined],
-    ["no tokens", "m", { input_tokens: 0, output_tokens: 0 }],
-    ["as many tokens as each", "m", { input_tokens: 100, output_tokens: 5 }],
-  ])("under the id of all others, with %s, keeps what it repeats behind a compaction", (_, id, usage) => {
+    ["no usage", "", undefined],
+    ["zero tokens", "m", { input_tokens: 0, output_tokens: 0 }],
+    ["the same usage as each other answer", "m", { input_tokens: 100, output_tokens: 5 }],
+  ])("with the id of all others and %s keeps repeated content after a compaction", (_, id, usage) => {
     const write = writer();
     const line = (block: object) =>
       write.line("assistant", { message: { id, model: "m", content: [block], usage } });
@@ -582,7 +582,7 @@ describe("a line with the user role", () => {
       { entrypoint: "cli", interruptedMessageId: "m" },
       "Interrupted by the user during a tool call",
     ],
-  ])("%j of %j is the mark of an interrupt", (text, fields, title) => {
+  ])("%j of %j is an interrupt marker", (text, fields, title) => {
     expect(behind(userLine([say(text)], fields))[0]).toBe(
       `shown · [interrupt] ${title} ${JSON.stringify(title.charAt(0).toLowerCase() + title.slice(1))}`,
     );
@@ -594,7 +594,7 @@ describe("a line with the user role", () => {
     ["Bash", "Permission refused", { toolDenialKind: "user-rejected", toolDenialBeforeRun: true }],
     ["Bash", "Stopped by the user during a tool call", { toolDenialKind: "user-rejected" }],
     ["Bash", "Stopped by the user during a tool call", undefined],
-  ])("says what a person refused at %s", (tool, title, fields = {}) => {
+  ])("names what a person refused for %s", (tool, title, fields = {}) => {
     const { user, assistant } = writer();
     const refusal = "The user doesn't want to proceed with this tool use. The tool use was rejected";
     const { told } = account(
@@ -610,7 +610,7 @@ describe("a line with the user role", () => {
     "[Request interrupted by user] and more",
     "It said [Request interrupted by user]",
     "[Request interrupted by users]",
-  ])("%j is no mark", (text) => {
+  ])("%j is not an interrupt marker", (text) => {
     expect(behind(userLine(text))[0]).toContain("shown · prompt");
   });
 
@@ -949,7 +949,7 @@ describe("markup", () => {
     "<bash-input>a</bash-input><unknown>b</unknown>",
     "</bash-input>",
     "<bash-stdout>a</bash-stdout>x<bash-stdout>b</bash-stdout>c",
-  ])("that is not whole is a prompt's: %s", (text) => {
+  ])("that is incomplete belongs to a prompt: %s", (text) => {
     expect(behind(userLine(text))[0]).toBe(`shown · prompt [{"type":"text","text":${JSON.stringify(text)}}]`);
   });
 
@@ -1230,7 +1230,7 @@ describe("an attachment", () => {
     "ultrathink_effort",
     "verify_plan_reminder",
     "workflow_size_guideline_change",
-  ])("%s keeps the agent's own books", (type) => {
+  ])("%s is internal bookkeeping and hidden", (type) => {
     expect(behind(attachment(type))).toEqual([`hidden: context bookkeeping: ${type}`]);
   });
 

@@ -105,7 +105,7 @@ describe("the generic card", () => {
     ["Task", { prompt: "look" }, undefined, "sub_agent"],
     ["Skill", { skill: "x" }, { commandName: "x", success: true }, "output"],
     ["TaskOutput", {}, "as text", "output"],
-  ])("knows where the whole of a long output is: %s", (name, input, structure, type) => {
+  ])("locates the complete file of a long output: %s", (name, input, structure, type) => {
     expect(extra(name, input, structure, {}, text)).toMatchObject({ type, ...kept });
     expect(extra(name, input, structure, {}, [say(text)])).toMatchObject({ type, ...kept });
     expect(extra(name, input, structure, {}, `${text}x`)?.persisted_path).toBeUndefined();

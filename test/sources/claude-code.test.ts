@@ -93,7 +93,7 @@ const outlineOf = (name: string): string[] => outline(fold(readBytes(name).recor
 
 describe("every fixture", () => {
   it.each(fixtures)(
-    "%s: cut in two, and byte by byte, it gives the same records as whole",
+    "%s: returns the same records in two chunks, byte by byte and as a whole",
     (name) => {
       const whole = readBytes(name).records;
       const bytes = bytesOf.get(name) ?? new Uint8Array(0);
@@ -107,7 +107,7 @@ describe("every fixture", () => {
     60_000,
   );
 
-  it.each(fixtures)("%s: accounts for every record, each shown one with a part in its place", (name) => {
+  it.each(fixtures)("%s: accounts for every record, and each shown one has a part in its place", (name) => {
     const { records } = readBytes(name);
     const places = new Set(
       fold(records).flatMap((transcript) =>
@@ -128,7 +128,7 @@ describe("every fixture", () => {
     }
   });
 
-  it.each(fixtures)("%s: a settle after each line changes nothing that is shown", (name) => {
+  it.each(fixtures)("%s: shows the same with a settle after each line", (name) => {
     const bytes = readFileSync(join(folder, name));
     const reader = claudeCode.createReader({ path: name });
     const records: ReadRecord[] = [];
@@ -142,7 +142,7 @@ describe("every fixture", () => {
     expect(fold(records).map(outline)).toEqual(fold(readBytes(name).records).map(outline));
   });
 
-  it.each(fixtures)("%s: is recognised by its first bytes", (name) => {
+  it.each(fixtures)("%s: is recognized by its first bytes", (name) => {
     const bytes = readFileSync(join(folder, name));
     expect(claudeCode.detect(bytes)).toBe(true);
     // A first line may be longer than the head.

@@ -96,7 +96,7 @@ describe.skipIf(recorded === undefined)(
       }
     });
 
-    it("takes the state of the session from the file beside it, and counts its tokens as Cline does", () => {
+    it("reads the session's state from its side file, and counts tokens as Cline does", () => {
       const file = join(recorded ?? "", ".cline/data/sessions/1795217447100_6np5j");
       const [session] = look(cline, openStore(file)).values();
       if (session === undefined) throw new Error("No session");
@@ -126,7 +126,7 @@ describe.skipIf(recorded === undefined)(
       ]);
     });
 
-    it("links both sub-agents to their calls by what they were asked", () => {
+    it("links both sub-agents to their calls by their prompts", () => {
       const file = join(recorded ?? "", ".cline/data/sessions/1795217455050_57pv9");
       const sessions = [...look(cline, openStore(file)).values()];
       expect(sessions.map(({ kind }) => kind).sort()).toEqual(["run", "run", "session"]);
@@ -134,7 +134,7 @@ describe.skipIf(recorded === undefined)(
       expect(links.map(({ tool_call_id }) => tool_call_id).sort()).toEqual(["call_144_0", "call_144_1"]);
     });
 
-    it("is recognised by its content", () => {
+    it("is recognized by its content", () => {
       const file = join(recorded ?? "", "growth/step16.messages.json");
       expect(formats.find((format) => format.detect(bytesOf(file).subarray(0, 65_536)))?.id).toBe("cline");
       expect(cline.snapshots?.recognizes(openStore(file))).toBe(true);
@@ -170,7 +170,7 @@ describe("a Cline document that is rewritten", () => {
   });
   const write = (messages: unknown[]) => writeFileSync(path, JSON.stringify(document(messages)));
 
-  it("revises a message in its place, and withdraws one that is gone", () => {
+  it("revises a message in place, and retracts a removed one", () => {
     write([
       user("u1", '<user_input mode="plan">First</user_input>'),
       says("a1", "One"),

@@ -197,17 +197,14 @@ describe("a call", () => {
     const outputs = [output("bad"), output("good")];
 
     it.each([
-      ["in the calls' order", [...both, ended("false", 1), ended("true", 0), ...outputs]],
+      ["in call order", [...both, ended("false", 1), ended("true", 0), ...outputs]],
       ["in another order", [...both, ended("true", 0), ended("false", 1), ...outputs]],
       ["each before its output", [...both, ended("false", 1), outputs[0], ended("true", 0), outputs[1]]],
       ["before the next call", [both[0], ended("false", 1), both[1], ended("true", 0), ...outputs]],
+      ["for only one call", [...both, ended("false", 1), output("bad"), output("Exit code: 0\nOutput:\n")]],
+      ["repeated", [...both, ended("false", 1), ended("false", 1), ended("true", 0), ...outputs]],
       [
-        "of one of them alone",
-        [...both, ended("false", 1), output("bad"), output("Exit code: 0\nOutput:\n")],
-      ],
-      ["told twice", [...both, ended("false", 1), ended("false", 1), ended("true", 0), ...outputs]],
-      [
-        "and items that tell the same",
+        "and equal items",
         [
           ...both,
           ended("false", 1),
@@ -217,7 +214,7 @@ describe("a call", () => {
           ...outputs,
         ],
       ],
-    ])("it has the end of its own command: events %s", (_, lines) => {
+    ])("gets the end of its own command from events: %s", (_, lines) => {
       expect(cards(...lines.filter((line) => line !== undefined))).toMatchObject(failed_and_fine);
     });
 
@@ -323,7 +320,7 @@ describe("a call", () => {
           "activities",
           [activity_of(ada, "started"), activity_of(ada, "interacted"), activity_of(bob, "started")],
         ],
-      ])("told by %s", (_, lines) => {
+      ])("from %s", (_, lines) => {
         const { records, parts, reader } = account(...asked, ...lines, ...outputs);
         const starts = records.flatMap(({ frames }) =>
           frames.flatMap((frame) => (frame.type === "task.start" ? [frame.sub_agent] : [])),
@@ -541,7 +538,7 @@ describe("a command that ended", () => {
     [["a", "-cx", "b"], "a -cx b"],
     [["bash", "-lc"], "bash -lc"],
     ["ls", "ls"],
-  ])("of %j is told as %s", (command, shown) => {
+  ])("with command %j is shown as %s", (command, shown) => {
     const [line] = told(ended({ command, cwd: "/x/file:///y" }));
     expect(line).toContain(`{"type":"shell","command":"${shown}","cwd":"/x/file:///y"}`);
   });
@@ -719,12 +716,12 @@ describe("an MCP tool call", () => {
     ["by its content", { result: { Ok: { isError: true, content: [{ text: "hm" }] } } }, 'error "hm"'],
     ["by its status", { status: "failed", result: { content: [{ text: "hm" }] } }, 'error "hm"'],
     [
-      "not by an error beside a result",
+      "not with an error beside a result",
       { error: "old", result: { content: [{ text: "ok" }] } },
       'success "ok"',
     ],
-    ["not by an error that is no text", { error: 5, result: {} }, 'success ""'],
-  ])("tells a failure %s", (_, payload, said) => {
+    ["not with an error that is not text", { error: 5, result: {} }, 'success ""'],
+  ])("has failed: %s", (_, payload, said) => {
     expect(told(ended({ invocation, ...payload }))[0]).toContain(`result m ${said}`);
   });
 
@@ -868,7 +865,7 @@ describe("an image that the model made", () => {
     [{ result: "http://a.test/x.png" }, "http://a.test/x.png"],
     [{ result: "data:image/webp;base64,QQ==" }, "data:image/webp;base64,QQ=="],
     [{ result: "no https://a.test" }, "data:image/png;base64,no https://a.test"],
-  ])("%j is shown by its address or its data", (payload, url) => {
+  ])("is shown from its URL or data: %j", (payload, url) => {
     const [result] = account(image(payload)).parts.filter(({ type }) => type === "tool_result");
     expect(result).toMatchObject({ parts: [{ type: "image_url", url }] });
   });
@@ -1354,25 +1351,25 @@ describe("a code cell", () => {
 
   it.each<[string, string[], unknown[]]>([
     ["one command that failed", [shell(101)], ["error", 101]],
-    ["one that went well", [shell(0)], ["success", 0]],
+    ["one that succeeded", [shell(0)], ["success", 0]],
     ["one that still runs", [shell(undefined)], ["success", undefined]],
     ["several, of which one failed", [shell(0), shell(2), shell(0)], ["error", 2]],
     ["a list of results", [`[${shell(0)},${shell(3)}]`], ["error", 3]],
     ["settled promises", [`[{"status":"fulfilled","value":${shell(4)}}]`], ["error", 4]],
-    ["a result that was cut", [shell(1).slice(0, 90)], ["error", 1]],
+    ["a truncated result", [shell(1).slice(0, 90)], ["error", 1]],
     [
-      "a result that was cut, and says so",
+      "a truncated result with a note",
       [
         `Warning: truncated output (original token count: 99)\nTotal output lines: 1\n\n${shell(5).slice(0, 90)}`,
       ],
       ["error", 5],
     ],
-    ["a result below other words", ["{}", shell(6)], ["error", 6]],
-    ["the output alone", ["error: no library targets\n"], ["success", undefined]],
-    ["words of the command's own", ['exit_code: 101, {"exit_code":101}'], ["success", undefined]],
+    ["a result after other text", ["{}", shell(6)], ["error", 6]],
+    ["only the output", ["error: no library targets\n"], ["success", undefined]],
+    ["text of the command itself", ['exit_code: 101, {"exit_code":101}'], ["success", undefined]],
     ["another's JSON", ['{"exit_code":101,"output":"x"}'], ["success", undefined]],
     ["half a list", [`[${shell(0)},${shell(3)}`], ["success", undefined]],
-  ])("fails where its script prints that a command inside it failed: %s", (_, texts, expected) => {
+  ])("fails if its script prints the failure of an inner command: %s", (_, texts, expected) => {
     expect(results(cell(), printed(...texts))).toEqual([expected]);
   });
 

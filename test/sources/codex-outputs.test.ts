@@ -388,17 +388,17 @@ describe("the header of an output", () => {
     ["without `Output:`", "Exit code: 3\nno mark"],
     ["with a line of another kind", "Exit code: 3\nSurprise: 1\nOutput:\nx"],
     ["that does not begin the text", "said:\nExit code: 3\nOutput:\nx"],
-    ["that ends too late", `Exit code: 3\nChunk ID: ${"x".repeat(500)}\nOutput:\nx`],
-    ["whose code is no number", "Exit code: many\nOutput:\nx"],
+    ["that is too long", `Exit code: 3\nChunk ID: ${"x".repeat(500)}\nOutput:\nx`],
+    ["whose code is not a number", "Exit code: many\nOutput:\nx"],
     ["whose code is not all of its line", "Exit code: 3 or so\nOutput:\nx"],
-    ["whose code is told within a line", "Chunk ID Exit code: 3\nOutput:\nx"],
-  ])("a header %s tells no exit code", (_, text) => {
+    ["whose code is in the middle of a line", "Chunk ID Exit code: 3\nOutput:\nx"],
+  ])("a header %s has no exit code", (_, text) => {
     expect(shell(text)).not.toHaveProperty("exit_code");
     expect(shell(text).status).toBe("success");
   });
 
   it.each(["Script completed", "Script failed", "Script terminated", "Script running"])(
-    "%s is a header of a script",
+    "%s is a script's header",
     (line) => {
       expect(shell(`${line}\nWall time 2 seconds\nOutput:\nx`)).toMatchObject({
         duration_ms: 2000,
@@ -410,7 +410,7 @@ describe("the header of an output", () => {
 
 describe("the shell card", () => {
   it.each(["exec_command", "shell", "shell_command", "local_shell", "container.exec", "unified_exec"])(
-    "%s: the command and its folder",
+    "shows command and folder of %s",
     (name) => {
       expect(extra(name, { command: "make", workdir: "/w" })).toEqual({
         type: "shell",
@@ -440,7 +440,7 @@ describe("the shell card", () => {
     [{ command: ["only"] }, "only"],
     [{ command: 5 }, undefined],
     [{}, undefined],
-  ])("of %j the command is %s", (input, command) => {
+  ])("unwraps %j to %s", (input, command) => {
     expect(extra("shell", input)).toEqual({ type: "shell", ...(command === undefined ? {} : { command }) });
   });
 
@@ -580,7 +580,7 @@ describe("other cards", () => {
   });
 
   it.each(["spawn_agent", "send_input", "send_message", "followup_task", "assign_task", "resume_agent"])(
-    "%s: which agent, and what it is to do",
+    "show agent and task of %s",
     (name) => {
       expect(extra(name, { target: "t", message: "go" }, "")).toEqual({
         type: "sub_agent",

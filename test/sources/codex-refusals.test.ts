@@ -56,7 +56,7 @@ describe("a message in place of an output", () => {
     ],
     ["Tool call blocked by PreToolUse hook", { kind: "refused", by: "hook", name: "PreToolUse" }],
     ["user rejected MCP tool call", { kind: "refused", by: "person", reason: "user rejected MCP tool call" }],
-  ])("tells who refused or stopped the call: %s", (text, outcome) => {
+  ])("names who refused or stopped the call: %s", (text, outcome) => {
     expect(answered(text)).toEqual(["aborted", outcome]);
     expect(results(output(text))).toEqual([["aborted", outcome]]);
     expect(answered(JSON.stringify({ output: text, metadata: {} }))).toEqual(["aborted", outcome]);
@@ -74,7 +74,7 @@ describe("a message in place of an output", () => {
     "exec_command failed for `x`: No such file or directory",
     "error: `rm` rejected: blocked by policy",
     "apply_patch verification failed: Failed to find expected lines",
-  ])("is a failure where it tells of one: %s", (text) => {
+  ])("is a failure if it reports one: %s", (text) => {
     expect(answered(text)).toEqual(["error", undefined]);
   });
 

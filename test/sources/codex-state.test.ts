@@ -107,12 +107,12 @@ describe("the state of a Codex session fits into a checkpoint", () => {
     },
     { name: "turns", lines: times(700, (n) => [turn(n), user(`Go ${n}`), says("Done")]).flat() },
     {
-      name: "prompts in a row",
+      name: "consecutive prompts",
       lines: times(600, (n) => event("user_message", { message: `${n} ${LONG}` })),
     },
-    { name: "texts of one turn", lines: times(600, (n) => says(`${n} ${LONG}`)) },
+    { name: "texts in one turn", lines: times(600, (n) => says(`${n} ${LONG}`)) },
     {
-      name: "plans of one turn",
+      name: "plans in one turn",
       lines: times(600, (n) => completed("Plan", { id: LONG, text: `${n} ${LONG}` })),
     },
     {
@@ -127,7 +127,7 @@ describe("the state of a Codex session fits into a checkpoint", () => {
       ]).flat(),
     },
     {
-      name: "names of the session",
+      name: "session names",
       lines: times(200, (n) => event("thread_name_updated", { thread_name: `${n} ${LONG}` })),
     },
     {
@@ -336,7 +336,7 @@ function* scaled(folder: string, total: number): Generator<Uint8Array> {
   }
 }
 
-describe.skipIf(!corpus)("the longest sessions that are there (skipped without the shared data)", () => {
+describe.skipIf(!corpus)("the longest available sessions (skipped without the shared data)", () => {
   it("scaled to 100 MB, fit into a checkpoint at every point", () => {
     const reader = codex.createReader({ path: PATH });
     let largest = 0;

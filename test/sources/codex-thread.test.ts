@@ -1049,7 +1049,7 @@ describe("steps", () => {
   });
 
   it.each([undefined, "legacy", "paginated", "of tomorrow"])(
-    "are the same whatever the head says that the history is: %s",
+    "do not depend on the history mode in the head: %s",
     (history_mode) => {
       const usage = { input_tokens: 5, output_tokens: 3, total_tokens: 8 };
       const turn = (...counted: object[]) => [
@@ -1207,7 +1207,7 @@ describe("a file that is read from a later position", () => {
     };
   }
 
-  it("has the turns of a whole reading, and new steps in the turn where it begins", () => {
+  it("has the turns of a full read, and new steps in the turn in which it begins", () => {
     const all = idsFrom(0);
     const pieces = [5, 8].map((from) => idsFrom(from));
     expect(pieces.map(({ turns }) => turns)).toEqual([all.turns, all.turns]);
@@ -1219,7 +1219,7 @@ describe("a file that is read from a later position", () => {
   });
 
   it.each(["task_started", "turn_started"])(
-    "has the steps of the whole where a turn begins with it: %s",
+    "has the same steps as a full read if it begins with a turn: %s",
     (type) => {
       const lines = [
         meta(),
@@ -1243,8 +1243,8 @@ describe("a file that is read from a later position", () => {
 
   it.each([
     ["is named before", 5],
-    ["is named by its end alone", 6],
-  ])("creates no call for an earlier command that ends after its turn, which %s", (_, from) => {
+    ["is named only by its end", 6],
+  ])("creates no call for an earlier command that ends after its turn and %s", (_, from) => {
     const late = event("item_completed", { turn_id: "1", item: { type: "CommandExecution", id: "a" } });
     const one = [meta(), ...turn("1", "a", "b")];
     const two = [...one, ...turn("2", "e").slice(0, -1)];

@@ -66,7 +66,7 @@ const event = (payload: Record<string, unknown>) => ({ type: "event_msg", payloa
 
 describe("a Codex file", () => {
   test.each(names)(
-    "gives the same frames wherever it is cut: %s",
+    "returns the same frames for all chunk boundaries: %s",
     (name) => {
       const bytes = bytesOf(name);
       const whole = JSON.stringify(read(name));
@@ -87,7 +87,7 @@ describe("a Codex file", () => {
     expect(readPieces(pathOf(name), pieces)).toEqual(read(name));
   });
 
-  test.each(names)("accounts for every line, and shows each that counts as shown: %s", (name) => {
+  test.each(names)("accounts for every line, and every shown line has a part: %s", (name) => {
     const records = read(name);
     expect(ofFile(records).map(({ place }) => place.line)).toEqual(
       linesOf(bytesOf(name)).map((_, index) => index + 1),
@@ -101,7 +101,7 @@ describe("a Codex file", () => {
     expect(placed).toEqual(placed.toSorted((left, right) => left - right));
   });
 
-  test.each(names)("is the same when it is settled after every line: %s", (name) => {
+  test.each(names)("is the same with a settle after every line: %s", (name) => {
     // A note of the agent's that only the next line tells from a prompt is the one thing that may differ.
     const settled = partsOf(fold(readPieces(pathOf(name), linesOf(bytesOf(name)), true)));
     const told = (parts: TranscriptPart[]) =>
@@ -111,11 +111,11 @@ describe("a Codex file", () => {
     expect(told(settled)).toEqual(told(partsIn(name)));
   });
 
-  test.each(names)("is recognised by its first bytes: %s", (name) => {
+  test.each(names)("is recognized by its first bytes: %s", (name) => {
     expect(codex.detect(bytesOf(name).subarray(0, 200))).toBe(true);
   });
 
-  test.each(names)("returns frames that fit their schema and order: %s", (name) => {
+  test.each(names)("returns valid frames in a valid order: %s", (name) => {
     expect(violationsOf(read(name))).toEqual([]);
     for (const { frames } of read(name)) {
       for (const each of frames) expect(frameSchema.safeParse(each).error).toBeUndefined();
@@ -301,7 +301,7 @@ describe("turns of 0.144", () => {
 });
 
 describe("copied history", () => {
-  test.each(["fork-0142.jsonl", "fork-without-ids.jsonl"])("is one note, and costs nothing: %s", (name) => {
+  test.each(["fork-0142.jsonl", "fork-without-ids.jsonl"])("is one note without cost: %s", (name) => {
     const transcript = transcriptOf(name);
     const parts = partsOf(transcript);
     expect(orderOf(transcript)).toBe("U x");

@@ -46,7 +46,7 @@ const files = roots.flatMap((root) => {
 const corpus = sharedData("corpus") ?? "";
 
 describe.skipIf(!sharedData())(
-  "every Claude Code session that is there (skipped without the shared data)",
+  "every available Claude Code session (skipped without the shared data)",
   () => {
     it.each(files.map((file) => [relative(corpus, file), file]))("%s", (_name, file) => {
       const bytes = readFileSync(file);
@@ -108,7 +108,7 @@ describe.skipIf(!sharedData())(
       expect(violations).toEqual([]);
     });
 
-    it("reads the same in chunks of 1,000 bytes as whole, with a settle after each", () => {
+    it("is the same in chunks of 1,000 bytes with a settle after each", () => {
       for (const file of files) {
         const bytes = readFileSync(file);
         const reader = claudeCode.createReader({ path: file });
@@ -216,7 +216,7 @@ describe.skipIf(!sharedData())("recorded sessions (skipped without the shared da
     },
   );
 
-  it("calls only the two real rewinds rewinds", () => {
+  it("reports only the two real rewinds as rewinds", () => {
     const rewound = files.filter((file) =>
       readWhole(file).some(({ frames }) => frames.some(({ type }) => type === "turn.retract")),
     );
@@ -278,27 +278,24 @@ function growthSeries(): [string, string[]][] {
 }
 
 describe.skipIf(!sharedData())("growing sessions (skipped without the shared data)", () => {
-  it.each(growthSeries())(
-    "%s: followed step by step it ends in the same parts as read at once",
-    (_name, steps) => {
-      const path = steps.at(-1) ?? "";
-      const follower = claudeCode.createReader({ path });
-      const records: ReadRecord[] = [];
-      let size = 0;
-      for (const step of steps) {
-        const bytes = readFileSync(step);
-        records.push(...follower.push(bytes.subarray(size)), ...follower.settle());
-        size = bytes.length;
-      }
-      records.push(...follower.close());
-      const followed = fold(records);
-      const whole = fold(readWhole(path));
-      expect([...followed.keys()]).toEqual([...whole.keys()]);
-      for (const [id, transcript] of whole) {
-        expect(partsOf(followed.get(id) ?? emptyTranscript(id))).toEqual(partsOf(transcript));
-      }
-    },
-  );
+  it.each(growthSeries())("%s: has the same parts whether it is followed or read at once", (_name, steps) => {
+    const path = steps.at(-1) ?? "";
+    const follower = claudeCode.createReader({ path });
+    const records: ReadRecord[] = [];
+    let size = 0;
+    for (const step of steps) {
+      const bytes = readFileSync(step);
+      records.push(...follower.push(bytes.subarray(size)), ...follower.settle());
+      size = bytes.length;
+    }
+    records.push(...follower.close());
+    const followed = fold(records);
+    const whole = fold(readWhole(path));
+    expect([...followed.keys()]).toEqual([...whole.keys()]);
+    for (const [id, transcript] of whole) {
+      expect(partsOf(followed.get(id) ?? emptyTranscript(id))).toEqual(partsOf(transcript));
+    }
+  });
 });
 
 // --- Lines made to break readers --------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ const files = [
 ].map((path) => ({ name: path.slice((corpus ?? "").length + 1), path }));
 
 describe.skipIf(!corpus)("every real Codex file (skipped without the shared data)", () => {
-  test.each(files)("is accounted for to the last line, in the file's order: $name", ({ path }) => {
+  test.each(files)("accounts for every line, in file order: $name", ({ path }) => {
     const bytes = readFile(path);
     expect(codex.detect(bytes.subarray(0, 65_536))).toBe(true);
     const records = readPieces(path, [bytes]);
@@ -63,7 +63,7 @@ describe.skipIf(!corpus)("every real Codex file (skipped without the shared data
     expect(transcript.gap).toBeUndefined();
   });
 
-  test.each(files)("is the same read line by line, and settled after each: $name", ({ path }) => {
+  test.each(files)("is the same line by line with a settle after each: $name", ({ path }) => {
     const bytes = readFile(path);
     const whole = readPieces(path, [bytes]);
     expect(readPieces(path, linesOf(bytes))).toEqual(whole);
@@ -89,7 +89,7 @@ describe.skipIf(!corpus)("every real Codex file (skipped without the shared data
     for (const [text, count] of shown) expect(count).toBeLessThanOrEqual(said.get(text) ?? 0);
   });
 
-  test.each(files)("gives frames that keep to their schema and order: $name", ({ path }) => {
+  test.each(files)("returns valid frames in a valid order: $name", ({ path }) => {
     const records = readPieces(path, [readFile(path)]);
     expect(violationsOf(records)).toEqual([]);
     for (const { frames } of records) {
@@ -153,7 +153,7 @@ describe.skipIf(!corpus)("the recorded Codex sessions (skipped without the share
     expect(order).toBe(intended);
   });
 
-  test("grow from snapshot to snapshot to the same parts as the last one read at once", () => {
+  test("have the same parts whether the snapshots are followed or the last one is read at once", () => {
     const folder = sharedData("corpus", "recorded", "growth-codex", "cx-multi");
     const snapshots = filesBelow(folder).map(readFile);
     const first = snapshots[0] ?? new Uint8Array();

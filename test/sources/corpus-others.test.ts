@@ -94,7 +94,7 @@ const files = (folder === undefined ? [] : readdirSync(folder))
   .map((name) => ({ name, path: join(folder ?? "", name) }));
 
 it.skipIf(folder === undefined)(
-  "every file of these agents is there (skipped without ../shared/corpus/other)",
+  "finds every file of these agents (skipped without ../shared/corpus/other)",
   () => {
     expect(files.map(({ name }) => name)).toEqual(Object.keys(COUNTS).map((name) => `${name}.jsonl`));
   },
@@ -107,11 +107,11 @@ describe.skipIf(folder === undefined).each(files)(
     const bytes = bytesOf(path);
     const format = formats.find((candidate) => candidate.detect(bytes.subarray(0, 65_536)));
 
-    it("is told by its content", () => {
+    it("is recognized by its content", () => {
       expect(name.startsWith(format?.id ?? "no agent")).toBe(true);
     });
 
-    it("accounts for every line, knows them all, and gives the same however it is cut", () => {
+    it("accounts for every line, recognizes all of them, and does not depend on chunk boundaries", () => {
       if (format === undefined) throw new Error(`No format reads ${name}`);
       const session = readSession(format, path, [bytes]);
       expectAccounted(session, text);
@@ -119,7 +119,7 @@ describe.skipIf(folder === undefined).each(files)(
       expectRead(format, bytes, [10, 999, 5_003, 9_001, 20_000]);
     });
 
-    it("shows prompts, thoughts, texts and calls in the order of an independent count, and every result with its call", () => {
+    it("shows prompts, thoughts, texts and calls in the order of an independent count, and pairs every result", () => {
       if (format === undefined) throw new Error(`No format reads ${name}`);
       const { parts } = readSession(format, path, [bytes]);
       const order = orderOf(parts)

@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const CHAT = "3b1d2e3f-4a5b-4c6d-8e7f-901234567890";
 
-it("reads a chat's database: messages in the order of its rows, and what comes later as it is written", () => {
+it("reads a chat's database: messages in row order, and appended ones as they are written", () => {
   const path = join(folder, "chats/abc", CHAT, "store.db");
   mkdirSync(join(path, ".."), { recursive: true });
   const database = new DatabaseSync(path);

@@ -53,7 +53,7 @@ function wordKeys(lines: readonly string[]): string[] {
   return [...keys];
 }
 
-it("has files of many agents", () => {
+it("covers many agents", () => {
   expect(new Set(files.map(({ format }) => format.id)).size).toBeGreaterThan(10);
 });
 
@@ -63,30 +63,30 @@ describe.each(files)("$name", ({ name, format, lines }) => {
   const expectLawful = (damaged: readonly string[]) =>
     expectRead(format, new TextEncoder().encode(`${damaged.join("\n")}\n`), []);
 
-  it("is read lawfully with every line three times", () => {
+  it("returns valid frames if every line occurs three times", () => {
     expectLawful(lines.flatMap((line) => [line, line, line]));
   });
 
-  it("is read lawfully with the session twice, and from its middle", () => {
+  it("returns valid frames if the session is repeated, or starts in its middle", () => {
     expectLawful([...lines, ...lines]);
     if (!isLog) expectLawful([...lines.slice(lines.length >> 1), ...lines]);
   });
 
-  it("is read lawfully glued to any other session of its agent", () => {
+  it("returns valid frames if joined to any other session of its agent", () => {
     for (const other of files)
       if (other.format === format) expectLawful([...lines, ...other.lines, ...lines]);
   });
 
-  it.skipIf(isLog)("is read lawfully backwards", () => {
+  it.skipIf(isLog)("returns valid frames in reverse line order", () => {
     expectLawful(lines.toReversed());
   });
 
-  it("is read lawfully without the ids of its first record", () => {
+  it("returns valid frames without the ids of its first record", () => {
     const [first = "", ...rest] = lines;
     expectLawful([changed(first, (text, key) => (/id$/i.test(key) ? null : text)), ...rest]);
   });
 
-  it("is read lawfully where a field holds the name of a member of all objects", () => {
+  it("returns valid frames if a field has the name of an Object.prototype member", () => {
     for (const word of wordKeys(lines))
       expectLawful(lines.map((line) => changed(line, (text, key) => (key === word ? "constructor" : text))));
   });

@@ -65,7 +65,7 @@ describe("ATIF trajectories", () => {
     arguments: args,
   });
 
-  it("shows 1.6: steps with thoughts, calls and what they observed, tokens without what a cache had counted twice", () => {
+  it("reads 1.6: steps with thoughts, calls and observations; cached tokens are not counted twice", () => {
     const { format, sessions } = sessionsOf("a.json", {
       schema_version: "ATIF-v1.6",
       session_id: "s-1",
@@ -103,7 +103,7 @@ describe("ATIF trajectories", () => {
     expect(results).toEqual(["A", "a.txt"]);
   });
 
-  it("makes each embedded trajectory of 1.7 a session, linked to the call that names it", () => {
+  it("makes a session of each embedded trajectory of 1.7, linked to the call that names it", () => {
     const child = (trajectory_id: string, more: object = {}) => ({
       trajectory_id,
       session_id: "s-2",
@@ -196,7 +196,7 @@ describe("SWE-agent trajectories", () => {
     expect(sessions[0]?.statuses).toBe("completed");
   });
 
-  it("names an action that is no call by what it is, and says how a run failed", () => {
+  it("shows an action without a call as a command, and reports how a run failed", () => {
     const { sessions } = sessionsOf("y.traj", {
       trajectory: [
         { action: "find_file a.py", observation: "none", response: "DISCUSSION\nlook", thought: "look" },
@@ -256,7 +256,7 @@ describe("lists of chat messages", () => {
 
   it.each([
     ["a list", "list.json", chat, ["[context] U T c:add | x"]],
-    ["an object that holds one", "messages.json", { id: 1, messages: chat }, ["[context] U T c:add | x"]],
+    ["an object with a list", "messages.json", { id: 1, messages: chat }, ["[context] U T c:add | x"]],
     [
       "several in one document",
       "several.json",
@@ -270,7 +270,7 @@ describe("lists of chat messages", () => {
     expect(sessions.every(({ statuses }) => statuses === "completed")).toBe(true);
   });
 
-  it("shows what the agent put around a prompt apart from it, so that the title is the person's", () => {
+  it("separates the agent's additions from a prompt, so that the title has only the person's text", () => {
     const content = [
       { type: "text", text: "<system-reminder>\nToday is Monday.\n</system-reminder>" },
       { type: "text", text: "Which tide is next?" },
@@ -282,7 +282,7 @@ describe("lists of chat messages", () => {
     expect(sessions.map(({ order }) => order)).toEqual(["[context] U x"]);
   });
 
-  it("reads lines that hold a conversation each, and lines that are messages", () => {
+  it("reads lines that each contain a conversation, and lines that are messages", () => {
     const several = read(
       "data.jsonl",
       `${JSON.stringify(sharegpt)}\n${JSON.stringify({ messages: chat })}\n`,
@@ -335,7 +335,7 @@ describe("Inspect evaluation logs", () => {
     },
   });
 
-  it("makes each sample a session: every message once, the tokens of each call, scores at the end", () => {
+  it("makes a session of each sample: every message once, tokens of each call, scores at the end", () => {
     const { format, sessions } = sessionsOf("log.json", {
       version: 2,
       status: "success",

@@ -113,7 +113,7 @@ const recordReaderOf = (format: Format): RecordReader<unknown> | undefined =>
   // `recordLinesFormat` keeps the reader of every format that it creates.
   "reader" in format ? (format.reader as RecordReader<unknown>) : undefined;
 
-it("every source has a session among the fixtures", () => {
+it("the fixtures have a session of every source", () => {
   const known = new Set(sourceFixtures.map(({ format }) => format.id));
   expect(formats.map(({ id }) => id).filter((id) => !known.has(id))).toEqual([]);
 });
@@ -137,7 +137,7 @@ describe.each(sourceFixtures)("$name", (fixture) => {
     expect(violations).toEqual([]);
   });
 
-  it("is the same byte by byte, and cut in two before and after every line", () => {
+  it("is the same byte by byte, and split in two before and after every line", () => {
     const wanted = json(whole);
     expect(json(read(fixture, ...Array.from(bytes, (byte) => Uint8Array.of(byte)))) === wanted).toBe(true);
     const borders = Array.from(bytes).flatMap((byte, at) => (byte === 10 ? [at, at + 1] : []));
@@ -146,7 +146,7 @@ describe.each(sourceFixtures)("$name", (fixture) => {
       expect(json(read(fixture, bytes.subarray(0, at), bytes.subarray(at))) === wanted).toBe(true);
   });
 
-  it("is the same when its reader looks for a complete last line after every piece", () => {
+  it("is the same with a settle after every chunk", () => {
     const reader = format.createReader({ path });
     const records = lines.flatMap((line) => [
       ...reader.push(encode(line)),
@@ -159,7 +159,7 @@ describe.each(sourceFixtures)("$name", (fixture) => {
     expect(records.length).toBeGreaterThanOrEqual(lines.length);
   });
 
-  it("has figures of `--accounting` that add up to its lines", async () => {
+  it("has `--accounting` figures that add up to its lines", async () => {
     const written: string[] = [];
     const status = await show({
       files: [path],
@@ -183,7 +183,7 @@ describe.each(sourceFixtures)("$name", (fixture) => {
     expect(sum.reduce((one = 0, other = 0) => one + other, 0)).toBe(lines.length);
   });
 
-  it("shows a record that is not known, wherever it is", () => {
+  it("shows an unknown record at any position", () => {
     for (let at = 1; at <= lines.length; at += 1) {
       const with_odd = read(
         fixture,
@@ -198,7 +198,7 @@ describe.each(sourceFixtures)("$name", (fixture) => {
     }
   });
 
-  it("shows a damaged line where it is, and the rest as it was", () => {
+  it("shows a damaged line in its place, and the rest unchanged", () => {
     const content = contentOf(whole.parts);
     for (let at = 1; at <= lines.length; at += 1) {
       const damaged = read(fixture, joined([...lines.slice(0, at), "{damaged", ...lines.slice(at)]));
@@ -213,7 +213,7 @@ describe.each(sourceFixtures)("$name", (fixture) => {
     }
   });
 
-  it("shows a torn last line as unreadable, and what it becomes when the rest is written", () => {
+  it("shows a torn last line as unreadable, and the complete record once the rest is written", () => {
     const last = encode(lines.at(-1) ?? "");
     const before = joined(lines.slice(0, -1));
     const at = Math.floor(last.length / 2);
@@ -228,7 +228,7 @@ describe.each(sourceFixtures)("$name", (fixture) => {
   });
 
   const reader = recordReaderOf(format);
-  it.runIf(reader !== undefined)("goes on from its state as JSON after any record, and after any end", () => {
+  it.runIf(reader !== undefined)("resumes from its JSON state after any record, and after any end", () => {
     if (reader === undefined) return;
     const kept = reader.initialState({ path, isInside: false });
     let saved: unknown = structuredClone(kept);

@@ -10,7 +10,7 @@ import { closed, look, openStore } from "./store-reading.ts";
 const folder = mkdtempSync(join(tmpdir(), "verbatim-goose-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it("reads a session's rows, what comes later as it is written, and a compacted conversation once", () => {
+it("reads a session's rows, appended ones as they are written, and a compacted conversation once", () => {
   const path = join(folder, "goose/sessions/sessions.db");
   mkdirSync(join(path, ".."), { recursive: true });
   const database = new DatabaseSync(path);

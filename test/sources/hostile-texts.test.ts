@@ -43,7 +43,7 @@ function textsOf(parts: readonly TranscriptPart[]): Set<string> {
 const kindsOf = (parts: readonly TranscriptPart[]): string => orderOf(parts).replaceAll(/[!?-](?= |$)/g, "");
 
 it.each(sourceFixtures)(
-  "$name: takes hostile values in any field, and shows those that are text",
+  "$name: accepts hostile values in any field, and shows those that are text",
   (fixture) => {
     const { format, path, lines } = fixture;
     const read = (changed: readonly string[]) => readSession(format, path, [joined(changed)]);

@@ -241,7 +241,7 @@ describe.each(files)("$path", ({ format, reader, path, order, statuses }) => {
   const bytes = bytesOf(fixture(path));
   const session = readSession(format, fixture(path), [bytes]);
 
-  it("is recognised by its content, before every other agent", () => {
+  it("is recognized by its content, before every other agent", () => {
     expect(formats.find((candidate) => candidate.detect(bytes))?.id).toBe(format.id);
     if (format.root !== undefined)
       expect(format.classify(`${format.root.folders[0]}/x/${path}`)).toBeDefined();
@@ -257,11 +257,11 @@ describe.each(files)("$path", ({ format, reader, path, order, statuses }) => {
     expectAccounted(session, readFileSync(fixture(path), "utf8"));
   });
 
-  it("gives the same frames however its bytes are cut", () => {
+  it("returns the same frames for all chunk boundaries", () => {
     expectRead(format, bytes, [1, 97, 1_003, 2_011, 4_001, 6_007]);
   });
 
-  it("lets hostile text through as text", () => {
+  it("passes hostile text through as text", () => {
     const lines = readFileSync(fixture(path), "utf8").trimEnd().split("\n");
     const hostile = lines.map((line) => JSON.stringify(poisoned(JSON.parse(line))));
     const read = readSession(format, fixture(path), [new TextEncoder().encode(`${hostile.join("\n")}\n`)]);
@@ -274,7 +274,7 @@ describe.each(files)("$path", ({ format, reader, path, order, statuses }) => {
     }
   });
 
-  it("goes on from its state as JSON, saved behind any record", () => {
+  it("resumes from its JSON state, saved after any record", () => {
     const lines = createLineReader();
     const records = lines
       .push(bytes)
@@ -295,11 +295,11 @@ describe.each(files)("$path", ({ format, reader, path, order, statuses }) => {
   });
 });
 
-describe("what the records say beyond their text", () => {
+describe("facts in records other than their text", () => {
   const partsOf = (format: Format, path: string, side?: string) =>
     readSession(format, fixture(path), [bytesOf(fixture(path))], side);
 
-  it("chooses the card of a result by what the tool does", () => {
+  it("chooses the card of a result by the kind of tool", () => {
     const extras = files.flatMap(({ format, path }) =>
       partsOf(format, path).parts.flatMap((part) =>
         part.type === "tool_result" ? [`${part.tool_name ?? "?"}: ${part.ui_extra?.type ?? "none"}`] : [],
@@ -381,14 +381,14 @@ describe("what the records say beyond their text", () => {
     ]);
   });
 
-  it("counts the tokens of each step once, and those of a compaction beside them", () => {
+  it("counts the tokens of each step once, and those of a compaction separately", () => {
     const [transcript] = partsOf(kimi, `${KIMI}/main/wire.jsonl`).transcripts;
     expect(transcript?.usage).toEqual({ input: 410, output: 55, cache_read: 200, cache_write: 0 });
     const [other] = partsOf(iflow, "iflow/session-9d8c7b6a-5f4e-4d3c-8b2a-190817263544.jsonl").transcripts;
     expect(other?.usage).toEqual({ input: 90, output: 9 });
   });
 
-  it("takes title, folder and model from the file beside the session", () => {
+  it("reads title, folder and model from the side file", () => {
     const session = partsOf(
       grok,
       `${GROK}/chat_history.jsonl`,
@@ -405,7 +405,7 @@ describe("what the records say beyond their text", () => {
     });
   });
 
-  it("links the runs of sub-agents to the calls that started them, or to their parent where no record names the call", () => {
+  it("links sub-agent runs to the calls that started them, or to their parent if no record names the call", () => {
     const linked = (...of: [Format, string][]) =>
       linkRuns(of.flatMap(([format, path]) => partsOf(format, path).facts));
     expect(
@@ -433,7 +433,7 @@ describe("what the records say beyond their text", () => {
     expect(runs).toMatchObject([{ parent_session_id: "7b1d2e3f-4a5b-4c6d-8e7f-901234567890" }]);
   });
 
-  it("tells two calls apart that have the same id, and gives each its own result", () => {
+  it("distinguishes two calls with the same id, and pairs each with its own result", () => {
     const say = (role: string, content: unknown) => ({ role, message: { content } });
     const { told } = accountOf(cursor, "agent-transcripts/x.jsonl", [
       say("user", [{ type: "text", text: "Twice" }]),

@@ -123,14 +123,14 @@ describe("createLineReader", () => {
     expect(errors(records)).toEqual([]);
   });
 
-  it("shows a run of NUL bytes as a record of its own, on its own line or before a record", () => {
+  it("shows a run of NUL bytes as a separate record, on its own line or before a record", () => {
     const records = read(`{"a":1}\n${"\0".repeat(512)}\n${"\0".repeat(3)}{"b":2}\n`);
     expect(errors(records)).toEqual(["512 NUL bytes", "3 NUL bytes"]);
     expect(values(records)).toEqual([{ a: 1 }, { b: 2 }]);
     expect(records.at(-1)?.place).toEqual({ line: 3, byte: 524, length: 7 });
   });
 
-  it("finds the record that was joined to a torn one, wherever that one was cut", () => {
+  it("finds the record that was joined to a torn one, wherever that one was torn", () => {
     const torn = '{"type":"user","message":{"content":[{"text":"a \\"b\\" }"},{"n":[1,2,{"deep":{}}]}]}}';
     const next = '{"type":"assistant","list":[{"x":"}{"}]}';
     for (let length = 1; length < torn.length; length += 1) {
@@ -279,7 +279,7 @@ describe("createLineReader", () => {
   const told = (records: LineRecord[]): unknown[] =>
     records.map((r) => (r.blank ? "blank" : (r.value ?? `${r.text} (${r.error?.split(":")[0]})`)));
 
-  it("finds the records before a torn one, wherever that one was cut", () => {
+  it("finds the records before a torn one, wherever that one was torn", () => {
     const whole = ['{"a":"}{"}', '{"b":"\\"{"}', '{"c":{"d":[{}]},"e":"\\\\"}'];
     const torn = '{"type":"user","text":"a \\"b\\" }","n":[1,{"m":"{"}]}';
     for (let length = 1; length < torn.length; length += 1) {
@@ -446,7 +446,7 @@ describe("createLineReader", () => {
     expect(errors(reader.push(bytes('\ufeff{"a":1}\n')))).toHaveLength(1);
   });
 
-  it("continues after the end that was read", () => {
+  it("continues after the end of an earlier read", () => {
     const reader = createLineReader();
     expect(told(reader.push(bytes('{"a":1}')))).toEqual([]);
     expect(told(reader.close())).toEqual([{ a: 1 }]);
@@ -518,7 +518,7 @@ describe("createLineReader", () => {
       expect(errors(reader.close())).toHaveLength(1);
     });
 
-    it("returns the same records as a whole reading, wherever it is called", () => {
+    it("returns the same records as a full read, wherever it is called", () => {
       const data = bytes(
         '{"a":"é"}\n{"b":1}{"c":2}\r\n\n{"d":3}\n\0\0{"e":{"f":[{}]}}\n\0x{"g":7}\n{"h":{"i":[{}]}}',
       );

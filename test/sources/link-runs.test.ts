@@ -17,7 +17,7 @@ function session(session_id: string, calls: Call[], run?: Partial<Run>, group = 
 const call = (tool_call_id: string, more: Partial<Call> = {}): Call => ({ tool_call_id, at: 50, ...more });
 
 describe("linkRuns", () => {
-  it("trusts the call's id before the agent's key before the prompt", () => {
+  it("prefers the call's id to the agent's key, and the key to the prompt", () => {
     const facts = [
       session("top", [
         call("by prompt", { prompt: "Do it" }),
@@ -35,7 +35,7 @@ describe("linkRuns", () => {
     ]);
   });
 
-  it("gives runs of the same prompt to its calls in their order, each call once, none to a later call", () => {
+  it("matches runs with the same prompt to calls in order, each call once, and never to a later call", () => {
     const facts = [
       session("top", [
         call("second", { prompt: "p", at: 2_000 }),
@@ -74,7 +74,7 @@ describe("linkRuns", () => {
     expect(linkRuns(facts).map((link) => link.tool_call_id)).toEqual(["t1", "t1"]);
   });
 
-  it("does not link across groups, but for a teammate, whose name says its team", () => {
+  it("does not link across groups, except for a teammate whose name contains its team", () => {
     const facts = [
       session("top", [call("t1", { agent_key: "a", prompt: "p" }), call("t2", { agent_key: "bob@team" })]),
       session("stranger", [], { agent_key: "a", tool_call_id: "t1", prompt: "p" }, "elsewhere"),
@@ -86,7 +86,7 @@ describe("linkRuns", () => {
     ]);
   });
 
-  it("keeps a run without a call with the parent that it knows, and one that knows none with its group", () => {
+  it("links a run without a call to its known parent, otherwise to its group", () => {
     const facts = [
       session("known", [], { parent_session_id: "middle" }),
       session("unknown", [], {}),
@@ -98,7 +98,7 @@ describe("linkRuns", () => {
     ]);
   });
 
-  it("never makes two runs each other's parent, nor a run its own", () => {
+  it("never makes two runs each other's parents, or a run its own parent", () => {
     const facts = [
       session("a", [call("1")], { tool_call_id: "2" }),
       session("b", [call("2")], { tool_call_id: "1" }),
@@ -114,7 +114,7 @@ describe("linkRuns", () => {
   const linked = (facts: SessionLinkFacts[]) =>
     linkRuns(facts).map((link) => [link.session_id, link.parent_session_id, link.tool_call_id]);
 
-  it("takes the first of calls with the same id or name, and its own group's", () => {
+  it("uses the first of several calls with the same id or name, in the run's own group", () => {
     expect(
       linked([
         session("other", [call("t1", { agent_key: "a" })], undefined, "elsewhere"),
@@ -129,7 +129,7 @@ describe("linkRuns", () => {
     ]);
   });
 
-  it("looks for the call by its name where its id is not there, and by the prompt where that is not either", () => {
+  it("finds the call by name if its id is missing, and by prompt if the name is missing too", () => {
     const top = session("top", [call("t1", { agent_key: "a" }), call("t2", { prompt: "p" })]);
     expect(linked([top, session("run", [], { tool_call_id: "gone", agent_key: "a" })])).toEqual([
       ["run", "top", "t1"],
@@ -142,7 +142,7 @@ describe("linkRuns", () => {
     ]);
   });
 
-  it("gives a prompt to the earliest free call, that was made at most two seconds after the run began", () => {
+  it("matches a prompt to the earliest free call made at most two seconds after the run began", () => {
     const top = (...calls: Call[]) => session("top", calls);
     const run = (at: number, more: Partial<Run> = {}) => session("run", [], { prompt: "p", at, ...more });
     const asked = (at: number, name = "t") => call(name, { prompt: "p", at });
@@ -169,7 +169,7 @@ describe("linkRuns", () => {
     ]);
   });
 
-  it("gives prompts in the order in which runs began, whatever the order of their files", () => {
+  it("matches prompts in the order in which runs began, whatever the order of their files", () => {
     const calls = [500, 600, 700].map((at) => call(`t${at}`, { prompt: "p", at }));
     const run = (name: string, at: number) => session(name, [], { prompt: "p", at });
     expect(linked([session("top", calls), run("c", 1_300), run("a", 1_100), run("b", 1_200)])).toEqual([
@@ -179,7 +179,7 @@ describe("linkRuns", () => {
     ]);
   });
 
-  it("finds a teammate by a name that says its team, and not by one that several calls have", () => {
+  it("finds a teammate by a name with its team, unless several calls have that name", () => {
     const top = (...names: string[]) =>
       session(
         "top",
@@ -193,7 +193,7 @@ describe("linkRuns", () => {
     expect(linked([top("bob"), plain])).toEqual([["bob", "bob's", undefined]]);
   });
 
-  it("does not take a run's own call for the one that started it, nor itself for its parent", () => {
+  it("does not link a run to its own call or to itself", () => {
     expect(linked([session("run", [call("t1", { agent_key: "k" })], { agent_key: "k" }, "run")])).toEqual([]);
     expect(linked([session("run", [], { parent_session_id: "run" })])).toEqual([["run", "top", undefined]]);
     // Three in a ring: the last one that is looked at stays with the group.

@@ -88,7 +88,7 @@ it.each([
     head: [JSON.stringify(meta())],
   },
 ])(
-  "many records of any two kinds take no square of the time that few take: $folder",
+  "reads many records of any two kinds in less than quadratic time: $folder",
   ({ folder, format, path, head }) => {
     const records = [...kindsIn(folder)];
     const random = seeded(1);

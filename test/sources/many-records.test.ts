@@ -24,7 +24,7 @@ const says = (count: number, text: (n: number) => string) => {
 
 it.each([
   {
-    name: "calls of one answer under one id, in Claude Code's files",
+    name: "calls of one answer with one id, in Claude Code's files",
     ...CLAUDE_CODE,
     lines(count: number) {
       const { user, assistant } = claude.writer();
@@ -37,7 +37,7 @@ it.each([
     made: (count: number) => ({ "message.tool_result": count }),
   },
   {
-    name: "calls of one answer under one id, in Codex's files",
+    name: "calls of one answer with one id, in Codex's files",
     ...CODEX,
     lines: (count: number) => [
       ...[rollout.meta(), rollout.user("Look")],
@@ -47,7 +47,7 @@ it.each([
     made: (count: number) => ({ "message.tool_result": count }),
   },
   {
-    name: "prompts in a row, in Codex's files",
+    name: "consecutive prompts, in Codex's files",
     ...CODEX,
     lines: (count: number) => [
       rollout.meta(),
@@ -56,7 +56,7 @@ it.each([
     made: (count: number) => ({ "user.message": count }),
   },
   {
-    name: "plans of one turn, in Codex's files",
+    name: "plans in one turn, in Codex's files",
     ...CODEX,
     lines: (count: number) => [
       ...[rollout.meta(), rollout.event("task_started", { turn_id: "t" }), rollout.user("Look")],
@@ -74,7 +74,7 @@ it.each([
     made: () => ({ "message.tool_result": 1 }),
   },
   {
-    name: "ends of commands under one id, the last one first",
+    name: "ends of commands with one id, in reverse order",
     ...CODEX,
     lines: (count: number) => [
       ...[rollout.meta(), rollout.user("Look")],
@@ -91,7 +91,7 @@ it.each([
     made: (count: number) => ({ "message.tool_result": count }),
   },
   {
-    name: "calls of one line, written with blanks between",
+    name: "calls in one line, separated by blanks",
     ...CLAUDE_CODE,
     lines(count: number) {
       const { user, assistant } = claude.writer();
@@ -104,19 +104,19 @@ it.each([
     made: (count: number) => ({ "message.tool_call": count }),
   },
   {
-    name: "texts of one line",
+    name: "texts in one line",
     ...CLAUDE_CODE,
     lines: (count: number) => says(count, String),
     made: (count: number) => ({ "message.part_end": count }),
   },
   {
-    name: "texts of one line that are equal",
+    name: "equal texts in one line",
     ...CLAUDE_CODE,
     lines: (count: number) => says(count, () => "So"),
     made: (count: number) => ({ "message.part_end": count }),
   },
   {
-    name: "interrupts of one line, with words between,",
+    name: "interrupts in one line, with text between them",
     ...CLAUDE_CODE,
     lines(count: number) {
       const { user } = claude.writer();
@@ -125,7 +125,7 @@ it.each([
     made: (count: number) => ({ interrupt: count / 2 }),
   },
   {
-    name: "prompts under one parent",
+    name: "prompts with one parent",
     ...CLAUDE_CODE,
     lines(count: number) {
       const { user } = claude.writer();
@@ -134,7 +134,7 @@ it.each([
     made: (count: number) => ({ "turn.retract": count - 1 }),
   },
   {
-    name: "equal prompts behind a compaction",
+    name: "equal prompts after a compaction",
     ...CLAUDE_CODE,
     lines(count: number) {
       const { user, line } = claude.writer();
@@ -145,7 +145,7 @@ it.each([
     },
     made: (count: number) => ({ "user.message": count }),
   },
-])("$name take no square of the time that one takes", ({ format, path, lines, made }) => {
+])("reads in less than quadratic time: $name", ({ format, path, lines, made }) => {
   /** Milliseconds of CPU: a machine that does other work too does not add to it. */
   const cpuOf = (count: number): number => {
     const bytes = new TextEncoder().encode(
@@ -170,7 +170,7 @@ it.each([
 // More than a call takes as arguments.
 const VERY_MANY = 150_000;
 it.each([CLAUDE_CODE, CODEX])(
-  "$format.id: very many records that come at once are read, on a line each and all on one",
+  "$format.id: reads very many records at once, on separate lines and on one line",
   ({ format, path }) => {
     for (const record of ['{"a":1}\n', '{"a":1}']) {
       const reader = format.createReader({ path });

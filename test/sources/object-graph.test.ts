@@ -13,7 +13,7 @@ class Counter {
 const graph = createObjectGraph({ Counter });
 const copyOf = (root: object): unknown => graph.fromJson(JSON.parse(JSON.stringify(graph.toJson(root))));
 
-it("copies any data, with the numbers that JSON does not have", () => {
+it("copies any data, including numbers that JSON cannot represent", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const root = JSON.parse(JSON.stringify({ value })) as object;
@@ -24,14 +24,14 @@ it("copies any data, with the numbers that JSON does not have", () => {
   expect(copyOf(numbers)).toEqual(numbers);
 });
 
-it("keeps names that mean something to JavaScript as names", () => {
+it("keeps member names with a meaning in JavaScript, such as __proto__", () => {
   const root = JSON.parse('{"__proto__":{"a":1},"constructor":2,"$":3}') as object;
   const copy = copyOf(root) as object;
   expect(JSON.stringify(copy)).toBe(JSON.stringify(root));
   expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
 });
 
-it("refers to one object wherever the original does, also to itself", () => {
+it("preserves shared references and cycles", () => {
   const shared = { name: "shared" };
   const recent = new Recent<string, object>(8);
   recent.set("key", shared);
@@ -44,7 +44,7 @@ it("refers to one object wherever the original does, also to itself", () => {
   expect(copy.recent.get("key")).toBe(copy.shared);
 });
 
-it("restores classes, and leaves out functions and absent members", () => {
+it("restores classes, and omits functions and undefined members", () => {
   const counter = new Counter();
   counter.next();
   const copy = copyOf({ counter, absent: undefined, call: () => 1 }) as { counter: Counter };
@@ -52,7 +52,7 @@ it("restores classes, and leaves out functions and absent members", () => {
   expect(copy.counter.next()).toBe(2);
 });
 
-it("restores what a bounded map remembers, in its order of forgetting", () => {
+it("restores the entries of a bounded map, in eviction order", () => {
   const steps = fc.array(fc.tuple(fc.nat(30), fc.oneof(fc.nat(3), fc.string())), { maxLength: 60 });
   fc.assert(
     fc.property(steps, fc.nat(60), (entries, at) => {
@@ -69,7 +69,7 @@ it("restores what a bounded map remembers, in its order of forgetting", () => {
   );
 });
 
-it("saves the newest entries, and remembers more of them in memory, but not all", () => {
+it("saves the newest entries, and keeps more of them in memory, but not all", () => {
   const recent = new Recent<number, true>(10);
   for (let key = 0; key < 10 * IN_MEMORY * 3; key += 1) recent.set(key, true);
   const known = (map: { has(key: number): boolean }) =>

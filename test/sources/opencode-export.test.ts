@@ -28,7 +28,7 @@ const message = (id: string, role: string, parts: object[], fields: object = {})
   parts: parts.map((part, at) => ({ id: `${id.replace("msg", "prt")}${at}`, messageID: id, ...part })),
 });
 
-it("opens what `opencode export` prints as the session itself", () => {
+it("reads the output of `opencode export` like the session itself", () => {
   const path = join(folder, "export.json");
   const state = {
     status: "completed",
@@ -59,7 +59,7 @@ it("opens what `opencode export` prints as the session itself", () => {
   expect([...transcript.turns].map((turn) => turn?.title)).toEqual(["Fix the table", "[redacted:text:1]"]);
 });
 
-it.each(['{"info":{"id":"x"}}', '{"messages":[]}', "[]", "{"])("leaves other documents alone: %s", (text) => {
+it.each(['{"info":{"id":"x"}}', '{"messages":[]}', "[]", "{"])("ignores other documents: %s", (text) => {
   const path = join(folder, "other.json");
   writeFileSync(path, text);
   expect(openCode.snapshots?.recognizes(openStore(path))).toBe(false);
@@ -74,7 +74,7 @@ const exported =
       );
 
 describe.skipIf(recorded === undefined)("recorded exports (skipped without the shared data)", () => {
-  it.each(exported)("%s has the parts of the database, in their order", (name) => {
+  it.each(exported)("%s has the parts of the database, in order", (name) => {
     const id = openCodeSessionId(/(ses_\w+)\.json$/.exec(name)?.[1] ?? "");
     const databases = readdirSync(recorded ?? "", { recursive: true, encoding: "utf8" }).filter((file) =>
       file.endsWith("opencode.db"),
@@ -226,7 +226,7 @@ function writtenStorage(): string {
   return storage;
 }
 
-it("shows the export of a written session as the session itself", () => {
+it("shows the export of a generated session like the session itself", () => {
   const storage = writtenStorage();
   const [exported, ...others] = exportsOfStorage(storage);
   if (exported === undefined || others.length > 0) throw new Error("There is one session");
@@ -252,6 +252,6 @@ function storedSessions(): { store: string; exported: Exported; name: string }[]
 
 describe.skipIf(corpus === undefined)("exports of stored sessions (skipped without the shared data)", () => {
   const stored = storedSessions();
-  it("are of several sessions", () => expect(stored.length).toBeGreaterThan(4));
-  it.each(stored)("shows $name as its store does", ({ exported, store }) => expectTheSame(exported, store));
+  it("cover several sessions", () => expect(stored.length).toBeGreaterThan(4));
+  it.each(stored)("shows $name like its store", ({ exported, store }) => expectTheSame(exported, store));
 });

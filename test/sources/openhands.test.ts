@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const CONVERSATION = "3f0a1c520d6e4a779a106b1f2c3d4e5f";
 
-it("reads a conversation's events in the order of their numbers, and what comes later as it is written", () => {
+it("reads a conversation's events in numeric order, and later ones as they are written", () => {
   const path = join(folder, "conversations", CONVERSATION);
   mkdirSync(join(path, "events"), { recursive: true });
   const state = {

@@ -65,7 +65,7 @@ const example = recordLinesFormat({
   reader: exampleReader,
 });
 
-it("reads each line as a record with its place, and tells the end", () => {
+it("reads each line as a record with its place, and reports the end", () => {
   const { told, parts, transcript } = accountOf(example, "s.jsonl", [
     { session: "one" },
     { prompt: "Hello", at: 5 },
@@ -83,7 +83,7 @@ it("reads each line as a record with its place, and tells the end", () => {
   expect([...transcript.turns].map((turn) => turn?.status)).toEqual(["completed"]);
 });
 
-it("shows damaged lines in their place, also before it is known whose session it is", () => {
+it("shows damaged lines in their place, even before the session's id is known", () => {
   const { told, parts } = accountOf(example, "s.jsonl", [
     "{torn",
     "",
@@ -101,7 +101,7 @@ it("shows damaged lines in their place, also before it is known whose session it
   expect(new Set(parts.map(({ session_id }) => session_id)).size).toBe(1);
 });
 
-it("shows a file without any record under an id that its path gives", () => {
+it("shows a file without records under an id derived from its path", () => {
   const { told, parts } = accountOf(example, "s.jsonl", ["nothing"]);
   expect(told).toEqual([expect.stringMatching(/^unreadable · unknown/)]);
   expect(parts[0]?.session_id).toBe(uuidFrom("example", "s.jsonl"));

@@ -26,7 +26,7 @@ const parse = (line: string) => {
   return parseLogLine(record);
 };
 
-it("writes what it reads back, on one line each", () => {
+it("writes each entry on one line, and reads it back", () => {
   const line = entryLine({
     key: "part:1",
     revision: "7",
@@ -56,7 +56,7 @@ it("writes what it reads back, on one line each", () => {
   expect(headerIn(new TextEncoder().encode('{"record_log":1}\n'))).toBeUndefined();
 });
 
-it("gives each session a file name of its own", () => {
+it("gives each session a unique file name", () => {
   expect(logName("ses_1")).toBe("ses_1.records.jsonl");
   const names = ["a/b", "a%2fb", "a_b", "..", "ä", "", "a\u0000b"].map(logName);
   expect(new Set(names).size).toBe(names.length);
@@ -66,7 +66,7 @@ it("gives each session a file name of its own", () => {
   }
 });
 
-it("tells new and changed records in their order, then what is gone, once", () => {
+it("reports new and changed records in order, then deleted ones, once", () => {
   const cursor: Cursor = new Map();
   const told = (records: SnapshotRecord[]) =>
     [...changesOf(sessionOf(records), cursor, digest)].map(({ key, text }) => `${key} ${text ?? "gone"}`);

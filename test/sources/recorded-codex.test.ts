@@ -125,7 +125,7 @@ function counted(words: readonly string[]): string {
 }
 
 describe.skipIf(folder === undefined)("the recorded Codex sessions (skipped without the shared data)", () => {
-  it.each(EXPECTED)("%s (%s) has each turn and call as its records say", (thread, _, turns, calls) => {
+  it.each(EXPECTED)("%s (%s) has each turn and call of its records", (thread, _, turns, calls) => {
     const records = readPieces(pathOf(thread), [readFile(pathOf(thread))]);
     const transcript = fold(records);
     expect(

@@ -59,7 +59,7 @@ function turnsOf(parts: readonly TranscriptPart[]): string[] {
 }
 
 it.skipIf(index === undefined)(
-  "all recorded sessions of these agents are there (skipped without ../shared)",
+  "finds all recorded sessions of these agents (skipped without ../shared)",
   () => {
     expect(
       recorded
@@ -78,17 +78,17 @@ describe.skipIf(index === undefined).each(recorded)(
     const [main] = session.transcripts;
     const parts = main === undefined ? [] : main.parts.slice().filter((part) => part !== undefined);
 
-    it("is recognised, by its place and by its content", () => {
+    it("is recognized by path and by content", () => {
       expect(format.classify(path)?.kind).toBe("session");
       expect(formats.find((candidate) => candidate.detect(bytes.subarray(0, 65_536)))?.id).toBe(format.id);
     });
 
-    it("accounts for every line, and knows them all", () => {
+    it("accounts for every line, and recognizes all of them", () => {
       expectAccounted(session, new TextDecoder().decode(bytes));
       expect(session.records.filter(({ disposition }) => /^un/.test(disposition.kind))).toEqual([]);
     });
 
-    it("shows what the model played, in its order, as far as the agent recorded it", () => {
+    it("shows what the model played, in order, as far as the agent recorded it", () => {
       const turns = turnsOf(parts);
       if (!/long: /.test(played)) {
         expect(turns).toEqual(keptOrder(played, format));
@@ -108,7 +108,7 @@ describe.skipIf(index === undefined).each(recorded)(
         if (part.type === "tool_result") expect(part.call_index).toBeDefined();
     });
 
-    it("is the same however its bytes are cut, and read as it grew", () => {
+    it("is the same for all chunk boundaries, and when followed as it grew", () => {
       expectRead(format, bytes, [1, 1_000, 5_001, 9_999]);
       const lines = new TextDecoder().decode(bytes).split(/(?<=\n)/);
       const grown = readSession(

@@ -114,7 +114,7 @@ function logOf(format: Format, store: string): string[] {
 describe.each(agents)("$format.id", ({ format, reader, store }) => {
   const lines = logOf(format, store);
 
-  it("accounts for every record, however the log is damaged and cut", () => {
+  it("accounts for every record of a damaged or split log", () => {
     const cuts = fc.array(fc.nat(20_000), { maxLength: 4 });
     fc.assert(
       fc.property(damages, cuts, fc.shuffledSubarray(lines.slice(1)), (damage, at, others) => {
@@ -125,7 +125,7 @@ describe.each(agents)("$format.id", ({ format, reader, store }) => {
     );
   });
 
-  it("goes on from its state as JSON, saved behind any record", () => {
+  it("resumes from its JSON state, saved after any record", () => {
     const read = (isSaved: boolean): unknown[] => {
       let state = reader.initialState({ path: "logs/a.records.jsonl", isInside: false });
       const records = createLineReader().push(new TextEncoder().encode(`${lines.join("\n")}\n`));

@@ -84,7 +84,7 @@ const conversation = [
 ];
 
 describe("a task of Roo Code", () => {
-  it("has both lists in the order of their times, and tokens without what a cache had", () => {
+  it("merges both lists by time, and counts tokens without cached ones", () => {
     const path = task(TASK, {
       ui_messages: said,
       api_conversation_history: conversation,
@@ -139,7 +139,7 @@ describe("a task of Roo Code", () => {
     expect(models).toEqual(["tide-1", "tide-1"]);
   });
 
-  it("has the tokens of a step also where they come after its answer", () => {
+  it("adds the tokens of a step even if they follow its answer", () => {
     const first = conversation.slice(0, 1);
     const path = task("late", { ui_messages: [request(1)], api_conversation_history: first });
     const sessions = look(rooCode, openStore(path));
@@ -156,7 +156,7 @@ describe("a task of Roo Code", () => {
     expect(transcript.usage).toEqual({ input: 7, output: 3 });
   });
 
-  it("reads calls that the model wrote as text, and gives each its result", () => {
+  it("reads calls that the model wrote as text, and pairs each with its result", () => {
     const path = task("written", {
       ui_messages: [say(0, "text", "List")],
       api_conversation_history: [
@@ -192,7 +192,7 @@ describe("a task of Roo Code", () => {
     expect([...transcript.turns].map((turn) => turn?.status)).toEqual(["completed"]);
   });
 
-  it("tells a stop, a failure and a summary where they happened", () => {
+  it("shows a stop, a failure and a summary in their places", () => {
     const path = task("stopped", {
       ui_messages: [
         request(1),
@@ -227,7 +227,7 @@ describe("a task of Roo Code", () => {
     expect([...transcript.turns].map((turn) => turn?.status)).toEqual(["failed", "interrupted"]);
   });
 
-  it("links a task that another one began to the call that did", () => {
+  it("links a task to the call of the task that started it", () => {
     const parent = task("11111111-1111-4111-8111-111111111111", {
       ui_messages: [say(0, "text", "Split it")],
       api_conversation_history: [
@@ -253,7 +253,7 @@ describe("a task of Roo Code", () => {
     ]);
   });
 
-  it("is shown from what the person saw where the conversation is lost, and not before it is written", () => {
+  it("is read from the shown messages if the conversation is lost, but not before it is written", () => {
     const path = task("alone", { ui_messages: [say(0, "text", "Fix it"), request(1)] });
     expect([...look(rooCode, openStore(path)).values()]).toEqual([]);
     task("alone", {
@@ -275,7 +275,7 @@ describe("a task of Roo Code", () => {
     expect([...transcript.turns].map((turn) => turn?.status)).toEqual(["completed"]);
   });
 
-  it("marks what was taken back, and shows what came in its place", () => {
+  it("marks retracted messages, and shows their replacements", () => {
     const first = [message(0, "user", "One"), message(1, "assistant", [text("1")])];
     const path = task("back", {
       ui_messages: [say(0, "text", "One")],
@@ -299,7 +299,7 @@ describe("a task of Roo Code", () => {
 });
 
 describe("a task of Cline's extension", () => {
-  it("has the tokens of each answer where its messages have no times", () => {
+  it("has the tokens of each answer if its messages have no times", () => {
     const path = join(folder, "saoudrizwan.claude-dev/tasks/1767261600000");
     mkdirSync(path, { recursive: true });
     const request_text = (tokensIn: number) => ({ request: "…", tokensIn, tokensOut: 1, cacheReads: 90 });
@@ -336,7 +336,7 @@ describe("a task of Cline's extension", () => {
   });
 });
 
-it("is known by its files' names and their content, and nothing else is taken for it", () => {
+it("is recognized by file names and content, unlike any other document", () => {
   expect(rooCode.snapshots?.storeOf("x/tasks/1/ui_messages.json")).toBe("x/tasks/1");
   expect(rooCode.snapshots?.storeOf("x/tasks/1/checkpoints/package.json")).toBeUndefined();
   const detected = (value: unknown) =>

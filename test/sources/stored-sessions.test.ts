@@ -99,7 +99,7 @@ const partsOf = (transcript: Transcript): TranscriptPart[] =>
 describe.skipIf(!corpus)(
   "every real session of opencode and Gemini CLI (skipped without the shared data)",
   () => {
-    it.each(sessions)("is accounted for to the last record: $name", (session) => {
+    it.each(sessions)("accounts for every record: $name", (session) => {
       const bytes = bytesOf(session);
       expect(session.format.detect(bytes.subarray(0, 65_536))).toBe(true);
       const records = readAll(session, [bytes]);
@@ -117,7 +117,7 @@ describe.skipIf(!corpus)(
       expect(parts.filter((part) => part.type === "unknown")).toEqual([]);
     });
 
-    it.each(sessions)("is the same however it is cut: $name", (session) => {
+    it.each(sessions)("is the same for all chunk boundaries: $name", (session) => {
       const bytes = bytesOf(session);
       const whole = JSON.stringify(readAll(session, [bytes]));
       for (let part = 1; part < 12; part += 1) {
@@ -128,7 +128,7 @@ describe.skipIf(!corpus)(
       }
     });
 
-    it.each(sessions)("shows what is damaged, unknown or torn, and the rest as it is: $name", (session) => {
+    it.each(sessions)("shows damaged, unknown and torn records, and the rest unchanged: $name", (session) => {
       const text = new TextDecoder().decode(bytesOf(session));
       const lines = text.trimEnd().split("\n");
       const middle = Math.max(2, Math.floor(lines.length / 2));
@@ -173,8 +173,8 @@ function resumed<State>(
   return read;
 }
 
-describe.skipIf(!corpus)("reading that is stopped and goes on (skipped without the shared data)", () => {
-  it.each(sessions)("gives the same frames: $name", (session) => {
+describe.skipIf(!corpus)("interrupted and resumed reading (skipped without the shared data)", () => {
+  it.each(sessions)("returns the same frames: $name", (session) => {
     const bytes = bytesOf(session);
     const whole = readAll(session, [bytes]).filter(({ place }) => place.length > 0);
     const frames = whole.map((record) => record.frames);
@@ -239,7 +239,7 @@ describe.skipIf(!corpus)("the order that the model played (skipped without the s
     expect(turns.length).toBeGreaterThan(15);
     expect(turns.filter(({ scenario }) => !known.has(scenario) && !scenario.includes("-child-"))).toEqual([]);
   });
-  it.each(told)("is the order of the parts: $scenario in $name", ({ scenario, status, steps }) => {
+  it.each(told)("equals the order of the parts: $scenario in $name", ({ scenario, status, steps }) => {
     const wanted = known.get(scenario) ?? [];
     if (scenario.endsWith("-long")) {
       expect(steps.slice(0, 3)).toEqual(wanted.slice(0, 3));
@@ -255,7 +255,7 @@ describe.skipIf(!corpus)("the order that the model played (skipped without the s
     // Stopped on its way: nothing but what was played, as far as it came. A call that was cancelled is a message of its own.
     else expect(said.join(" ").startsWith(steps.join(" "))).toBe(true);
   });
-  it("leads from calls to the runs that they started", () => {
+  it("links calls to the runs that they started", () => {
     for (const format of [openCode, geminiCli]) {
       const facts = sessions
         .filter((session) => session.format === format)
@@ -278,7 +278,7 @@ const shape = (transcript: Transcript) =>
   partsOf(transcript).map(({ type, id, retracted }) => `${type} ${id} ${retracted ?? ""}`);
 
 describe.skipIf(!corpus)("a document that grows (skipped without the shared data)", () => {
-  it("is the same followed as read at once", () => {
+  it("is the same whether it is followed or read at once", () => {
     const steps = below(sharedData("corpus", "gemini-cli", "growth"), ".json");
     expect(steps).toHaveLength(3);
     const snapshots = geminiCli.snapshots;
@@ -302,7 +302,7 @@ describe.skipIf(!corpus)("a document that grows (skipped without the shared data
   });
 });
 
-it("logs of a document of 5 MB that is rewritten 200 times no more than what changed", () => {
+it("logs only the changes of a document of 5 MB that is rewritten 200 times", () => {
   const { snapshots } = geminiCli;
   if (snapshots === undefined) throw new Error("no snapshots");
   const messages: object[] = Array.from({ length: 500 }, (_, n) => ({
@@ -331,7 +331,7 @@ it("logs of a document of 5 MB that is rewritten 200 times no more than what cha
   expect(parts.filter((part) => part.type === "text")).toHaveLength(350);
 }, 120_000);
 
-it("a sub-agent of Gemini CLI that handed its result over has completed", () => {
+it("a sub-agent of Gemini CLI that returned its result has completed", () => {
   const at = "2026-11-20T23:39:06.836Z";
   const call = (status: string) => ({
     ...{ id: "m2", timestamp: at, type: "gemini", content: "", model: "m" },

@@ -4,7 +4,7 @@ import type { ArchiveWriter } from "./archive-writer.ts";
 
 /** Bytes per read. */
 const BLOCK = 256 * 1024;
-/** Bytes of a file that are copied before other work on the file gets a turn. */
+/** Bytes of a file that are copied before other work on the file can run. */
 const TURN = 4 * 1024 * 1024;
 
 /** What the backfill needs to know about a session file. */
@@ -21,16 +21,19 @@ interface BackfillFile {
 /** Completes archives that lack bytes, and removes duplicates. */
 interface ArchiveBackfill<Entry> {
   add(entry: Entry): void;
-  /** No session uses the content archived under this file id. It is removed once the file's own archive begins with all of it. */
+  /**
+   * No session uses the content archived under this file id. It is removed once the file's own archive begins with exactly these
+   * bytes.
+   */
   replacedBy(file_id: number, by: Entry): void;
-  /** Archives, one block at a time, what was read but not archived. Then removes duplicates. */
+  /** Archives files that were read but not archived, one block at a time. Then removes duplicates. */
   work(): Promise<void>;
 }
 
 export function createArchiveBackfill<Entry extends BackfillFile>(options: {
   archive: ArchiveWriter<Entry>;
   isClosed(): boolean;
-  /** Whether a file is to be archived at all. */
+  /** Whether a file should be archived at all. */
   isArchivable(entry: Entry): boolean;
   run(entry: Entry, work: () => Promise<boolean>): Promise<boolean | undefined>;
 }): ArchiveBackfill<Entry> {
@@ -94,7 +97,7 @@ export function createArchiveBackfill<Entry extends BackfillFile>(options: {
     return true;
   }
 
-  /** Returns nothing if the archive is damaged. What cannot be compared is kept. */
+  /** Returns nothing if the archive is damaged. Bytes that cannot be compared are kept. */
   function readArchived(file_id: number, from: number, to: number): Uint8Array {
     try {
       return archive.read(file_id, from, to);

@@ -10,7 +10,7 @@ import {
 import { openStore } from "../../store/sqlite/session-store.ts";
 import { createPendingChunks, type PendingChunks } from "./archive.ts";
 
-/** Pending bytes above which they are written at once and reading waits for the disk. */
+/** If more bytes than this are pending, they are written at once and reading waits for the disk. */
 const PENDING_LIMIT = 2 * 1024 * 1024;
 const MAX_PENDING = 8 * 1024 * 1024;
 
@@ -25,7 +25,7 @@ interface ArchiveWriterOptions<Entry> {
   retry: number;
   rowOf(entry: Entry): StoredFile | undefined;
   sessionRowOf(id: string): StoredSession | undefined;
-  /** Called when bytes that were to be archived were lost. They have to be read again from the agents' files. */
+  /** Called when pending bytes were lost. They have to be read again from the agents' files. */
   onLoss(): void;
 }
 
@@ -44,9 +44,9 @@ export interface ArchiveWriter<Entry> {
   sessionRemoved(id: string): void;
   /** Stores a row of content that is no longer in its file. It is kept for its archive. */
   replaced_rows(row: StoredFile): void;
-  /** Removes what is archived under this file id. */
+  /** Removes the archived bytes of this file id. */
   fileRemoved(file_id: number): void;
-  /** Copies bytes of a file into the archive. `false`: they do not continue it, or it cannot be written now. */
+  /** Copies bytes of a file into the archive. `false`: there is a gap before them, or the archive cannot be written now. */
   append(file_id: number, start: number, bytes: Uint8Array): Promise<boolean>;
   /** How far a file is archived, including pending bytes. */
   archivedTo(file_id: number): number;
@@ -54,7 +54,7 @@ export interface ArchiveWriter<Entry> {
   read(file_id: number, from: number, to: number): Uint8Array;
   /** Writes all pending changes, unless a write failed recently. */
   persist(): Promise<void>;
-  /** Everything that was not archived because of failures was appended again: once it is written, the notice is removed. */
+  /** All bytes that failures had kept out of the archive were appended again. Once they are written, the notice is removed. */
   backfilled(): Promise<void>;
   close(): Promise<void>;
 }

@@ -7,7 +7,7 @@ const COMPRESSION = {
   params: {
     [constants.ZSTD_c_compressionLevel]: 1,
     [constants.ZSTD_c_checksumFlag]: 1,
-    // The window is as long as a chunk. The default of twice that would take a fifth more time.
+    // The window is as long as a chunk. The default, twice that, takes a fifth more time.
     [constants.ZSTD_c_windowLog]: 18,
   },
 };
@@ -16,16 +16,16 @@ const COMPRESSION = {
 const CHUNK = 256 * 1024;
 /** Concurrent compressions. They leave as many threads for reading files. */
 const AT_ONCE = 2;
-/** A last chunk shorter than this is rewritten together with what follows it. */
+/** A last chunk shorter than this is rewritten together with the bytes that follow it. */
 const SHORT = 64 * 1024;
-/** Maximum number of pending bytes. Beyond it bytes are read again later from the agents' files. */
+/** Maximum number of pending bytes. Further bytes are read again later from the agents' files. */
 const MAX_PENDING = 16 * 1024 * 1024;
 
-/** Bytes of agents' files that are to be written to the store, in file order. */
+/** Bytes of agents' files that will be written to the store, in file order. */
 export interface PendingChunks {
   /**
-   * Adds bytes of a file if they continue what is archived. Bytes that are already archived are skipped. `false`: there is a gap,
-   * or too much is pending; append again later, from `end`.
+   * Adds bytes of a file if they continue its archived bytes. Bytes that are already archived are skipped. `false`: there is a
+   * gap, or too much is pending; append again later, from `end`.
    */
   append(file_id: number, start: number, bytes: Uint8Array): boolean;
   /** How far a file is archived or pending, in bytes. */

@@ -44,9 +44,9 @@ export interface Attach {
   readonly notices: readonly Notice[];
   /** Prompts for agents in terminals, each logged before it is sent. */
   readonly input: TerminalInput;
-  /** Adds what the session's agent has written and not recorded yet. */
+  /** Adds text that the session's agent has written but not recorded yet. */
   addLiveText(open: OpenSession): OpenSession;
-  /** Starts to listen to agents. Only for the daemon that has the data folder's lock. */
+  /** Starts listening to agents. Only for the daemon that has the data folder's lock. */
   listen(): Promise<void>;
   /** Attaches or detaches an agent; see `AgentAttachment`. `undefined`: unknown agent. */
   change(agent: string, change: "install" | "remove"): AgentAttachment | undefined;
@@ -111,13 +111,13 @@ export function createAttach(options: {
     onLive: live_texts.report,
     onInputChange: publish,
   });
-  /** What takes the prompts for a session, with the agent's id. */
+  /** The input that accepts prompts for a session, with the agent's id. */
   function inputOf(session_id: string): { agent: string; input: TerminalInput } | undefined {
     if (opencode.input.accepts(session_id)) return { agent: "opencode", input: opencode.input };
     if (app_server?.input.accepts(session_id) !== true) return undefined;
     return { agent: "codex", input: app_server.input };
   }
-  /** Throws `InputRefused` if nothing takes prompts for the session. */
+  /** Throws `InputRefused` if nothing accepts prompts for the session. */
   function demandInput(session_id: string): { agent: string; input: TerminalInput } {
     const reached = inputOf(session_id);
     if (reached === undefined) throw new InputRefused(NOT_OPEN);

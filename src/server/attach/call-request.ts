@@ -11,7 +11,7 @@ export const denial = (message = ""): JsonObject => ({
   message: message.trim() || "The user denied this request.",
 });
 
-/** "Allow Bash: touch made.txt", with the command, file or address that a call is about. */
+/** For example "Allow Bash: touch made.txt", with the command, file or address of the call. */
 export function titleOfCall(tool_name: string, input: JsonObject): string {
   const target =
     asText(input.command) ?? asText(input.file_path) ?? asText(input.url) ?? asText(input.description);
@@ -20,8 +20,8 @@ export function titleOfCall(tool_name: string, input: JsonObject): string {
 }
 
 /**
- * A request to allow one call, of an agent that opens its dialog only after the hook has ended. `replyOf`: the hook's output for a
- * decision.
+ * A request to allow one call, for an agent that opens its dialog only after the hook has ended. `replyOf`: the hook's output for
+ * a decision.
  */
 export function callRequest({
   agent,

@@ -15,7 +15,7 @@ const CHECK_MS = 250;
 const HIDDEN_MS = 15_000;
 /** Seconds that an agent whose dialog is hidden waits for its hook: longer than the daemon holds it. */
 export const HOLD_TIMEOUT_S = 30;
-/** Time after the start of its hook in which an agent reports that it waits, in milliseconds. */
+/** Time after the start of its hook within which an agent reports that it waits, in milliseconds. */
 const GRACE_MS = 3_000;
 /** Number of ended requests that are remembered, to reply to late answers. */
 const MAX_ENDED = 500;
@@ -23,7 +23,7 @@ const MAX_ENDED = 500;
 /** What the agent's process registry says about a session. */
 export interface TerminalProcess {
   waiting?: unknown;
-  /** It has no terminal, so nobody can answer there. */
+  /** It has no terminal in which someone could answer. */
   headless?: boolean;
 }
 
@@ -142,7 +142,7 @@ export function createHeldRequests(options: {
         connection.release();
         return;
       }
-      // The main thread asks one thing at a time: its earlier requests have been answered.
+      // The main thread has one request at a time, so its earlier requests have been answered.
       for (const entry of entries())
         if (asked.is_main && entry.asked.is_main && entry.asked.session_id === asked.session_id)
           release(entry, ELSEWHERE);

@@ -14,13 +14,13 @@ const PROGRAM = join(import.meta.dirname, "agent-hook.mjs");
 
 /** Builds the shell command of a hook. */
 export interface HookCommands {
-  /** Passes the body on, and waits for an answer. The agent has to say by itself which event it is. */
+  /** Forwards the body and waits for an answer. The body must name its event. */
   own: string;
-  /** Passes the body on with the event, and waits for an answer. */
+  /** Forwards the body with the event and waits for an answer. */
   answering(event: string): string;
-  /** Passes the body on with the event. The agent does not wait for it. */
+  /** Forwards the body with the event. The agent does not wait for it. */
   reporting(event: string): string;
-  /** The same, only while a session of the agent waits for its user. Costs next to nothing at other times. */
+  /** The same, but only while a session of the agent waits for its user. Costs almost nothing at other times. */
   reportingWhileWaiting(event: string): string;
 }
 
@@ -46,7 +46,7 @@ export function hookAttachment(
   const file = join(config_dir, "settings.json");
   const folder = join(data_dir, "attach");
   const script = join(folder, `${agent}-hook.mjs`);
-  /** The program as it stands in our commands. */
+  /** The program as it is written in our commands. */
   const mark = quoted(script);
   const backup = join(folder, `${agent}-settings.json`);
   const added = hooks(commandsOf(agent, script, data_dir));
@@ -111,10 +111,10 @@ function commandsOf(agent: string, script: string, data_dir: string): HookComman
   const run = `${node} ${quoted(script)} ${socket}`;
   // The shell's parent is the agent.
   const runWith = (event: string) => `${run} ${agent} ${event} "$PPID"`;
-  // In the background a command has no standard input of its own.
+  // A background command has no standard input.
   const inBackground = (command: string) => `{ ${command} <&3 >/dev/null 2>&1 & } 3<&0`;
   return {
-    // Agents show what a hook writes on its standard error.
+    // Agents show the standard error of a hook.
     own: `${isThere} && ${run} 2>/dev/null || true`,
     answering: (event) => `${isThere} && ${runWith(event)} 2>/dev/null || true`,
     reporting: (event) => `${isThere} && ${inBackground(runWith(event))} || true`,

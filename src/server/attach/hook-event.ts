@@ -1,7 +1,7 @@
 import { asNumber, asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import type { TerminalRequest } from "./terminal-request.ts";
 
-/** What `agent-hook.mjs` sends for an agent whose bodies do not say by themselves which agent and event it is. */
+/** The message of `agent-hook.mjs` for an agent whose bodies do not name the agent and the event. */
 export interface HookEvent {
   agent: string;
   event: string;
@@ -10,12 +10,12 @@ export interface HookEvent {
   body: JsonObject;
 }
 
-/** What a hook reports about a session, by the agent's own session id. */
+/** A hook's report about a session, with the agent's own session id. */
 export interface HookReport {
   session_id: string;
   /** `ended`: the agent closes the session. `resumed`: it no longer waits. */
   state: "idle" | "busy" | "waiting" | "resumed" | "ended";
-  /** Of `waiting`: the reason, in the wording of Claude Code's process registry. */
+  /** The reason for `waiting`, in the wording of Claude Code's process registry. */
   for?: string;
 }
 
@@ -23,7 +23,7 @@ export interface HookReport {
 export interface HookReader {
   /** `undefined`: the event says nothing about the state. */
   readReport?(event: string, body: JsonObject): HookReport | undefined;
-  /** `undefined`: the event asks nothing that can be answered. `pid`: the agent's process. */
+  /** `undefined`: the event is not a request that can be answered. `pid`: the agent's process. */
   readRequest?(event: string, body: JsonObject, pid?: number): TerminalRequest | undefined;
 }
 

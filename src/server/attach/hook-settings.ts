@@ -8,7 +8,9 @@ import { UsageError } from "../usage-error.ts";
  */
 export type SettingsHooks = Readonly<Record<string, object>>;
 
-/** Whether the settings have a hook of ours. `script`: the hook's program as commands name it, which no other hook does. */
+/**
+ * Whether the settings have a hook of ours. `script`: the hook program as it is written in commands, which identifies our hooks.
+ */
 export function hasHook(text: string, script: string): boolean {
   return eventWith(parse(text), script) !== undefined;
 }

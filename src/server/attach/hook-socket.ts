@@ -12,7 +12,7 @@ const MAX_BODY = 16 * 1024 * 1024;
 
 /** A connection that stays open: lines of JSON in both directions. */
 export interface HookStream {
-  /** Passes on each further line. A line that is no JSON closes the connection. */
+  /** Passes each further line to the listener. A line that is not JSON closes the connection. */
   onLine(listener: (value: unknown) => void): void;
   send(value: unknown): void;
   onGone(listener: () => void): void;
@@ -70,7 +70,7 @@ export async function openHookSocket(
   };
 }
 
-/** Invalid or oversized bodies are left to the terminal. `rest`: what came after the body's line. */
+/** Invalid or oversized bodies are left to the terminal. `rest`: the bytes after the body's line. */
 function readBody(socket: Socket, onBody: (body: unknown, rest: string) => void): void {
   let text = "";
   socket.setEncoding("utf8");

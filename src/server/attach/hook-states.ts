@@ -7,13 +7,13 @@ import { waitingFlag } from "./hook-attachment.ts";
 import type { HookReport } from "./hook-event.ts";
 import { hookedAgents } from "./hooked-agents.ts";
 
-/** Interval at which the processes of the reported sessions are looked for, in milliseconds. */
+/** Interval at which the processes of the reported sessions are checked, in milliseconds. */
 const CHECK_MS = 1_000;
 
-/** The states of sessions as their hooks reported them, while their processes live. */
+/** The states of sessions as reported by their hooks, while their processes run. */
 export interface HookStates {
   get(session_id: string): AgentState | undefined;
-  /** `pid`: the agent's process; a report without one is ignored, because nobody would notice its end. */
+  /** `pid`: the agent's process. A report without one is ignored, because the end of the process could not be noticed. */
   report(agent: string, pid: number | undefined, report: HookReport): void;
   close(): void;
 }

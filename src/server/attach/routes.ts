@@ -73,10 +73,12 @@ export function addAttachRoutes(
   });
 }
 
-/** Prompts whose delivery is remembered. */
+/** Maximum number of prompts whose delivery is remembered. */
 const REMEMBERED = 200;
 
-/** Runs a delivery once, however often its message is sent. One that failed runs again when its message is sent again. */
+/**
+ * Runs a delivery once, even if its message is sent several times. A failed delivery runs again when its message is sent again.
+ */
 function createDeliveries(): (message_id: string, deliver: () => Promise<void>) => Promise<void> {
   const deliveries = new Map<string, Promise<void>>();
   return (message_id, deliver) => {

@@ -1,14 +1,14 @@
-/** Sends a person's words to agents that run in terminals. Sessions go by the agent's own ids. */
+/** Sends prompts to agents that run in terminals. Sessions are named by the agent's own ids. */
 export interface TerminalInput {
-  /** Whether the session takes prompts from here. */
+  /** Whether the session accepts prompts. */
   accepts(session_id: string): boolean;
-  /** Begins a turn, or gives the words to the turn that runs. Throws `InputRefused`. */
+  /** Begins a turn, or steers the running one. Throws `InputRefused`. */
   prompt(session_id: string, text: string): Promise<void>;
-  /** Interrupts the turn that runs. Throws `InputRefused`. */
+  /** Interrupts the running turn. Throws `InputRefused`. */
   stop(session_id: string): Promise<void>;
 }
 
-/** The agent did not take what was sent to it; the message says why, as a sentence. */
+/** The agent did not accept a prompt or a stop. The message is a sentence with the reason. */
 export class InputRefused extends Error {
   override readonly name = "InputRefused";
 }

@@ -10,9 +10,9 @@ export interface TerminalRequest {
   requests: readonly Request[];
   /** The agent opens its own dialog only after the hook has ended. */
   hides_dialog: boolean;
-  /** What tells that the terminal has answered: the agent itself, or its process registry. */
+  /** The source that reveals an answer in the terminal: the agent itself, or its process registry. */
   ends_by: "agent" | "register";
-  /** Whether the session's main thread asks, which asks one thing at a time. */
+  /** Whether it comes from the session's main thread, which has one request at a time. */
   is_main: boolean;
   /** The hook's output for the answers, by request id. */
   replyTo(answers: ReadonlyMap<string, Answer>): unknown;

@@ -2,8 +2,8 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 /**
- * Replaces a file as a whole: agents read it at any time, and the disk may be full. Throws the system's error; the file is then
- * what it was.
+ * Replaces a file atomically, because agents may read it at any time and the disk may be full. Throws the system's error; the
+ * file is then unchanged.
  */
 export function writeWhole(path: string, text: string, mode: number): void {
   const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);

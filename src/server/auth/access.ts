@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, write
 import { dirname, join } from "node:path";
 import { asObject } from "../../model/narrow.ts";
 
-/** The secrets of a data folder. They are kept over restarts, so that open pages stay signed in. */
+/** The secrets of a data folder. They survive restarts, so that open pages stay signed in. */
 export interface Access {
   /** Part of the cookie's name. Cookies ignore ports, so two daemons on one host need different names. */
   instance: string;

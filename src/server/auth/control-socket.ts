@@ -15,7 +15,7 @@ interface ControlSocket {
 export interface ControlReply {
   /** Signs one browser in, once. */
   link: string;
-  /** The daemon's origin for programs on this machine. The link may lead through a proxy. */
+  /** The daemon's origin for programs on this machine. The link may go through a proxy. */
   origin: string;
 }
 

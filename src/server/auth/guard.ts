@@ -55,11 +55,11 @@ export interface Guard {
   /** A link that signs one browser in, once, within an hour. */
   launchLink(): string;
   /**
-   * Checks a request before it is routed. `undefined`: it may pass. Otherwise the reply: a refusal, or a page that the guard
+   * Checks a request before it is routed. `undefined`: it is allowed. Otherwise the reply: a refusal, or a page that the guard
    * serves itself (`/launch`, `POST /api/login`, the login pages' files). Reads the body only for a login.
    */
   authorize(request: AuthRequest, body: () => Promise<string>): Promise<Response | undefined>;
-  /** Checks a socket's upgrade. `undefined`: it may pass. Otherwise the status and text of the refusal. */
+  /** Checks a socket's upgrade. `undefined`: it is allowed. Otherwise the status and text of the refusal. */
   authorizeSocket(request: AuthRequest): Refusal | undefined;
   /** The headers of every reply, for the requested `Host`. */
   headers(host: string | undefined): Record<string, string>;

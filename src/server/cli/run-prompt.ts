@@ -19,7 +19,7 @@ import {
 import { createPrinter } from "./run-printer.ts";
 import { safe, subjectSize, subjectText, visibleLine } from "./terminal-text.ts";
 
-/** A prompt that the daemon at `origin` runs and that is printed in the terminal. */
+/** A prompt that the daemon at `origin` runs, with output in the terminal. */
 interface RunOptions {
   /** `http://127.0.0.1:4747` */
   origin: string;

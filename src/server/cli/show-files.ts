@@ -197,7 +197,7 @@ async function showContexts(
   return found > 0 || step === "all" ? undefined : `${file}: it has no step ${step}.`;
 }
 
-/** The result of reading a file: its transcripts by session, the title, and the dispositions of the lines. */
+/** The result of reading a file: its transcripts by session, its title, and the dispositions of its lines. */
 interface ReadSession {
   transcripts: Map<string, Transcript>;
   title: string | undefined;
@@ -369,7 +369,7 @@ async function writeJson(transcript: Transcript, write: ShowOptions["write"]): P
   for (const { index, turn, part } of partsOf(transcript)) {
     const { session_id, source, ...fields } = part;
     const place = source && placeOf(source);
-    // Parts of a retracted turn are marked, because a reader of the output has no other information about turns.
+    // Parts of a retracted turn are marked, because the output has no other information about turns.
     const withdrawn = turn?.retracted === undefined ? {} : { retracted: turn.retracted };
     const head = { session_id, turn: turn?.index ?? 0, index, role: authorOf(part) };
     const line = { ...head, ...withdrawn, ...fields, source: place };

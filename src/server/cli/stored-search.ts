@@ -20,8 +20,8 @@ export function openStoredIndex(data_dir: string): PartIndex {
 }
 
 /**
- * What a search of the stored index needs to know of notes: the parts that have one, if the query asks for them. Throws a
- * `UsageError` for a query that only notes can match, which are not in the index.
+ * The data about notes that a search of the stored index needs: the parts with a note, if the query asks for them. Throws a
+ * `UsageError` for a query that only notes can match, because notes are not in the index.
  */
 export function notedParts(data_dir: string, query: SearchQuery): { noted_parts?: string[] } {
   if (isOfNotesOnly(query))

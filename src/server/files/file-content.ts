@@ -3,7 +3,7 @@ import { openRegular, readAt } from "./follow.ts";
 /** Reads bytes from an offset; fewer than requested at the end. `buffer`: may be filled and returned. */
 export type ReadBytes = (at: number, length: number, buffer?: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>;
 
-/** Random access to a session's file, or to the archived bytes of a file that is gone. */
+/** Random access to a session's file, or to the archived bytes of a deleted file. */
 export interface FileContent {
   size: number;
   /** Changes when the file is replaced. */
@@ -20,7 +20,7 @@ interface ArchivedFile {
   readonly gone: boolean;
 }
 
-/** Reads what was archived of a file; `persist` resolves when appended bytes are on the disk. */
+/** Reads a file's archived bytes; `persist` resolves when appended bytes are on disk. */
 interface ArchiveReader {
   persist(): Promise<void>;
   archivedTo(file_id: number): number;

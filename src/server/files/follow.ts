@@ -35,7 +35,7 @@ interface FollowOptions {
 export type Followed = { type: "gone" } | { type: "read"; identity: FileIdentity; stopped: boolean };
 
 /**
- * Reads what was appended to a file since it was last read, or all of it if it was replaced, truncated or rewritten. Opens the
+ * Reads the bytes appended to a file since it was last read, or all of it if it was replaced, truncated or rewritten. Opens the
  * file read-only, once, and checks the open handle: only regular files, no links, no pipes. Throws errors other than a missing
  * file.
  */
@@ -99,7 +99,7 @@ export interface OpenFile {
   modified_at: number;
 }
 
-/** Opens a regular file for reading. `undefined`: nothing is there, or it is not a regular file. */
+/** Opens a regular file for reading. `undefined`: there is no file, or it is not a regular file. */
 export async function openRegular(path: string): Promise<OpenFile | undefined> {
   let handle: FileHandle;
   try {

@@ -11,7 +11,7 @@ import type { FileIdentity } from "../../store/contract.ts";
 import type { ReadBytes } from "./file-content.ts";
 import { createDecoder, isCompressed, isSame, type OpenFile, openRegular, readAt } from "./follow.ts";
 
-/** Maximum number of bytes that are sent of a record or of an agent's result file. */
+/** Maximum number of bytes of a record, or of an agent's result file, that are sent. */
 const RECORD_LIMIT = 1024 * 1024;
 const ATTACHMENT_LIMIT = 64 * 1024 * 1024;
 const BLOCK = 256 * 1024;
@@ -229,7 +229,7 @@ async function isInside({ handle }: OpenFile, folder: string): Promise<boolean> 
   return (await readlink(`/proc/self/fd/${handle.fd}`)).startsWith(folder);
 }
 
-/** For systems that cannot tell: checks that the path leads to the same inode, repeatedly. */
+/** For systems that do not provide this path: checks repeatedly that the path leads to the same inode. */
 async function mayBeInside({ inode }: OpenFile, folder: string, path: string): Promise<boolean> {
   for (let look = 0; look < MAX_ATTEMPTS; look += 1) {
     const real = await realpath(path);

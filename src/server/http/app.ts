@@ -71,10 +71,10 @@ interface AppOptions {
   opened_files?: OpenedFiles;
   /** Absent: usage of all sessions is not available. */
   usage?: UsageService;
-  /** What model calls cost. Absent: the list prices. */
+  /** The prices of model calls. Absent: the list prices. */
   prices?: PriceTable;
   version: string;
-  /** Called with internal errors, whose details the client does not get. */
+  /** Called with internal errors, whose details are not sent to the client. */
   report?: (error: unknown) => void;
 }
 

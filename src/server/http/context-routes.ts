@@ -13,7 +13,7 @@ const FIND_LIMIT = 1_000;
 
 /** Adds the routes of model inputs: the items of a call's request, and the text of one item. */
 export function addContextRoutes(app: Hono, sessions: Sessions): void {
-  // Logged requests are in the file, which is read for them: again only when it or the transcript has grown.
+  // Logged requests are in the file. It is read again only when it or the transcript has grown.
   const known = new WeakMap<Transcript, { byte_size: number; calls: Promise<readonly ModelCall[]> }>();
 
   async function callsOf(id: string): Promise<{ transcript: Transcript; calls: readonly ModelCall[] }> {
@@ -23,7 +23,7 @@ export function addContextRoutes(app: Hono, sessions: Sessions): void {
     if (before?.byte_size === byte_size) return { transcript, calls: await before.calls };
     const calls = readCalls(id, transcript);
     known.set(transcript, { byte_size, calls });
-    // A failure is not kept.
+    // Failures are not cached.
     calls.catch(() => known.delete(transcript));
     return { transcript, calls: await calls };
   }

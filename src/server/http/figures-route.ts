@@ -23,7 +23,7 @@ interface FiguresRouteOptions {
 /** Adds the route of a turn's or session's figures: time, tokens and cost. Those of all turns include the costs of the runs. */
 export function addFiguresRoute(app: Hono, options: FiguresRouteOptions): void {
   const { sessions, prices, opened_files } = options;
-  /** A transcript that grew is another object. */
+  /** A transcript that grew is a new object. */
   const costs = new WeakMap<Transcript, CostFigures>();
 
   const costOfRun = async (id: string): Promise<CostFigures | undefined> => {

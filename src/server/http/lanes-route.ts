@@ -14,7 +14,7 @@ import { noSession } from "./session-query.ts";
 const MOST_LANES = 300;
 const MOST_BARS = 50_000;
 
-/** The bar of a phase: from the first bar of its agents to their last. It leads to the call that started the workflow. */
+/** The bar of a phase: from the first bar of its agents to their last. It links to the call that started the workflow. */
 function phaseBar(
   call: TranscriptPart,
   { phase, session_id }: Lane,
@@ -42,7 +42,7 @@ function phaseBar(
 
 /** Adds the route of a session's lanes: the session and all runs below it, on one time axis. */
 export function addLanesRoute(app: Hono, sessions: Sessions, opened_files: OpenedFiles | undefined): void {
-  // The page asks again each second while one of the sessions grows. A transcript that grew is another object.
+  // The page polls every second while one of the sessions grows. A transcript that grew is a new object.
   const known = new WeakMap<Transcript, readonly LaneBar[]>();
   const barsOf = (transcript: Transcript): readonly LaneBar[] => {
     const bars = known.get(transcript) ?? laneBars(transcript);
@@ -71,7 +71,7 @@ export function addLanesRoute(app: Hono, sessions: Sessions, opened_files: Opene
     if (session_id === undefined || tool_call_id === undefined) return undefined;
     const transcript = await sessions.open(session_id).then(
       (open) => open?.transcript,
-      // Its own lane says why it cannot be read.
+      // The lane itself says why it cannot be read.
       () => undefined,
     );
     const position = transcript && callPositionOf(transcript, tool_call_id);

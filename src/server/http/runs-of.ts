@@ -13,8 +13,8 @@ export interface FamilyMember {
 }
 
 /**
- * A session and its runs at any depth. Each run follows its parent, in order of start; the agents of a workflow's phase stand
- * together. `opened`: files that are not listed.
+ * A session and its runs at any depth. Each run follows its parent, in order of start; the agents of a workflow's phase are
+ * grouped. `opened`: files that are not listed.
  */
 export function withRuns(
   sessions: Sessions,
@@ -30,7 +30,7 @@ export function withRuns(
     seen.add(row.id);
     family.push({ row, depth, ...(begins_phase && { begins_phase }) });
     const own = (runs.get(row.id) ?? []).toSorted((one, other) => began(one) - began(other));
-    // A group begins where its first run does.
+    // A group is placed at its first run.
     for (const group of Map.groupBy(own, phaseOf).values()) {
       const title = group[0]?.run?.phase;
       for (const [at, run] of group.entries()) {

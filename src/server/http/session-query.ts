@@ -3,7 +3,7 @@ import { Refused } from "../sessions/refused.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
 import { numberOf } from "./query-number.ts";
 
-/** What is thrown for an id that no session has. */
+/** The error for an unknown session id. */
 export const noSession = (): Refused =>
   new Refused(404, "no_session", "There is no such session.", "Reload the list of sessions.");
 
@@ -23,6 +23,6 @@ export function turnOf(context: Context): number | "all" {
   return number;
 }
 
-/** What is thrown for a turn that a session does not have. */
+/** The error for a turn that the session does not have. */
 export const noTurn = (turn: number | "all"): Refused =>
   new Refused(404, "no_turn", `The session has no turn ${turn}.`);

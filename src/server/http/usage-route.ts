@@ -4,7 +4,7 @@ import { USAGE_GROUPS, type UsageReply } from "../../protocol.ts";
 import type { UsageService } from "../index/usage-service.ts";
 import { Refused } from "../sessions/refused.ts";
 
-/** Adds the route of what all sessions took. */
+/** Adds the route of the usage of all sessions. */
 export function addUsageRoute(app: Hono, usage: UsageService): void {
   app.get("/api/usage", async (context) => {
     const { by, since = "0", zone = "UTC" } = context.req.query();

@@ -16,14 +16,14 @@ import { openSession } from "./session-query.ts";
 /** Time after which the event loop gets a turn, in milliseconds. */
 const SLICE_MS = 8;
 
-/** Adds the comparison of what is shown of a session with its record, read anew, and how far it is behind its file. */
+/** Adds the routes that compare the shown session with its record, read again, and report how far it is behind its file. */
 export function addVerifyRoutes(app: Hono, sessions: Sessions): void {
   app.post("/api/sessions/:id/verify", async (context) => {
     const id = context.req.param("id");
     const { page } = await readBody(context, verifyBody);
     const open = await openSession(sessions, id);
     const reread = await readAgain(sessions, id);
-    // What was written while it was read is in both.
+    // Taken after reading, so records that were written in the meantime are in both.
     const shown = open.transcript;
     const [digest_shown, digest_reread] = [await digestOf(shown), await digestOf(reread)];
     const reply: VerifyReply = {

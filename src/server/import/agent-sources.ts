@@ -55,7 +55,7 @@ export function createAgentSources(options: AgentSourcesOptions): AgentSources {
     void record_logs.rescan(agent);
   }
 
-  /** Files written in the meantime are reported as new. Sessions whose files are gone have to be marked here. */
+  /** Files written in the meantime are reported as new. Sessions whose files were deleted have to be marked here. */
   async function switchedOn(agent: string): Promise<void> {
     await record_logs.rescan(agent);
     await watch.rescan();

@@ -29,7 +29,7 @@ interface BackgroundIndexOptions {
   isClosed(): boolean;
   run<Value>(entry: SessionFile, work: () => Value | Promise<Value>): Promise<Value | undefined>;
   newFileId(): number;
-  /** Adds the file's parts to the job if they are to be indexed. */
+  /** Adds the file's parts to the job if they should be indexed. */
   partsJob(entry: SessionFile): Pick<IndexJob, "parts">;
   /** Queues the file's bytes for the archive. */
   enqueueBackfill(entry: SessionFile): void;

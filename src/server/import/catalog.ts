@@ -73,11 +73,11 @@ export interface SessionsOptions {
 }
 /**
  * Concurrent background reads, and bytes of short files that are read together. Each read needs a few messages between two
- * threads; one at a time would mostly wait. A file that someone opens is always read at once.
+ * threads, so a single read at a time would mostly wait. A file that someone opens is always read at once.
  */
 const MAX_CONCURRENT_READS = 4;
 const MAX_CONCURRENT_BYTES = 2 * 1024 * 1024;
-/** Milliseconds after which reading begins even if not all files were found yet. */
+/** Time after which reading begins even if not all files have been found. Milliseconds. */
 const START_MS = 150;
 /** Number of files that are previewed at start: more than one screen. */
 const MAX_PREVIEWS = 60;
@@ -297,7 +297,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
 
   // --- Beginning --------------------------------------------------------------------------------------------------
 
-  /** One refresh at a time: an older one that finishes last would restore an outdated state. */
+  /** One refresh at a time, because an older one that finishes last would restore an outdated state. */
   let refresh: { again: boolean; done: Promise<void> } | undefined;
   function refreshProcesses(): Promise<void> {
     if (refresh) {

@@ -27,7 +27,7 @@ import { createTranscriptViews } from "./transcript-views.ts";
  * Reads files and turns the result into listed sessions and transcripts. All methods must be called within `run` of the entry.
  */
 interface FileReader {
-  /** Reads what was appended. Reads the whole file if it was replaced or if `folded` transcripts are needed. */
+  /** Reads appended bytes. Reads the whole file if it was replaced or if `folded` transcripts are needed. */
   read(entry: SessionFile, folded: boolean): Promise<void>;
   /** Lists a file that was never read, from its first bytes. */
   readPreview(entry: SessionFile): Promise<void>;
@@ -35,9 +35,9 @@ interface FileReader {
   indexing(entry: SessionFile): Promise<void> | undefined;
   /** The id under which a session of this file is listed. */
   idFor(entry: SessionFile, session_id: string): string;
-  /** Reads a session from the archive because its file is gone. */
+  /** Reads a session from the archive because its file was deleted. */
   readArchive(entry: SessionFile): Promise<void>;
-  /** Flushes the reader of a file that is gone. */
+  /** Flushes the reader of a deleted file. */
   end(entry: SessionFile): void;
   /** Emits the frames that were pushed into a builder. */
   emitFrames(builder: SessionBuilder): void;
@@ -85,7 +85,7 @@ interface FileReaderOptions {
   onRead(entry: SessionFile): void;
   /** Called when a new file took the path of an archived one. */
   onOrphaned(orphan: SessionFile): void;
-  /** Called when no session is left of the content that had this file id. */
+  /** Called when no session uses the content of this file id any more. */
   onReplaced(file_id: number, by: SessionFile): void;
   /** Called when a file no longer exists. */
   markGone(entry: SessionFile): void;
@@ -142,7 +142,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       reread: (entry) => read(entry, false),
       async onListed(entry) {
         if (!entry.reading) return reloadViewed(entry);
-        // Rows read for a viewer in the meantime were not counted. Now they can be.
+        // Records read for a viewer in the meantime were not added to the rows. A new reading counts them.
         delete entry.reading;
         if (!entry.gone) await read(entry, hasViewer(entry));
       },
@@ -248,7 +248,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     if (!reading || (result.stopped && work.from_start)) return;
     if (reading.window?.count_from === Number.POSITIVE_INFINITY) {
       if (work.replaced) reindex(entry, reading, work.file_id);
-      // The place was that of a segment of the earlier content.
+      // The place belonged to a segment of the earlier content.
       if (work.replaced && tail?.checkpoint) return await readNow(entry, folded);
       reading.identity = result.identity;
       entry.read_at = now();
@@ -279,7 +279,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     commit(entry, reading, work.from_start);
     retain(entry, reading, work.from_start && !known_before ? RECENT_MS : timing.idle);
     if (!reading.folding) reloadViewed(entry);
-    // The file changed while it was read: its last known state may be older or newer than what was read.
+    // The file changed while it was read, so its last known state may be older or newer than the content that was read.
     if (isStale(entry) && entry.seen && entry.seen.modified_at > result.identity.modified_at) {
       void run(entry, () => (isStale(entry) ? read(entry, false) : undefined));
     }
@@ -312,13 +312,13 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   /** Not modified for a while, so its reader is not kept. */
   const isQuiet = (entry: SessionFile) => now() - modifiedAt(entry) > Math.min(RECENT_MS, timing.idle);
 
-  /** Only its end is read again when it grows, so its reader, which holds as much as it read, is not kept. */
+  /** When it grows, only its end is read again. Its reader is not kept, because a reader's memory grows with what it read. */
   const isLong = ({ seen }: SessionFile) => seen !== undefined && seen.size >= 2 * LOOK_BACK;
 
-  /** More files wait than readers are kept: this reader would be evicted before it is used. */
+  /** More files are waiting than readers are kept, so this reader would be evicted before it is used. */
   const isOneOfMany = () => options.waiting() > MAX_READERS;
 
-  /** Not modified for so long that an inferred end may have been counted. */
+  /** Unmodified for so long that an inferred end may have been counted. */
   const isOver = (identity: FileIdentity) => now() - identity.modified_at > timing.close;
 
   /** Starts indexing again because a huge file was replaced. */
@@ -329,7 +329,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     background_index?.begin(entry);
   }
 
-  /** Reloads a viewed session that was found in another file: a copy replaced a file that is gone. */
+  /** Reloads a viewed session that was found in another file: a copy replaced a deleted file. */
   function reloadViewed(entry: SessionFile) {
     if (!hasViewer(entry)) return;
     void run(entry, () =>
@@ -367,7 +367,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     }
   }
 
-  /** Publishes what was read. `from_start`: it replaces the result of an earlier reading. */
+  /** Publishes the result of a reading. `from_start`: it replaces the result of an earlier one. */
   function commit(entry: SessionFile, reading: Reading, from_start: boolean) {
     const counted = reading.window?.count_from !== Number.POSITIVE_INFINITY;
     if (from_start && reading.folding && reading.window) {

@@ -12,13 +12,13 @@ import type { Links } from "./links.ts";
 import { joinFacts } from "./reading.ts";
 import { type IndexedSession, newSessionFile, type SessionFile, storedFile } from "./session-file.ts";
 
-/** Maps files to their sessions, by the ids used in the list, and holds what is known besides the transcripts. */
+/** Maps files to their sessions, by the ids used in the list, and stores the facts about sessions that are not in transcripts. */
 export interface FileSessions {
   /** The session's own id. If another file or source has a session with that id, an id derived from the path. */
   idFor(entry: SessionFile, id: string): string;
   /** Gets the session's state. Creates it, or moves it here from another file. */
   stateFor(entry: SessionFile, id: string): IndexedSession;
-  /** Lists what is known so far of a file that is read for the first time. */
+  /** Lists the rows known so far of a file that is being read for the first time. */
   preview(entry: SessionFile, rows: Iterable<IndexedRow>): void;
   /** `more`: adds to the known facts instead of replacing them. */
   setFacts(entry: SessionFile, found: readonly SessionLinkFacts[], more?: boolean): void;
@@ -42,7 +42,7 @@ interface FileSessionsOptions {
   list: SessionList;
   /** Called when a new file took the path of an archived one. */
   onOrphaned(orphan: SessionFile): void;
-  /** Called when no session is left of the content that had this file id. */
+  /** Called when no session uses the content of this file id any more. */
   onReplaced(file_id: number, by: SessionFile): void;
 }
 
@@ -155,8 +155,8 @@ export function renamed({ summary, facts, ...row }: StoredSession, path: string)
 }
 
 /**
- * Facts of a copied session. Its runs cannot be told from the original's: the copy is a group of its own, and no process has it
- * open.
+ * Facts of a copied session. Its runs cannot be distinguished from the original's, so the copy is a separate group, and no
+ * process has it open.
  */
 function copied(facts: SessionLinkFacts, session_id: string, path: string): SessionLinkFacts {
   const { registered_as: _, ...others } = facts;

@@ -8,7 +8,7 @@ import type { Followed } from "../files/follow.ts";
 import type { IndexReport, IndexTarget } from "../index/index-writer.ts";
 import type { SessionBuilder } from "./reading.ts";
 
-/** A file to be read completely, for its rows only. */
+/** A file to read completely, only for its rows. */
 export interface IndexJob {
   path: string;
   /** A format id. */
@@ -81,12 +81,12 @@ interface Job {
   key: string | undefined;
 }
 
-/** Each thread takes some 60 MB while it reads. */
+/** Each thread takes about 60 MB while it reads. */
 const MAX_THREADS = 2;
 /** Queued bytes per thread above which another thread is started. */
 const LOAD_PER_THREAD_BYTES = 1024 * 1024;
 
-/** In a source checkout the worker is a file of its own. The package is a single file that checks which thread it runs on. */
+/** In a source checkout the worker is a separate file. The package is a single file that checks which thread it runs on. */
 const PROGRAM = import.meta.url.endsWith(".ts")
   ? new URL("./index-worker.ts", import.meta.url)
   : new URL(import.meta.url);
@@ -94,7 +94,7 @@ const PROGRAM = import.meta.url.endsWith(".ts")
 /** Idle time after which a thread ends. Milliseconds. */
 const IDLE_MS = 2_000;
 
-/** `report`: called with what was written into the part index. */
+/** `report`: called after writes to the part index. */
 export function createIndexer(report: (report: IndexReport) => void = () => {}): Indexer {
   const most = Math.min(MAX_THREADS, availableParallelism());
   const threads = new Set<Thread>();
@@ -139,8 +139,8 @@ function startThread(report: (report: IndexReport) => void, ended: () => void): 
   const unwritten = new Set<string>();
   let next = 1;
   let idle_timer: NodeJS.Timeout | undefined;
-  // V8 reads this flag when it creates the thread's heap. The daemon's own young generation stays small to save memory. In 4 MB
-  // much of what is made of a file's lines would survive the next collection, and reading would take half as long again.
+  // V8 reads this flag when it creates the thread's heap. The daemon's own young generation stays small to save memory. With 4
+  // MB, many short-lived objects would survive the next collection, and reading would take 1.5 times as long.
   setFlagsFromString("--max-semi-space-size=16");
   const worker = new Worker(PROGRAM, { execArgv: [], argv: [] });
   worker.unref();

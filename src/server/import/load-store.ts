@@ -18,7 +18,7 @@ export interface LoadStoreOptions {
   isInOtherSource(id: string): boolean;
   /** Called for each file that was on disk when it was stored. */
   onFile(entry: SessionFile): void;
-  /** Called when no session is left of the content that had this file id. */
+  /** Called when no session uses the content of this file id any more. */
   onReplaced(file_id: number, by: SessionFile): void;
 }
 

@@ -12,7 +12,7 @@ const PAUSE_FACTOR = 20;
 export interface PartIndexing {
   /** Adds the indexing of parts to a job that reads the file. */
   partsJob(entry: SessionFile): Pick<IndexJob, "parts">;
-  /** Called when a file was read or restored. Queues what is not indexed yet. */
+  /** Called when a file was read or restored. Queues it if it is not indexed yet. */
   add(entry: SessionFile): void;
   /** Indexes the queued files one after the other. */
   work(): Promise<void>;

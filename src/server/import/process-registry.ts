@@ -7,11 +7,11 @@ import { isProcess } from "../processes/live-process.ts";
 import { createTerminalPlaces } from "../processes/terminal-place.ts";
 import { createSessionLocks } from "./session-locks.ts";
 
-/** What the live processes of an agent report about a session that they have open. See `RegistryEntry`. */
+/** The report of an agent's live processes about a session that they have open. See `RegistryEntry`. */
 export type RunningProcess = Pick<RegistryEntry, "busy" | "waiting" | "background" | "headless" | "since"> & {
   /**
-   * What says so, if not the agent's process registry: the session's records, while the process has locked its folder; the agent's
-   * hooks; or its own server.
+   * The source of the report, if not the agent's process registry: the session's records, while the process has locked its
+   * folder; the agent's hooks; or its own server.
    */
   by?: "lock" | "hook" | "server";
   /** The terminal of a process that waits. */

@@ -34,8 +34,8 @@ export interface Reading {
   /** Folds records into the builders of their sessions. */
   take(records: readonly ReadRecord[]): void;
   /**
-   * Continues with a new reader that knows nothing before `byte`, which is the start of a line. A reader's memory grows with what
-   * it read.
+   * Continues with a new reader that knows nothing before `byte`, which is the start of a line, because a reader's memory grows
+   * with what it read.
    */
   restart(byte: number): void;
   /** Adds the markers that precede a session's first part, though no part was read. `at`: time of its last activity. */
@@ -50,13 +50,13 @@ export interface Reading {
 export interface ReadingWindow {
   /** A byte at which a line begins. With a checkpoint, its byte. */
   from: number;
-  /** The reader's state at `from`. Absent: the reader knows nothing of the file before. */
+  /** The reader's state at `from`. Absent: the reader knows nothing about earlier records. */
   checkpoint?: Checkpoint;
-  /** Records before this byte only prepare the reader, and are not used. Absent: all are used. */
+  /** Records before this byte only restore the reader's state and are not used. Absent: all are used. */
   use_from?: number;
   /**
-   * Only records that end after this byte are added to the rows, also one that was incomplete when the rows were counted. Earlier
-   * ones are counted already. `Infinity`: none are added.
+   * Only records that end after this byte are added to the rows, including one that was incomplete when the rows were counted.
+   * Earlier ones are already counted. `Infinity`: none are added.
    */
   count_from: number;
   /**
@@ -108,7 +108,10 @@ export function createReading(options: ReadingOptions): Reading {
   });
   /** Whether records are added to the rows. Once true, it stays true. */
   let counting = window === undefined;
-  /** Summaries of the records before `count_from`. A stored row does not say what it counted last and what it left open. */
+  /**
+   * Summaries of the records before `count_from`. A stored row does not say which record it counted last and which steps are
+   * open.
+   */
   const before = new Map<SessionBuilder, SessionSummary>();
   let knows_step = false;
   /** Steps that are open in the window although their end was counted. */

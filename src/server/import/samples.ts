@@ -117,7 +117,7 @@ function shippedSamples(): string {
   return path;
 }
 
-/** Copies a file and sets its modification time to that of its last record, so that it sorts by when it happened. */
+/** Copies a file and sets its modification time to the time of its last record, so that it is sorted correctly. */
 async function copySample(from: string, to: string): Promise<void> {
   const text = await readFile(from, "utf8");
   if (text === (await readFile(to, "utf8").catch(() => undefined))) return;

@@ -9,7 +9,7 @@ import type { SessionView } from "../sessions/session-view.ts";
 import type { Reading, SessionBuilder } from "./reading.ts";
 import type { FoundFile } from "./watch.ts";
 
-/** A session file, or the archived rest of one that is gone. */
+/** A session file, or the archived bytes of a deleted one. */
 export interface SessionFile {
   id: number;
   path: string;
@@ -20,9 +20,9 @@ export interface SessionFile {
   /** Stamp of the side file when it was read. */
   side_stamp?: string;
   side_text?: string;
-  /** The file's identity when it was read last. */
+  /** The file's identity when it was last read. */
   identity?: FileIdentity;
-  /** The file's identity when its first reading was interrupted. Archived bytes are of this content. */
+  /** The file's identity when its first reading was interrupted. The archived bytes belong to this content. */
   partial_identity?: FileIdentity;
   /** The last known state on disk. */
   seen?: FoundFile;
@@ -38,14 +38,14 @@ export interface SessionFile {
   done: boolean;
   /** The file was seen to grow: an agent is writing it, whatever its timestamps say. */
   grew?: boolean;
-  /** When it was read to its end the last time, in milliseconds since 1970. */
+  /** When it was last read to its end, in milliseconds since 1970. */
   read_at?: number;
   /** Bytes read so far during the first reading. */
   progress: number;
   last_line_timer?: NodeJS.Timeout;
 }
 
-/** A session in a file, or in the archived rest of one. */
+/** A session in a file, or in the archived bytes of one. */
 export interface IndexedSession {
   readonly id: string;
   entry: SessionFile;
@@ -112,7 +112,10 @@ export function isStale({ identity, seen, side_stamp, gone }: SessionFile): bool
   );
 }
 
-/** The file on disk now and how much of it is read; `undefined`: it is gone. `now`: milliseconds since 1970. */
+/**
+ * The current state of the file on disk and how much of it was read; `undefined`: it no longer exists. `now`: milliseconds since
+ * 1970.
+ */
 export async function diskState(entry: SessionFile, now: number): Promise<DiskState | undefined> {
   const found = entry.gone ? undefined : await stat(entry.path).catch(() => undefined);
   if (found === undefined) return undefined;

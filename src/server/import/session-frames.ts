@@ -9,8 +9,8 @@ const BLOCK = 1024 * 1024;
 
 /**
  * All frames of a session, read again from its file or from the archive. `idFor`: the id under which a session of this file is
- * listed. `is_open`: its agent may still write, so what is open at the end of the file stays open. The content stays open until the last
- * batch is consumed.
+ * listed. `is_open`: its agent may still write, so parts that are open at the end of the file stay open. The content stays open
+ * until the last batch is consumed.
  */
 export async function* sessionFrames(
   id: string,

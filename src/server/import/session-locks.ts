@@ -4,9 +4,9 @@ import type { Format, OpenState, OpenStateReader, SessionLocks } from "../../sou
 import { createLineReader, type LineReader } from "../../sources/lines/lines.ts";
 import { isProcess } from "../processes/live-process.ts";
 
-/** Number of folders without a known lock that are looked into per reading: a person may have thousands of sessions. */
+/** Number of folders without a known lock that are checked per scan, because a user may have thousands of sessions. */
 const MAX_FOLDERS = 32;
-/** Maximum number of bytes that are read of a file whose session was found open. Requests before them are not known. */
+/** Maximum number of bytes read from the end of a file when its session is first found open. Earlier requests are not known. */
 const MAX_FIRST = 4 * 1024 * 1024;
 const CHUNK = 256 * 1024;
 
@@ -15,7 +15,7 @@ export type LockedState = OpenState & { pid: number };
 
 /** Reads which sessions are open in live processes, by the lock files in their folders. */
 export interface LockedSessions {
-  /** The states of the open sessions by session id. A session that was just opened may appear in a later reading. */
+  /** The states of the open sessions by session id. A session that was just opened may appear only in a later scan. */
   read(): Promise<Map<string, LockedState>>;
 }
 
@@ -37,7 +37,7 @@ export function createSessionLocks(roots: readonly { format: Format; path: strin
     const states = await Promise.all(folders.map((folder) => folder()));
     return new Map(states.flatMap((each) => [...each]));
   }
-  /** One reading at a time: two would read the same bytes twice. */
+  /** One scan at a time, because two would read the same bytes twice. */
   let reading: ReturnType<typeof readAll> | undefined;
   return {
     read() {
@@ -52,11 +52,11 @@ export function createSessionLocks(roots: readonly { format: Format; path: strin
 /** Reads one agent's folder of session folders. */
 function createFolder(locks: SessionLocks, root: string): () => Promise<Map<string, LockedState>> {
   const open_sessions = new Map<string, OpenSession>();
-  /** Names that were listed, but not looked into since. */
+  /** Names that were listed but not checked yet. */
   let queue: string[] = [];
   let known = new Set<string>();
 
-  /** The folders to look into: the open and new ones, and some of the others in turn. */
+  /** The folders to check: the open and new ones, and some of the others in rotation. */
   async function nextNames(): Promise<Set<string>> {
     const names = await readdir(root).catch(() => []);
     const fresh = names.filter((name) => !known.has(name));
@@ -97,7 +97,7 @@ function newSession(locks: SessionLocks, records: string): OpenSession {
   return { records, inode: 0n, read: 0n, lines: createLineReader(), state: locks.createStateReader() };
 }
 
-/** Reads what was appended. A file that was replaced or truncated is read again. */
+/** Reads appended bytes. A file that was replaced or truncated is read again. */
 async function readRecords(session: OpenSession, locks: SessionLocks): Promise<void> {
   const file = await open(session.records).catch(() => undefined);
   if (file === undefined) return;
@@ -112,7 +112,7 @@ async function readRecords(session: OpenSession, locks: SessionLocks): Promise<v
       const { bytesRead } = await file.read(buffer, 0, CHUNK, session.read);
       if (bytesRead === 0) return;
       session.read += BigInt(bytesRead);
-      // A record that was cut off at the start is no JSON, and is ignored with the other damaged ones.
+      // A record without its beginning is not JSON, and is ignored like other damaged ones.
       for (const { value } of session.lines.push(buffer.subarray(0, bytesRead)))
         if (value !== undefined) session.state.read(value);
     }

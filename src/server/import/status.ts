@@ -18,21 +18,20 @@ export interface Status {
   /** Whether the agent works on this session, or waits for something other than a prompt. */
   isRunning(state: IndexedSession): boolean;
   /**
-   * Whether a turn without a recorded end was stopped by a person: the agent's process has been idle since a time after the last
-   * record.
+   * Whether a turn without a recorded end was stopped by a person: the agent's process became idle after the last record.
    */
   wasStopped(state: IndexedSession): boolean;
   /** The session's current row. */
   present(state: IndexedSession): SessionSummary;
 }
 
-/** What agents in terminals report, by the agent's own session id. */
+/** The reports of agents in terminals, by the agent's own session id. */
 export interface Terminals {
   /** The session's open requests to the user. */
   requestsOf(name: string): readonly OpenRequest[];
   /** The state from the agent's own server or its hooks. It takes precedence over the process registry. */
   stateOf(name: string): RunningProcess | undefined;
-  /** Whether the agent takes prompts from here. */
+  /** Whether the agent accepts prompts from Verbatim. */
   takesPrompts?(name: string): boolean;
 }
 
@@ -53,7 +52,7 @@ export function createStatus(options: {
   let processes: ReadonlyMap<string, RunningProcess> = new Map();
   /** The time since which the session's process was last seen idle. The process may have ended. */
   const idle_since = new Map<string, number>();
-  /** When the last process that had a session open was first seen to be gone. */
+  /** When the last process that had a session open was first found to have ended. */
   const ended_at = new Map<string, number>();
 
   /** The session's id in the registry. If it continues in other files, only the last one matches the process. */
@@ -84,7 +83,7 @@ export function createStatus(options: {
     return is_known ? at : undefined;
   }
 
-  /** Whether a hook said that the turn is over. Agents call one at the start of each turn, too. */
+  /** Whether a hook reported the end of the turn. Agents also call a hook at the start of each turn. */
   const isIdleByHook = (process: RunningProcess | undefined): boolean =>
     process?.by === "hook" && process.busy === false && now() - (process.since ?? 0) > GRACE_MS;
 
@@ -230,7 +229,7 @@ export function createStatus(options: {
 /** Activity of a session whose turn ended while one of its shell commands still runs. */
 const BACKGROUND_COMMAND = "background command";
 
-/** Time in which the last record of a turn is read after its hook, or after the end of the process, in milliseconds. */
+/** Time within which the last record of a turn is read after its hook, or after the end of the process, in milliseconds. */
 const GRACE_MS = 2_000;
 
 /** If the last record is older than the last modification by more than this, the file is a copy. Milliseconds. */
@@ -244,8 +243,8 @@ function isCopied({ entry, summary }: IndexedSession): boolean {
 }
 
 /**
- * What hooks said, as far as the records do not say otherwise: agents have no hook for a stop, and none for an answer in the
- * terminal. `undefined`: the records tell the state.
+ * The state that hooks reported, unless the records contradict it: agents have no hook for a stop or for an answer in the
+ * terminal. `undefined`: use the state from the records.
  */
 function withRecords(told: RunningProcess, { entry, summary }: IndexedSession): RunningProcess | undefined {
   const { waiting, since = 0, ...rest } = told;
@@ -262,7 +261,7 @@ const isAnswered = ({ summary, open_calls }: IndexedSession): boolean =>
 
 /**
  * The status of a turn without a recorded end. An agent whose last record is text has completed (see `settleAborted`). `idle`: a
- * hook said that the turn is over.
+ * hook reported the end of the turn.
  */
 function silentEnd(
   state: IndexedSession,

@@ -9,7 +9,7 @@ interface Titles {
   of(session_id: string): string | undefined;
 }
 
-/** Only this many bytes at the end of a longer file are read: the newest titles. */
+/** Of a longer file, only this many bytes at the end are read, which have the newest titles. */
 const LIMIT = 8 * 1024 * 1024;
 
 export function createTitles(roots: readonly WatchRoot[]): Titles {

@@ -8,7 +8,7 @@ import type { ReadFailures } from "./read-failures.ts";
 import { isStale, newSessionFile, type SessionFile, sizeOf } from "./session-file.ts";
 import type { FoundFile, SessionWatch } from "./watch.ts";
 
-/** The known session files: those on disk, and those that are gone but archived. */
+/** The known session files: those on disk, and deleted ones that are archived. */
 export interface TrackedFiles {
   /** The files on disk, by path. */
   readonly byPath: ReadonlyMap<string, SessionFile>;
@@ -19,7 +19,7 @@ export interface TrackedFiles {
   reserveId(id: number): void;
   /** Adds a file that an earlier daemon stored. */
   restore(entry: SessionFile): void;
-  /** All files, those that are gone first. */
+  /** All files, deleted ones first. */
   all(): SessionFile[];
   onFound(files: readonly FoundFile[]): void;
   onMissing(paths: readonly string[]): void;
@@ -29,7 +29,7 @@ export interface TrackedFiles {
   onOrphaned(orphan: SessionFile): void;
   markGone(entry: SessionFile): void;
   markGoneUnlessPresent(entry: SessionFile): Promise<void>;
-  /** The number of bytes that can be shown: of the file, or of the archive if the file is gone. */
+  /** The number of bytes that can be shown: of the file, or of the archive if the file was deleted. */
   shownSize(entry: SessionFile): number;
 }
 
@@ -39,21 +39,21 @@ export interface TrackedFilesOptions {
   failures: ReadFailures;
   watch(): SessionWatch;
   isClosed(): boolean;
-  /** Reads what was appended to a file that has a reader. */
+  /** Reads bytes appended to a file that has a reader. */
   readNow(entry: SessionFile): Promise<void> | undefined;
   enqueueRead(entry: SessionFile): void;
   cancelRead(entry: SessionFile): void;
   enqueueBackfill(entry: SessionFile): void;
-  /** Flushes the reader of a file that is gone. */
+  /** Flushes the reader of a deleted file. */
   endReader(entry: SessionFile): void;
   removeSession(id: string): void;
 }
 
-/** Tracks what the watcher finds: new, grown, moved and deleted files, and compressed files next to plain ones. */
+/** Tracks the watcher's findings: new, grown, moved and deleted files, and compressed files next to plain ones. */
 export function createTrackedFiles(options: TrackedFilesOptions): TrackedFiles {
   const { archive, list, failures, watch, isClosed } = options;
   const entries = new Map<string, SessionFile>();
-  /** Files that are gone, by id. */
+  /** Deleted files, by id. */
   const gone_files = new Map<number, SessionFile>();
   const by_inode = new Map<string, SessionFile>();
   const huge = new Set<SessionFile>();
@@ -96,7 +96,7 @@ export function createTrackedFiles(options: TrackedFilesOptions): TrackedFiles {
         other.path = file.path;
         other.gone = false;
         entries.set(file.path, other);
-        // Nothing of it was kept when it disappeared, so it has to be read again.
+        // If its sessions were dropped when it disappeared, it has to be read again.
         if (other.sessions.size === 0) delete other.identity;
         markChanged(other);
         notice(other, file);
@@ -169,7 +169,7 @@ export function createTrackedFiles(options: TrackedFilesOptions): TrackedFiles {
     if (!(await exists(entry.path))) return markGone(entry);
     failures.clear(entry);
     options.enqueueBackfill(entry);
-    // The folder was given to an earlier daemon.
+    // The folder was named on the command line of an earlier daemon.
     if (!entry.seen) watch().follow(entry);
   }
 
@@ -179,7 +179,7 @@ export function createTrackedFiles(options: TrackedFilesOptions): TrackedFiles {
     return opened !== undefined;
   }
 
-  /** Bytes that are there to be shown: those of the file, or of what the archive has of one that is gone. */
+  /** Number of bytes that can be shown: of the file, or of the archive if the file was deleted. */
   function shownSize(entry: SessionFile): number {
     if (entry.gone) return archive.archivedTo(entry.id);
     // The reader may be ahead of the last known size.
@@ -192,7 +192,7 @@ export function createTrackedFiles(options: TrackedFilesOptions): TrackedFiles {
     else huge.delete(entry);
   }
 
-  /** Marks a file as gone. Its sessions are shown from the archive, or removed if nothing was archived. */
+  /** Marks a file as deleted. Its sessions are shown from the archive, or removed if nothing was archived. */
   function markGone(entry: SessionFile) {
     entry.gone = true;
     failures.clear(entry);

@@ -7,7 +7,7 @@ import type { IndexedSession, SessionFile } from "./session-file.ts";
 import type { Status } from "./status.ts";
 import type { SessionsTiming } from "./timing.ts";
 
-/** Maximum number of transcripts that stay in memory without viewers, and of bytes of text that they were read from. */
+/** Limits for transcripts that stay in memory without viewers: their number, and the bytes of text that they were read from. */
 const MAX_VIEWS = 12;
 const MAX_BYTES_FOLDED = 64 * 1024 * 1024;
 
@@ -88,7 +88,7 @@ export function createTranscriptViews(options: TranscriptViewsOptions) {
     evictUnwatched();
   }
 
-  /** `latest`: a file that was just read, whose sessions the requester has not received yet. */
+  /** `latest`: a file that was just read for a request that has not received its sessions yet. */
   function evictUnwatched(latest?: SessionFile) {
     const unwatched = [...indexed.values()]
       .filter(({ view }) => view && !view.watched)

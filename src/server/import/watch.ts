@@ -52,7 +52,7 @@ export interface WatchOptions {
   off?: ReadonlySet<string>;
   /** Called with files that are new or changed since they were last reported, in no order. */
   onFound(files: FoundFile[]): void;
-  /** Called with reported paths that no longer have such a file. */
+  /** Called with reported paths that no longer have a session file. */
   onGone(paths: string[]): void;
   /** Called after the first complete scan. */
   onReady(): void;
@@ -61,7 +61,7 @@ export interface WatchOptions {
 export interface SessionWatch {
   /** All known files, by path. */
   readonly files: ReadonlyMap<string, FoundFile>;
-  /** Errors of the last scan, and named files that hold no session, by path. */
+  /** Errors of the last scan, and named files that are not sessions, by path. */
   readonly errors: ReadonlyMap<string, string>;
   /** Time of the last complete scan, in milliseconds since 1970. */
   readonly scanned_at: number | undefined;
@@ -78,7 +78,7 @@ export interface SessionWatch {
   close(): Promise<void>;
 }
 
-/** Folders in a named folder that hold no sessions and many files. */
+/** Folders that have many files and no sessions. They are skipped in named folders. */
 const SKIPPED = new Set(["node_modules", ".git"]);
 /** No agent nests deeper. Also ends a walk through an endless file system. */
 const MAX_DEPTH = 16;
@@ -274,7 +274,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
   }
 
   function emitGone(paths: readonly string[]) {
-    // Files of a switched-off agent are not gone.
+    // Files of a switched-off agent are not reported as deleted.
     const gone = paths.filter((path) => {
       const known = files.get(path);
       return files.delete(path) && known !== undefined && !isOff(known.format);
@@ -304,7 +304,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     } catch (error) {
       if (!isMissing(error)) {
         errors.set(folder, whyUnread(error));
-        // What could not be read is not gone.
+        // The files in an unreadable folder are not reported as deleted.
         seen.folders.add(folder);
         for (const path of files.keys()) if (path.startsWith(folder + sep)) seen.files.add(path);
         for (const path of folders.keys()) if (path.startsWith(folder + sep)) seen.folders.add(path);

@@ -10,12 +10,12 @@ export interface IndexTarget {
   generation: number;
 }
 
-/** A writer's report: sources that are on disk, or why some are not. */
+/** A writer's report: sources that are on disk, or the reason why some are not. */
 export type IndexReport =
   | ({ type: "indexed"; generation: number; keys: string[] } & WrittenSources)
   | { type: "index_failed"; generation: number; keys: string[]; broken: boolean; message: string };
 
-/** Characters of text per write: many small writes cost far more than one. */
+/** Characters of text per write. Many small writes cost far more than a large one. */
 const BATCH = 4_000_000;
 
 /** Collects rows and writes them in large transactions, on the calling thread. */

@@ -14,7 +14,7 @@ import { createRuleTrial, type RuleTrial } from "./try-rule.ts";
 /** Time after which a page ends with the hits found so far, in milliseconds. */
 const BUDGET = 80;
 export const DEFAULT_LIMIT = 30;
-/** Maximum number of notes before the parts that are found. */
+/** Maximum number of notes that are listed before the parts. */
 const MAX_NOTE_HITS = 200;
 
 export interface SearchOptions {
@@ -68,7 +68,7 @@ export function createSearch(options: {
     ];
   }
 
-  /** A note of a session that is no longer listed is not found: nothing could be opened. */
+  /** A note of a session that is no longer listed is omitted, because there is nothing to open. */
   function noted({ note, snippet }: NoteHit): SearchAllReply["hits"] {
     const row = sessions.get(note.session_id);
     if (!row) return [];

@@ -9,7 +9,7 @@ import type {
 } from "../../store/index/contract.ts";
 import type { IndexState } from "./index-state.ts";
 
-/** What the thread is asked, with the index to answer from. */
+/** A request to the thread, with the index to search. */
 export type ToSearchWorker = { number: number; path: string } & (
   | { type: "search"; request: SearchRequest }
   | { type: "usage"; request: UsageRequest }
@@ -21,7 +21,7 @@ export type FromSearchWorker =
   | { type: "past"; number: number; page: PastPage }
   | { type: "failed"; number: number; message: string; broken: boolean };
 
-/** Maximum duration of a search, in milliseconds: a regular expression may never end. */
+/** Maximum duration of a search, in milliseconds, because a regular expression may never end. */
 const LONGEST_MS = 10_000;
 /** Idle time after which the thread ends, in milliseconds. */
 const IDLE_MS = 120_000;
@@ -38,12 +38,12 @@ export class SearchTimeout extends Error {
   }
 }
 
-/** Searches on a thread of its own, so that a search cannot block the daemon. */
+/** Searches on a separate thread, so that a search cannot block the daemon. */
 export interface SearchThread {
   /** Rejects with a `SearchTimeout`, or if the index cannot be read. */
   search(request: SearchRequest): Promise<{ page: SearchPage; took: number }>;
   usage(request: UsageRequest): Promise<SessionUsage[]>;
-  /** The same of the past of all sessions. */
+  /** The same for the past of all sessions. */
   past(request: PastRequest): Promise<PastPage>;
   close(): Promise<void>;
 }

@@ -22,8 +22,8 @@ const SLICE = 8;
 const MAX_REMEMBERED = 16;
 
 /**
- * Indexes sessions that index threads cannot read: managed sessions, and those of which only the archive is left. `isWanted`:
- * whether a row belongs to one of them.
+ * Indexes sessions that index threads cannot read: managed sessions, and those that only the archive has. `isWanted`: whether a
+ * row belongs to one of them.
  */
 export function indexSessions(options: {
   sessions: Sessions;
@@ -33,7 +33,7 @@ export function indexSessions(options: {
 }): { readonly waiting: number; close(): void } {
   const { sessions, state, write } = options;
   const queue = new Set<string>();
-  /** The parts sent last, by session. */
+  /** The last sent parts, by session. */
   const sent = new Map<string, (TranscriptPart | undefined)[]>();
   let closed = false;
   let working = false;

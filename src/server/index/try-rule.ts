@@ -11,17 +11,17 @@ import { sessionOfKey } from "./session-indexing.ts";
 
 /** Maximum number of places in a reply. */
 const MAX_HITS = 50;
-/** Number of parts after which an event is not counted further, and per page of the search. */
+/** Maximum number of counted events, and of parts per page of the search. */
 const MAX_EVENTS = 500;
 const PAGE = 100;
-/** Time that a trial takes at most before it ends early, in milliseconds. */
+/** Time after which a trial ends early, in milliseconds. */
 const BUDGET_MS = 4_000;
 /** Maximum time that reading sessions blocks the event loop, in milliseconds. */
 const SLICE = 8;
 
 type Hit = RuleTrialReply["hits"][number];
 
-/** Applies rules to what was recorded so far. */
+/** Applies rules to past records. */
 export interface RuleTrial {
   /** Throws a `Refused` for an invalid rule. */
   tryRule(rule: Pick<RuleBody, "when" | "scope">): Promise<RuleTrialReply>;
@@ -84,7 +84,7 @@ export function createRuleTrial(options: {
     return { ...found, searched: page.sessions, all: page.sessions, is_more: page.is_more };
   }
 
-  /** A row tells what its session took. */
+  /** A row has the usage of its session. */
   function ofRows(rule: Pick<RuleBody, "when" | "scope">): Found {
     const isInScope = scopeOf(rule);
     const found = emptyFound();
@@ -97,7 +97,7 @@ export function createRuleTrial(options: {
     return found;
   }
 
-  /** The index does not hold what turns took: the newest sessions are read again. */
+  /** The index does not have the usage of turns, so the newest sessions are read again. */
   async function ofTurns(rule: Pick<RuleBody, "when" | "scope">): Promise<Found> {
     const evaluator = createEvaluator({ ...TRIED, when: rule.when });
     const isInScope = scopeOf(rule);
@@ -106,7 +106,7 @@ export function createRuleTrial(options: {
     const found = { ...emptyFound(), all: rows.length };
     for (const row of rows) {
       if (performance.now() > until) break;
-      // A session whose record cannot be read now is not searched.
+      // A session whose record cannot be read now is skipped.
       const batches = await sessions.frames(row.id).catch(() => undefined);
       if (!batches) continue;
       const turns = new Map<string, Hit>();
@@ -178,7 +178,7 @@ interface Found {
 }
 const emptyFound = (): Found => ({ hits: [], searched: 0, all: 0, is_more: false });
 
-/** Of a rule that is only tried. */
+/** Placeholders for a rule that is only tried. */
 const TRIED = { id: "00000000-0000-8000-8000-000000000000", name: "", is_on: true, changed_at: 0 };
 
 function scopeOf(rule: Pick<RuleBody, "when" | "scope">): (row: SessionSummary) => boolean {

@@ -10,9 +10,9 @@ import type { Sessions } from "../sessions/sessions.ts";
 import type { SearchThread } from "./search-thread.ts";
 import { sessionOfKey } from "./session-indexing.ts";
 
-/** What all sessions took, from the steps in the part index. */
+/** The usage of all sessions, from the steps in the part index. */
 export interface UsageService {
-  /** `since`: milliseconds since 1970; `zone`: whose days are meant, as IANA names it. */
+  /** `since`: milliseconds since 1970; `zone`: IANA name of the time zone that defines days. */
   sum(by: UsageGroup, period: { since: number; zone: string }): Promise<UsageReply>;
 }
 
@@ -23,7 +23,7 @@ export function createUsage(options: {
 }): UsageService {
   const { thread, sessions, prices } = options;
 
-  /** The listed session that an indexed one is shown as; `undefined`: it is a sample, or shown from another source. */
+  /** The listed session of an indexed one; `undefined`: it is a sample, or shown from another source. */
   function listed({ source, session }: SessionUsage): SessionSummary | undefined {
     const id = sessionOfKey(source) ?? sessions.indexedAs?.(source, session.id, undefined);
     const row = id === undefined ? undefined : sessions.get(id);
@@ -80,7 +80,7 @@ function keyOf({ day, model, session }: SessionUsage, row: SessionSummary, by: U
   return by satisfies never;
 }
 
-/** The sum of a group. A session counts once, on however many days it worked. */
+/** The sum of a group. A session counts once, even if it worked on several days. */
 class UsageSum {
   private readonly sessions = new Set<string>();
   private readonly runs = new Set<string>();

@@ -27,7 +27,7 @@ export interface Channel {
   snapshot(reason: SnapshotReason): string;
   /** The messages after a position; `undefined`: a snapshot is needed. */
   missed(epoch: string, after_seq: number, check?: string): ServerMessage[] | undefined;
-  /** A digest of what was sent up to `seq`, by which a client resumes in another epoch. */
+  /** A digest of the frames up to `seq`, which lets a client resume in another epoch. */
   check(): string | undefined;
   close(): void;
 }
@@ -44,7 +44,7 @@ export function createSessionChannel(
   let waiting: ChannelFrame[] = [];
   let waiting_live: LiveChange | undefined;
   let timer: NodeJS.Timeout | undefined;
-  /** Time of the last message. Frames that come long after it are sent without delay. */
+  /** Time of the last message. Frames that arrive long after it are sent without delay. */
   let sent_at = Number.NEGATIVE_INFINITY;
   let written: { epoch: string; seq: number; page: string } | undefined;
 
@@ -137,7 +137,7 @@ export function createSessionChannel(
   return channel;
 }
 
-/** The field of a message that has the digest, if there is one. */
+/** The message field with the digest, if there is one. */
 export const checked = (check: string | undefined) => (check === undefined ? {} : { check });
 
 const wholeOf = (live: readonly LivePart[]): LiveChange => ({

@@ -21,8 +21,8 @@ import type { Client } from "./client.ts";
 import { textFrame, textPieces } from "./websocket-frame.ts";
 
 /**
- * A client with more unsent bytes than this, not counting responses to its requests, is sent nothing until it has read
- * everything, and then a snapshot. A client above the hard limit is disconnected.
+ * A client with more unsent bytes than this, not counting responses to its requests, receives nothing until it has read
+ * everything, then a snapshot. A client above the hard limit is disconnected.
  */
 const SOFT_LIMIT = 1024 * 1024;
 const HARD_LIMIT = 4 * 1024 * 1024;
@@ -50,7 +50,7 @@ export interface LiveOptions {
   report?: (error: unknown) => void;
 }
 
-/** The server side of the socket protocol: subscriptions, and what each client was sent. */
+/** The server side of the socket protocol: subscriptions, and how far each client is. */
 export interface Live {
   /** Takes over an authorized socket and its connection. `in_pieces`: long messages are sent in several frames. */
   accept(socket: WebSocket, connection: Duplex, in_pieces?: boolean): void;

@@ -14,7 +14,7 @@ export interface AgentKind {
   readonly can_resume: boolean;
   readonly can_compact: boolean;
   readonly can_switch_model: boolean;
-  /** Checks a model, as far as possible without calling it. Resolves with what is wrong. */
+  /** Checks a model, as far as possible without calling it. Resolves with the problem, if any. */
   problemOf?(model: string): Promise<string | undefined>;
   /** Creates a session's agent when its first turn begins. May reject with a message for the user. */
   create(config: SessionConfig, host: AgentHost): Agent | Promise<Agent>;

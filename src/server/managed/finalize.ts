@@ -6,7 +6,7 @@ import type { Transcript } from "../../model/transcript/transcript-state.ts";
 interface FinalizeOptions {
   /** The time of the end. */
   at: number;
-  /** The current time, if it is later than `at`: requests have expired since then. */
+  /** The current time, if later than `at`; used to expire requests. */
   now?: number;
   outcome: "completed" | "failed" | "interrupted";
   /** Reason for an interrupt that has not been recorded yet. */
@@ -18,8 +18,8 @@ interface FinalizeOptions {
 }
 
 /**
- * Frames that end what an agent left open: the message that was being written, calls without a result, requests without an
- * answer. Calls are `aborted` if the user stopped the turn or the daemon ended, and errors if the turn failed.
+ * Frames that end the parts that an agent left open: an incomplete message, calls without a result, requests without an answer.
+ * Calls are `aborted` if the user stopped the turn or the daemon ended, and errors if the turn failed.
  */
 export function finalizingFrames(transcript: Transcript, options: FinalizeOptions): Frame[] {
   const { session_id, open } = transcript;

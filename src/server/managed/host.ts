@@ -14,9 +14,9 @@ import type { Recorder } from "./record/recorder.ts";
 import { createRequests, type Requests } from "./requests.ts";
 import type { SessionState } from "./session-config.ts";
 
-/** Time after a stop in which an agent has to end its turn before it is closed, in milliseconds. */
+/** Time that an agent has after a stop to end its turn before it is closed, in milliseconds. */
 const STOP_LIMIT = 30_000;
-/** Time in which an agent has to close, in milliseconds. */
+/** Time that an agent has to close, in milliseconds. */
 const CLOSE_LIMIT = 5_000;
 /** Maximum number of withdrawn prompts that a session remembers. */
 const MAX_WITHDRAWN = 200;
@@ -289,7 +289,7 @@ export function createHost(options: HostOptions): Host {
     begin(next);
   }
 
-  // --- What a person does -----------------------------------------------------------------------------------------
+  // --- User actions ------------------------------------------------------------------------------------------------
 
   function open(): AgentKind {
     const kind = options.kind();

@@ -73,7 +73,7 @@ export class PushRefused extends Refused {
 
 /** Accepts pushed sessions. A session has one sender at a time; a new sender replaces the previous one. */
 interface Ingestion {
-  /** Applies a body as it arrives. Rejects with `Refused`. What the result or error reports is on disk. */
+  /** Applies a body as it arrives. Rejects with `Refused`. The frames that the result or error counts are on disk. */
   push(options: PushOptions, body: AsyncIterable<Uint8Array>): Promise<Pushed>;
 }
 
@@ -108,8 +108,8 @@ export function createIngestion(managed: ManagedSessions, now: () => number): In
     const stream_id = foreign && (options.epoch ?? randomUUID());
     let recorder: Recorder | undefined;
     /**
-     * The session is created by the first valid frame, so that a wrong address creates none. Looked up for each frame, because
-     * idle sessions are unloaded.
+     * The session is created by the first valid frame, so that a wrong address creates none. It is looked up for each frame,
+     * because idle sessions are unloaded.
      */
     const record = () => {
       recorder = managed.pushed(
@@ -138,7 +138,7 @@ export function createIngestion(managed: ManagedSessions, now: () => number): In
       });
     }
 
-    /** Absent: no foreign stream is open, or its rest is no longer expected. */
+    /** Absent: no foreign stream is open, or it can no longer be continued. */
     function setStream(into: Recorder, stream?: OpenStream): void {
       const { stream: _, ...counted } = into.state.pushed ?? {};
       into.setState({ pushed: { ...counted, ...(stream && { stream }) } });

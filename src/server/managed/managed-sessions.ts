@@ -65,7 +65,7 @@ export interface ManagedSessions extends Sessions {
   withdraw(id: string, message_id: string, withdrawal_id?: string): Promise<void>;
   /** See `Host`. */
   beginHeld(id: string, message_id: string): Promise<void>;
-  /** Resolves once the turn was told to stop; its end may take a while. `turn_id`: only stop that turn. */
+  /** Resolves once the stop was requested; the end of the turn may take a while. `turn_id`: only stop that turn. */
   stop(id: string, turn_id?: string): Promise<void>;
   compact(id: string): Promise<void>;
   setModel(id: string, model: string): Promise<void>;
@@ -118,7 +118,7 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
     throw new Refused(409, "session_id", "A session in an agent's file has this id.", "Choose another UUID.");
   }
 
-  // --- What a person does -----------------------------------------------------------------------------------------
+  // --- User actions ------------------------------------------------------------------------------------------------
 
   function check(id: string): ManagedSession {
     writable();
@@ -445,7 +445,7 @@ async function* oneBatch(frames: readonly Frame[]): AsyncGenerator<readonly Fram
   yield frames;
 }
 
-/** What the row of a new session says about its agent. */
+/** The row fields of a new session that describe its agent. */
 function factsOf({ agent, cwd, model }: SessionConfig, { entry }: AgentKind): SessionPatch {
   return {
     agent,

@@ -9,8 +9,8 @@ interface Kept {
 
 /**
  * Recovers the sessions whose turns were cut off by the end of the daemon. Emits frames that mark open parts as interrupted and
- * the turns as failed, and kills commands that still run. A turn that waits for an answer stays open if its agent can resume it,
- * and so do the turns of sessions that wait for its run if their agents can. Returns the sessions to resume, runs before their
+ * the turns as failed, and kills commands that still run. A turn that waits for an answer stays open if its agent can resume it.
+ * So do the turns of parent sessions that wait for it, if their agents can. Returns the sessions to resume, runs before their
  * parents.
  */
 export function recoverInterrupted(options: {

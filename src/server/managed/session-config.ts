@@ -25,7 +25,7 @@ const storedPrompt = record({
   held: optional(z.boolean()),
 });
 
-/** A foreign stream that has not ended. A push of anything but its rest ends it. */
+/** A foreign stream that has not ended. Any push other than its continuation ends it. */
 const openStream = record({
   /** Its epoch, or a generated id. */
   id: z.string(),

@@ -94,7 +94,7 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
   const { commit_queue, agents, now, report } = options;
   const timing = { ...TIMING, ...options.timing };
   const entries = new Map<string, ManagedSession>();
-  /** Why records cannot be read, by session id. */
+  /** The reasons why records cannot be read, by session id. */
   const unreadable = new Map<string, string>();
   let closed = false;
 

@@ -5,7 +5,7 @@ import type { Sessions } from "../sessions/sessions.ts";
 
 /** A session that began to need attention. */
 export interface AttentionMessage {
-  /** `rule`: an alert rule of a person applies; `unknown`: no end of the last turn was recorded. */
+  /** `rule`: an alert rule matched; `unknown`: no end of the last turn was recorded. */
   kind: "waiting" | "failed" | "unknown" | "finished" | "rule";
   session_id: string;
   agent: string;
@@ -13,7 +13,7 @@ export interface AttentionMessage {
   cwd?: string;
   /** The session's request. Absent: the session ended, or the request is known only to the agent. */
   request?: string;
-  /** The name of the rule, and the beginning of the part that it applies to, or a figure. */
+  /** The name of the rule, and the beginning of the matching part, or a figure. */
   rule?: string;
   detail?: string;
   /** Milliseconds since 1970. */
@@ -23,7 +23,7 @@ export interface AttentionMessage {
 /** `waiting`: sessions that wait for a person, and alerts of rules; `all`: also sessions that failed or finished. */
 export type AttentionScope = "waiting" | "all";
 
-/** Time that something must need attention before it is sent, in milliseconds: the user may be answering already. */
+/** Time that a session must need attention before a message is sent, because the user may already be answering. Milliseconds. */
 const DWELL_MS = 10_000;
 /** Delays before retries of a failed delivery, in milliseconds. */
 const RETRIES_MS = [2_000, 15_000];
@@ -96,14 +96,14 @@ export function sendAttentionMessages(options: AttentionMessagesOptions): { clos
   };
 }
 
-/** Why a session needs attention: what it waits for or how it ended, and alerts of rules. */
+/** The reasons why a session needs attention: what it waits for or how it ended, and alerts of rules. */
 function reasonsOf(row: SessionSummary, of: AttentionScope): { key: string; alert?: RuleAlert }[] {
   const key = attentionKey(row, of);
   const alerts = (row.alerts ?? []).map((alert) => ({ key: `rule ${alert.rule_id} ${alert.since}`, alert }));
   return [...(key === undefined ? [] : [{ key }]), ...alerts];
 }
 
-/** Identifies why a session needs attention, different for each request or turn; `undefined`: it does not. */
+/** Identifies the reason why a session needs attention, different for each request or turn; `undefined`: there is none. */
 function attentionKey(row: SessionSummary, of: AttentionScope): string | undefined {
   if (row.sample === true) return undefined;
   if (isWaiting(row)) {
@@ -116,7 +116,7 @@ function attentionKey(row: SessionSummary, of: AttentionScope): string | undefin
   return kind === undefined ? undefined : `${kind} ${row.turns}`;
 }
 
-/** How a session ended, as far as that needs attention. Reading it does not change this. */
+/** How a session ended, if that needs attention. Viewing the session does not change this. */
 function endKind(row: SessionSummary): "failed" | "unknown" | "finished" | undefined {
   switch (sessionState(row)) {
     case "failed":

@@ -12,7 +12,7 @@ type KeyPair = z.infer<typeof keyPair>;
 
 const stored = z.object({ keys: keyPair, subscriptions: z.array(pushSubscriptionBody) });
 
-/** More browsers than a person has. The oldest subscription is removed first. */
+/** More browsers than one user has. The oldest subscription is removed first. */
 const MAX_SUBSCRIPTIONS = 50;
 
 /** The browsers that receive push messages, in `push.json` of the data folder. */

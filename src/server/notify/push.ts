@@ -15,7 +15,7 @@ import { type AttentionMessage, sendAttentionMessages } from "./attention-messag
 import { post } from "./post.ts";
 import type { PushSubscriptions } from "./push-subscriptions.ts";
 
-/** Time for which a push service stores a message for a browser that is offline, in seconds. Later it is outdated. */
+/** Time for which a push service stores a message for an offline browser, in seconds. After that it is outdated. */
 const TTL_S = 24 * 60 * 60;
 /**
  * Push services ask for a contact (RFC 8292, section 2.1). A daemon on the user's own machine has none, and Apple's refuses local
@@ -38,7 +38,7 @@ interface PushOptions
  * encrypted for the browser (RFC 8291): the push service learns only when something is sent.
  */
 export function openPush({ subscriptions, ...options }: PushOptions): { close(): void } {
-  /** Endpoints that already have a message that is retried for others. */
+  /** Endpoints that already received a message that is being retried for others. */
   const delivered = new WeakMap<AttentionMessage, Set<string>>();
   return sendAttentionMessages({
     ...options,
@@ -88,7 +88,7 @@ export function openPush({ subscriptions, ...options }: PushOptions): { close():
   }
 }
 
-/** A question, and what a person made a rule for. */
+/** Questions, and alerts of rules. */
 const isUrgent = ({ kind }: AttentionMessage): boolean => kind === "waiting" || kind === "rule";
 
 const originOf = ({ endpoint }: PushSubscriptionBody): string => new URL(endpoint).origin;

@@ -2,16 +2,16 @@ import { execFile } from "node:child_process";
 import { readFile, readlink } from "node:fs/promises";
 import type { TerminalPlace } from "../../model/session.ts";
 
-/** Time after which a place is looked up again, in milliseconds: a pane of tmux can be moved. */
+/** Time after which a place is looked up again, because tmux panes can be moved. Milliseconds. */
 const VALID_MS = 10_000;
-/** Time that tmux gets to answer, in milliseconds. */
+/** Timeout of calls to tmux, in milliseconds. */
 const TMUX_MS = 2_000;
 const MAX_PLACES = 200;
 
-/** Finds the terminals of processes, from what Linux says about a process. Elsewhere only the process id is known. */
+/** Finds the terminals of processes from Linux's `/proc`. On other systems only the process id is known. */
 export interface TerminalPlaces {
   find(pid: number): Promise<TerminalPlace>;
-  /** What was found before. `undefined`: it is being looked up. */
+  /** The cached place. `undefined`: it is being looked up. */
   known(pid: number): TerminalPlace | undefined;
 }
 
@@ -24,7 +24,7 @@ export function createTerminalPlaces(now: () => number = Date.now): TerminalPlac
     const entry: { at: number; found: Promise<TerminalPlace>; place?: TerminalPlace } = {
       at: now(),
       found: placeOf(pid),
-      // The last known place serves until the new one is there.
+      // Use the last known place until the lookup is done.
       ...(before?.place && { place: before.place }),
     };
     void entry.found.then((place) => {
@@ -55,7 +55,7 @@ async function placeOf(pid: number): Promise<TerminalPlace> {
   };
 }
 
-/** The environment that the process was started with. Empty where the system does not say. */
+/** The environment that the process was started with. Empty if the system does not reveal it. */
 async function environmentOf(pid: number): Promise<Map<string, string>> {
   const text = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
   return new Map(
@@ -76,7 +76,7 @@ async function ttyOf(pid: number): Promise<string | undefined> {
   return undefined;
 }
 
-/** The pane of tmux in which the process was started, as `session:window.pane`. `undefined`: none, or tmux does not answer. */
+/** The tmux pane in which the process was started, as `session:window.pane`. `undefined`: none, or tmux does not answer. */
 async function paneOf(environment: ReadonlyMap<string, string>): Promise<string | undefined> {
   const [socket = ""] = environment.get("TMUX")?.split(",") ?? [];
   const pane = environment.get("TMUX_PANE") ?? "";

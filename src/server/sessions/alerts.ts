@@ -4,12 +4,12 @@ import type { Rule } from "../../model/rules/rule.ts";
 
 /** Delay after which alerts are published and stored together, in milliseconds. */
 const WRITE_MS = 200;
-/** Number of parts per rule and session that are recognized when they are read again. */
+/** Number of parts per rule and session that are remembered, so that reading them again does not alert again. */
 const MAX_KNOWN = 1_000;
 
 const placeOf = (rule_id: string, session_id: string): string => `${rule_id} ${session_id}`;
 
-/** What rules said of sessions. */
+/** The alerts of rules, by session. */
 export interface Alerts {
   of(session_id: string): readonly StoredAlert[];
   sessionsOf(rule_id: string): string[];
@@ -42,12 +42,12 @@ interface AlertsOptions {
 export function createAlerts(options: AlertsOptions): Alerts {
   const { store, report, publish } = options;
   const bySession = new Map<string, Map<string, StoredAlert>>();
-  /** Keys for which a rule alerted, by rule and session, so that what is read again does not alert again. */
+  /** Keys for which a rule alerted, by rule and session, so that records that are read again do not alert again. */
   const known = new Map<string, Map<string, Set<string>>>();
   const changed = new Map<string, Pick<StoredAlert, "rule_id" | "session_id">>();
   let timer: NodeJS.Timeout | undefined;
 
-  /** When the alerts of an earlier daemon last applied. */
+  /** When the alerts of an earlier daemon last matched. */
   const loaded_at = new Map<string, number>();
   for (const alert of options.kept) {
     set(alert);
@@ -78,7 +78,7 @@ export function createAlerts(options: AlertsOptions): Alerts {
     changed.set(placeOf(rule_id, session_id), { rule_id, session_id });
     timer ??= setTimeout(flush, WRITE_MS);
   }
-  /** Whether it alerted for this key already. */
+  /** Whether it has already alerted for this key. */
   function isKnown(rule_id: string, session_id: string, key: string): boolean {
     const ofRule = known.get(rule_id) ?? new Map<string, Set<string>>();
     known.set(rule_id, ofRule);
@@ -99,7 +99,7 @@ export function createAlerts(options: AlertsOptions): Alerts {
     fire(rule, session_id, { key, since, part_id, text }) {
       const before = bySession.get(session_id)?.get(rule.id);
       if (before?.key === key || isKnown(rule.id, session_id, key)) return;
-      // Before a restart it alerted for everything up to that time, which may be read again.
+      // Before the restart it alerted for all matches up to that time, which may be read again.
       if (rule.when.type === "event" && since <= (loaded_at.get(placeOf(rule.id, session_id)) ?? 0)) return;
       const isMore = before !== undefined && !before.is_done && !endsByItself(rule);
       set({
@@ -136,7 +136,7 @@ export function createAlerts(options: AlertsOptions): Alerts {
   };
 }
 
-/** An alert as it is shown; `undefined`: a person is done with it, or its rule is gone. */
+/** An alert as it is shown; `undefined`: a user dismissed it, or its rule was deleted. */
 export function alertOf(alert: StoredAlert, rule: Rule | undefined): RuleAlert | undefined {
   if (alert.is_done || rule === undefined) return undefined;
   const { rule_id, since, at, count, part_id, text } = alert;

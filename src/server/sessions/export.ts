@@ -19,8 +19,8 @@ export type ExportedSession = Pick<SessionSummary, "id" | "agent" | "title" | "f
 
 /**
  * A session as text, in chunks. `jsonl`: a header line, then its history events, which fold to the same parts when read back.
- * `md`: Markdown. `frames`: all frames of the session. `notes`: of the session; in `jsonl` they are in the header, so that they
- * change no part.
+ * `md`: Markdown. `frames`: all frames of the session. `notes`: the session's notes; in `jsonl` they are in the header, so that
+ * they do not change any part.
  */
 export async function* exportSession(
   session: ExportedSession,

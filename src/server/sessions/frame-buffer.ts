@@ -20,13 +20,13 @@ export interface FrameBuffer {
   after(seq: number): readonly ChannelFrame[] | undefined;
   /**
    * A digest of all frames up to `seq`, and of the ends that no frame records. Two buffers with the same digest at the same `seq`
-   * have the same transcript there, also in two lives of the daemon. `undefined`: not resumable, or no longer kept.
+   * have the same transcript there, even in two lives of the daemon. `undefined`: not resumable, or no longer kept.
    */
   checkAt(seq: number): string | undefined;
   /** Keeps more frames from now on, because the transcript is shown. */
   hold(): void;
   /**
-   * Ends what was left open by a crash or by a person (`stopped`). Returns a new epoch, because no frame records this.
+   * Ends parts that were left open by a crash or by a person (`stopped`). Returns a new epoch, because no frame records this.
    * `undefined`: nothing was open.
    */
   finalized(at: number, stopped: boolean): FrameBuffer | undefined;

@@ -11,9 +11,9 @@ import { decorateRows } from "./decorate-rows.ts";
 import { Refused } from "./refused.ts";
 import type { Sessions } from "./sessions.ts";
 
-/** The notes of all sessions. Changes that cannot be stored throw a `Refused`, and are not made. */
+/** The notes of all sessions. Changes that cannot be stored throw a `Refused` and have no effect. */
 export interface Notes {
-  /** The notes of a session, oldest first: also those of parts, or of a session, that no longer exist. */
+  /** The notes of a session, oldest first, including those of parts or sessions that no longer exist. */
   of(session_id: string): readonly Note[];
   /** All notes, in no particular order. */
   all(): Iterable<Note>;
@@ -39,7 +39,7 @@ export function withNotes(options: NotesOptions): { sessions: Sessions; notes: N
   const { store, now } = options;
   const byId = new Map<string, Note>();
   const bySession = new Map<string, Map<string, Note>>();
-  /** Revisions of this daemon are above those of the one before it, which counted from an earlier time. */
+  /** Revisions of this daemon are higher than those of the previous one, which started counting at an earlier time. */
   let revision = now();
   const revisions = new Map<string, number>();
 

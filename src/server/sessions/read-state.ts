@@ -58,7 +58,7 @@ export function withReadState(options: ReadStateOptions): ReadableSessions {
     unwritten.add(session_id);
   }
 
-  /** Runs belong to their parents, and samples to nobody. */
+  /** Runs belong to their parents, and samples to no user. */
   const isCounted = (row: SessionSummary): boolean =>
     row.parent === undefined && row.sample !== true && !isOpenedSession(row.id);
 

@@ -21,23 +21,23 @@ import { TookTooLong, withinTime } from "./within-time.ts";
 
 /** Interval at which rules about time are evaluated, in milliseconds. */
 const TICK_MS = 5_000;
-/** Number of sessions whose present turn is in memory. */
+/** Maximum number of sessions whose current turn is in memory. */
 const MAX_WATCHED = 64;
-/** Number of frames that wait for the row of their new session, and of such sessions. */
+/** Maximum number of frames that wait for the row of their new session, and of such sessions. */
 const MAX_EARLY_FRAMES = 2_000;
 const MAX_EARLY_SESSIONS = 32;
-/** Time that a rule's regular expression may take on one part, in milliseconds. */
+/** Maximum time for a rule's regular expression on one part, in milliseconds. */
 const MAX_MATCH_MS = 100;
 
-/** The rules that people added. Changes that cannot be stored throw a `Refused`, and are not made. */
+/** The users' rules. Changes that cannot be stored throw a `Refused` and have no effect. */
 export interface Rules {
   /** By name. */
   list(): readonly Rule[];
-  /** Adds or replaces a rule. Throws a `Refused` if it is invalid. What was recorded before does not count. */
+  /** Adds or replaces a rule. Throws a `Refused` if it is invalid. Earlier records do not count. */
   put(id: string, body: RuleBody): Rule;
   /** Deletes a rule with its alerts. An unknown one counts as deleted. */
   remove(id: string): void;
-  /** A person is done with what a rule says of a session. It alerts again for another reason. */
+  /** Dismisses the alert of a rule for a session. The rule can alert again for another reason. */
   done(rule_id: string, session_id: string): void;
 }
 
@@ -62,13 +62,13 @@ interface RulesOptions {
   tick?: number;
 }
 
-/** Applies the rules to sessions, and adds what they say to the rows. */
+/** Applies the rules to sessions, and adds their alerts to the rows. */
 export function withRules(options: RulesOptions): { sessions: Sessions; rules: Rules } {
   const { store, now, report, tick = TICK_MS } = options;
   const source = options.sessions;
   const byId = new Map<string, RuleEvaluator>();
   for (const rule of options.kept.rules) byId.set(rule.id, createEvaluator(rule));
-  /** Of those that are switched on, and of those of them that have to see frames. */
+  /** The evaluators of rules that are switched on, and of those among them that need frames. */
   let active: readonly RuleEvaluator[] = [];
   let watching: readonly RuleEvaluator[] = [];
   /** No frame from before this time counts for any rule. */
@@ -77,7 +77,7 @@ export function withRules(options: RulesOptions): { sessions: Sessions; rules: R
   const alerts = createAlerts({ ...options, kept: options.kept.alerts, publish: (ids) => rows.publish(ids) });
   const turns = new Map<string, Watched>();
   const early = new Map<string, { frames: Frame[]; reading: unknown }>();
-  /** Sessions to which a rule may apply by the passing of time alone. */
+  /** Sessions that a rule may match through the passage of time alone. */
   const live = new Set<string>();
 
   function activate(): void {
@@ -141,7 +141,7 @@ export function withRules(options: RulesOptions): { sessions: Sessions; rules: R
     }
   }
 
-  /** A rule whose expression takes too long is switched off, so that it cannot hold up the daemon. */
+  /** A rule whose expression takes too long is switched off, so that it cannot block the daemon. */
   function ofPart(evaluator: RuleEvaluator, recorded: RecordedPart): Firing | undefined {
     const { rule, has_expression } = evaluator;
     if (byId.get(rule.id) !== evaluator) return undefined;
@@ -274,16 +274,16 @@ export function checkRule(body: Pick<RuleBody, "when" | "scope">): void {
   }
 }
 
-/** What a rule applies to. A change of it makes it another rule. */
+/** The condition of a rule. Changing it makes it a different rule. */
 const conditionOf = ({ when, scope, is_on }: RuleBody): string => JSON.stringify([when, scope ?? "", is_on]);
 
-/** The present turn of a session, and how far its frames were read. */
+/** The current turn of a session, and how far its frames were read. */
 interface Watched {
   turn: WatchedTurn;
   /** See `Sessions.watchFrames`. */
   reading: unknown;
   /** The time of the latest frame, in milliseconds since 1970. */
   read_to: number;
-  /** Frames from before this time were read by an earlier reading. */
+  /** Frames before this time were read by an earlier reading. */
   skips_to: number;
 }

@@ -14,11 +14,11 @@ export interface OpenSession {
   readonly seq: number;
   readonly transcript: Transcript;
   readonly summary: SessionSummary;
-  /** What the agent has written and not recorded yet. Not part of the transcript. */
+  /** Text that the agent has written but not recorded yet. Not part of the transcript. */
   readonly live?: readonly LivePart[];
   /**
-   * The frames after `seq`; `undefined`: they are no longer kept, or `epoch` differs. With a `check` that is the one of `seq` here,
-   * another epoch has the same transcript there and goes on.
+   * The frames after `seq`; `undefined`: they are no longer kept, or `epoch` differs. If `check` equals the digest at `seq`, the
+   * other epoch has the same transcript there, and its client can continue.
    */
   framesAfter(epoch: string, seq: number, check?: string): readonly ChannelFrame[] | undefined;
   /** A digest of all frames up to `seq`. `undefined`: not known. */
@@ -53,9 +53,12 @@ export interface Sessions {
   ): Promise<{ mime_type: string; bytes: Uint8Array } | undefined>;
   /** A range of the file in which an agent stored the complete output of a call; `undefined`: there is no such file. */
   output(id: string, part_id: string, from: number): Promise<Uint8Array | undefined>;
-  /** All frames of a session, read again from its beginning; `undefined`: no such session, or its record is gone. */
+  /** All frames of a session, read again from its beginning; `undefined`: no such session, or its record no longer exists. */
   frames(id: string): Promise<AsyncIterable<readonly Frame[]> | undefined>;
-  /** The session's file and how much of it is read. Absent or `undefined`: it is not read from a file, or the file is gone. */
+  /**
+   * The session's file and how much of it is read. Absent or `undefined`: it is not read from a file, or the file no longer
+   * exists.
+   */
   disk?(id: string): Promise<DiskState | undefined>;
   /** The requests logged by the session's agent. Absent or empty: none. */
   loggedRequests?(id: string): Promise<readonly LoggedRequest[]>;
@@ -69,8 +72,8 @@ export interface Sessions {
   /** Number of sessions or files that are missing from the part index or outdated in it. */
   readonly unindexed?: number;
   /**
-   * Calls the listener with the frames that are recorded, in the order of each session, before its row says so. Frames that are read
-   * again, for a viewer or after a gap, come again, with another `reading`. Returns a function that ends it.
+   * Calls the listener with recorded frames, in order within each session, before the session's row is updated. Frames that are
+   * read again, for a viewer or after a gap, are passed again, with a different `reading`. Returns a function that unsubscribes.
    */
   watchFrames?(
     listener: (session_id: string, frames: readonly Frame[], reading: unknown) => void,

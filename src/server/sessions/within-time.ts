@@ -12,7 +12,7 @@ const context = createContext({ work() {} });
 const CALL = new Script("work()");
 
 /**
- * Runs synchronous work, and stops it after a time by throwing `TookTooLong`: a regular expression may never end. Costs about 0.1 ms
+ * Runs synchronous work with a time limit, because a regular expression may never end. Throws `TookTooLong`. Costs about 0.1 ms
  * per call. Not for nested calls.
  */
 export function withinTime<Value>(milliseconds: number, work: () => Value): Value {
@@ -23,7 +23,7 @@ export function withinTime<Value>(milliseconds: number, work: () => Value): Valu
   try {
     CALL.runInContext(context, { timeout: milliseconds });
   } catch (error) {
-    // It is an error of another realm: `instanceof Error` does not hold.
+    // The error comes from another realm, so `instanceof Error` is false.
     const isTimeout =
       typeof error === "object" &&
       error !== null &&

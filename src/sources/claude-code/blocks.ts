@@ -6,7 +6,7 @@ export interface Block {
   kind: "text" | "thinking";
   length: number;
   print: number;
-  /** The text itself, of the newest step, as far as there is room for it. */
+  /** The text itself, only in the newest step and while there is room for it. */
   text: string | undefined;
   /** Fingerprint of its signature. */
   signature: number | undefined;
@@ -64,7 +64,7 @@ export class Blocks {
     return block;
   }
 
-  /** Changes the content of a block. A line without a signature leaves it as it is. */
+  /** Changes the content of a block. A line without a signature does not change the block's signature. */
   change(block: Block, { text, print, signature }: Words): void {
     if (block.length < text.length && block.length > 0) {
       const earlier = [...(block.earlier ?? [])];
@@ -77,7 +77,7 @@ export class Blocks {
     this.keepText(block, text);
   }
 
-  /** Called when another step follows. */
+  /** Called when another step begins. */
   forgetTexts(): void {
     for (const block of this.blocks) block.text = undefined;
     this.room = 0;
@@ -89,7 +89,7 @@ export class Blocks {
     this.room -= block.text?.length ?? 0;
   }
 
-  /** A block with this content that the same line has not matched yet. */
+  /** A block with the same content that this line has not matched yet. */
   equalTo(words: Words): Block | undefined {
     return this.blocks.find((block) => isEqual(block, words) && block.toldAt !== words.toldAt);
   }

@@ -10,7 +10,9 @@ export interface BranchTurn {
 /** A typed prompt. */
 interface TypedPrompt {
   uuid: number;
-  /** `null`: it has no parent. `undefined`: nor had it, but later prompts without a parent are no branches of it. */
+  /**
+   * `null`: it has no parent. `undefined`: it has no parent either, but later prompts without a parent are not branches of it.
+   */
   parent: number | null | undefined;
   /** The nearest typed prompt above it. */
   above: number | undefined;
@@ -18,13 +20,13 @@ interface TypedPrompt {
   second: number;
 }
 
-/** In `Branches.above`: no typed prompt was read above a record. */
+/** In `Branches.above`: there is no typed prompt above the record. */
 const NONE = 0;
 
 /**
  * The branches of one conversation. A prompt with the same parent as an earlier prompt is a rewind: everything below the
- * earlier prompt is abandoned. Prompts of the same second are not a rewind, nor is a copy of a prompt. Records are known by the
- * fingerprints of their uuids.
+ * earlier prompt is abandoned. Prompts of the same second are not a rewind, nor is a copy of a prompt. Records are identified by
+ * the fingerprints of their uuids.
  */
 export class Branches {
   /** The nearest typed prompt (an ancestor, or the record itself), by record. */
@@ -34,7 +36,7 @@ export class Branches {
   private newestAbove = NONE;
   /** The newest typed prompts, oldest first. */
   private readonly prompts: TypedPrompt[] = [];
-  /** The last line without a parent. If it is no typed prompt, the conversation restarted there. */
+  /** The last line without a parent. If it is not a typed prompt, the conversation restarted there. */
   private root: number | undefined;
   /** The newest turns that were not abandoned. */
   private turns: BranchTurn[] = [];
@@ -43,7 +45,7 @@ export class Branches {
   recordParent(uuid: number, parent: number | null): void {
     if (parent !== null) {
       if (this.above.has(uuid)) return;
-      // Most records have the one before as their parent.
+      // The parent of most records is the previous record.
       const above = parent === this.newest ? this.newestAbove : (this.above.get(parent) ?? NONE);
       this.setAbove(uuid, above);
       return;
@@ -53,7 +55,7 @@ export class Branches {
     this.root = uuid;
   }
 
-  /** From here on, records without a parent are no branches of earlier ones. */
+  /** From here on, records without a parent are not branches of earlier ones. */
   reset(): void {
     for (const prompt of this.prompts) if (prompt.parent === null) prompt.parent = undefined;
   }
@@ -78,7 +80,7 @@ export class Branches {
     const same = siblings.find((prompt) => prompt.uuid === uuid);
     if (same !== undefined) same.second = second;
     else {
-      // Its parent may be forgotten, but not the prompts with the same parent.
+      // Its parent may have been evicted, but prompts with the same parent are still known.
       const above = this.above.get(uuid) || siblings[0]?.above;
       this.prompts.push({ uuid, parent, above: above === uuid ? undefined : above, second });
       if (this.prompts.length > MAX_PROMPTS * IN_MEMORY_LIST) this.prompts.shift();

@@ -4,7 +4,7 @@ import { parseObject } from "../lines/parse-object.ts";
 import { IN_MEMORY_LIST, Recent } from "../recent.ts";
 import { MAX_CALLS, MAX_CALLS_PER_ID, MAX_LEFT_ARGUMENTS } from "./memory.ts";
 
-/** Arguments as an object. Not saved, as names that are symbols are not: a restored call parses them again. */
+/** Arguments as an object. Not saved, because members with symbol names are not; a restored call parses them again. */
 const PARSED = Symbol("parsed arguments");
 
 /** A tool call. */
@@ -27,7 +27,7 @@ export interface Call {
   turn: number;
   /** Calls of the same message with the same agent id that were waiting for a result when the next one was made. */
   same_id?: Call[];
-  /** It has no result, and no other call took its id. */
+  /** It has no result, and no other call has taken its id. */
   waits: boolean;
 }
 

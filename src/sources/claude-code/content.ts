@@ -8,7 +8,7 @@ export function blocksOf(content: unknown): JsonObject[] {
     if (typeof item === "string") return { type: "text", text: item };
     const block = asObject(item);
     if (block === undefined) return { type: "unknown", value: item };
-    // A text block whose text is no string is kept as an unknown block.
+    // A text block whose text is not a string is kept as an unknown block.
     const isText = block.type !== "text" || typeof (block.text ?? "") === "string";
     return isText ? block : { type: "malformed text", block };
   });
@@ -70,7 +70,7 @@ export function promptParts(blocks: readonly JsonObject[]): Part[] {
   });
 }
 
-/** A cheap fingerprint: the length and some sampled characters, which are equal in a copy. */
+/** A cheap fingerprint of the length and some sampled characters. Copies have the same fingerprint. */
 export function sample(text: string): number {
   let hash = 0;
   const step = Math.max(1, Math.floor(text.length / 64));

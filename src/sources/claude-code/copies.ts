@@ -71,7 +71,7 @@ export class Copies {
     return this.calls.has(id);
   }
 
-  /** Returns true once: when the first line follows that is no copy. */
+  /** Returns true once, at the first line that is not a copy. */
   end(): boolean {
     if (this.state !== "inside") return false;
     this.state = "behind";

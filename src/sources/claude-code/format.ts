@@ -5,7 +5,7 @@ import { parsePath } from "./path.ts";
 import { createClaudeCodeReader } from "./reader.ts";
 import { createRequestLog } from "./request-log.ts";
 
-/** Claude Code 1.0 to 2.1: one JSONL file per session. Since 2.0.28 sub-agents have files of their own. */
+/** Claude Code 1.0 to 2.1: one JSONL file per session. Since 2.0.28 sub-agents have separate files. */
 export const claudeCode: Format = {
   id: "claude-code",
   name: "Claude Code",

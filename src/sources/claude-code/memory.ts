@@ -1,8 +1,8 @@
 /**
  * How much of a session is in a checkpoint of its reader. Later records may refer to earlier ones: they repeat them, answer them,
- * withdraw them, or branch off from them. Of each kind, the newest so many are saved, and in memory many times as many
- * are remembered (`IN_MEMORY`, recent.ts). What is older is forgotten, and a record that refers to it is read as if it were new. All that is saved stays
- * below `MAX_CHECKPOINT` (docs/decisions/0030-reader-checkpoints.md).
+ * withdraw them, or branch off from them. Of each kind, a fixed number of the newest is saved; in memory many times as many are
+ * remembered (`IN_MEMORY`, recent.ts). Older ones are evicted, and a record that refers to one of them is read as if it were new.
+ * The saved state stays below `MAX_CHECKPOINT` (docs/decisions/0030-reader-checkpoints.md).
  */
 
 /** Lines by uuid, to recognize copies of them and the prompt that they belong to. */
@@ -43,8 +43,11 @@ export const MAX_LAUNCH_TEXTS = 32 * 1024;
 /** Calls that start runs, whose result names the run, and the length of all their prompts together. */
 export const MAX_STARTS = 96;
 export const MAX_START_PROMPTS = 20 * 1024;
-/** Prompts in the agent's own queue, and the length of their texts. When more wait than are in memory, they are shown as not sent. */
+/**
+ * Prompts in the agent's own queue, and the length of their texts. When more are waiting than fit in memory, they are shown as
+ * not sent.
+ */
 export const MAX_QUEUED = 48;
 export const MAX_QUEUED_TEXTS = 16 * 1024;
-/** Small sets: caveats, notes that were written, titles of lines to come, calls in a copied history. */
+/** Small sets: caveats, notes that were written, titles of later lines, calls in a copied history. */
 export const MAX_NAMES = 64;

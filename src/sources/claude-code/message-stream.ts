@@ -35,8 +35,8 @@ const DELTAS: Readonly<Record<string, { kind: Block["kind"]; field: string }>> =
 /**
  * The message that the main thread is streaming, from the `stream_event` lines of `claude -p --output-format stream-json
  * --include-partial-messages`: raw events of Anthropic's Messages API. An `assistant` line repeats each complete block, before
- * the event that ends the block. If the run was killed or the request was restarted, the last block exists only as deltas. It
- * is held here until it is clear whether its line follows.
+ * the event that ends the block. If the run was killed or the request was restarted, the last block exists only as deltas. It is
+ * buffered here until it is clear whether its line follows.
  */
 export class MessageStream {
   private id: string | undefined;

@@ -240,7 +240,7 @@ function readStopHooks(session: Session, line: Line): Disposition {
   }
   const why = asText(value.stopReason);
   const failed = Array.isArray(value.failedHookErrorIndexes) ? value.failedHookErrorIndexes : undefined;
-  // A hook that keeps the agent from stopping writes its reason where a failed hook writes its error.
+  // A hook that keeps the agent from stopping writes its reason to the field in which a failed hook writes its error.
   const untold = errors.filter((error, index) => {
     const isBlock =
       failed === undefined ? session.blockedStop?.includes(error) === true : !failed.includes(index);

@@ -56,7 +56,7 @@ export const CLAUDE_CODE = "claude-code";
 /** After this many records without a session id, the file is treated as a session of its own. */
 const MAX_HELD = 256;
 
-/** Everything that a reader remembers, as it is saved. */
+/** The saved state of a reader. */
 interface SavedState {
   lines: LinePosition;
   side?: string;
@@ -116,7 +116,7 @@ export function createClaudeCodeReader({ path, start, checkpoint }: ReaderOption
     },
     linkFacts: (): LinkFacts => file?.linkFacts() ?? { sessions: [] },
     checkpoint() {
-      // Records that are held were not returned, and are read again.
+      // Buffered records were not returned, so they are read again.
       const position = file === undefined ? heldFrom : lines.position();
       const state: SavedState = {
         lines: position,
@@ -165,7 +165,7 @@ function runId(main_id: string, agent_id: string): string {
   return uuidFrom(main_id, `agent-${agent_id}`);
 }
 
-/** What is remembered of a file: its sessions, and what concerns all of them. */
+/** The state of a file: its sessions, and facts that concern all of them. */
 interface FileState {
   readonly identity: Identity;
   readonly main: SessionState;
@@ -250,7 +250,7 @@ function openFile(path: string, state: FileState): SessionFile {
   const inline = state.inline.map(({ session }) => openSession(session, path));
   const isOwn = (name: string): boolean => asSessionId(name) === session_id;
 
-  /** Fingerprints of this line's uuid and of the one before, which is mostly its parent. */
+  /** Fingerprints of the uuids of this line and of the previous one, which is usually its parent. */
   let newest = { uuid: "", print: 0 };
   let previous = newest;
   function printOf(uuid: string): number {
@@ -647,7 +647,7 @@ function openFile(path: string, state: FileState): SessionFile {
     tell(line, { title });
   }
 
-  /** Emits facts that may precede the conversation. A file without a conversation is no session. */
+  /** Emits facts that may precede the conversation. A file without a conversation is not a session. */
   function tell(line: Line, patch: SessionPatch): void {
     if (main.begun) main.update(line, patch);
     else state.early = { ...state.early, ...patch };

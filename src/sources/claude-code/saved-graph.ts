@@ -17,7 +17,7 @@ import {
 import { MessageStream } from "./message-stream.ts";
 import { PromptQueue } from "./queue.ts";
 
-/** Saves and restores a reader's state, with how much of its lists is saved (memory.ts). */
+/** Saves and restores a reader's state, with the limits of its lists (memory.ts). */
 export const savedGraph = createObjectGraph(
   { Blocks, Branches, CallTable, Copies, MessageStream, PromptQueue },
   {

@@ -36,7 +36,7 @@ export interface Line {
   unplaced?: true;
 }
 
-/** What is remembered of a line until a later record shows something in its place. */
+/** The fields of a line that are kept until a later record shows something in its place. */
 export type KeptLine = Omit<Line, "raw" | "frames">;
 
 /** The line without its content, except for the fields that describe a model call. */
@@ -49,7 +49,7 @@ export function keptLine({ raw: _, frames: __, value, ...line }: Line): KeptLine
   };
 }
 
-/** A kept line that collects frames again, those of the record that is being read. */
+/** A kept line that collects frames again, namely those of the record that is being read. */
 export function resumedLine(kept: KeptLine, frames: Frame[]): Line {
   return { ...kept, raw: new RawJson("{}"), frames };
 }
@@ -166,7 +166,7 @@ export interface TurnState {
   hasShownQueued: boolean;
 }
 
-/** What a session's reader remembers: plain data and classes of plain data, bounded by `memory.ts`. */
+/** The state of a session's reader: plain data and classes of plain data, bounded by `memory.ts`. */
 export interface SessionState {
   readonly session_id: string;
   /** Its link facts without its calls. */
@@ -223,7 +223,7 @@ export interface SessionState {
   command: string | undefined;
 }
 
-/** One session's transcript: the order of frames, what is open, and what may still be revised. */
+/** One session's transcript: the order of frames, the open parts, and the parts that may still be revised. */
 export interface Session extends SessionState {
   /** The link facts, with all calls since reading began or resumed. */
   linkFacts(): SessionLinkFacts;
@@ -276,7 +276,7 @@ export interface Session extends SessionState {
    * the same parts as without it, so that following the file and reading it later give the same result.
    */
   provisionalEnd(line: Line, status: TurnStatus): void;
-  /** Whether the session has more than what may precede the first prompt. */
+  /** Whether the session has more than the parts that may precede the first prompt. */
   hasPrompt(): boolean;
   /** Returns whether it created a part: two interrupts in a row are one. */
   interrupt(line: Line, reason: string): boolean;

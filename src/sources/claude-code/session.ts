@@ -107,7 +107,7 @@ export function initialSession(session_id: string, group: string): SessionState 
 export function openSession(state: SessionState, file: string): Session {
   const { session_id, facts, own, steps, partsOfLine } = state;
   const { calls, branches, beginnings } = own;
-  /** Calls that `state.starts` has forgotten. */
+  /** Calls that were evicted from `state.starts`. */
   const olderStarts: StartFact[] = [];
   /** The record whose parts `recordPart` counts. */
   let counted: { line: Line; message_id: string; parts: number } | undefined;

@@ -357,7 +357,7 @@ function readSummary(session: Session, line: Line, text: string): Disposition {
   return { kind: "shown" };
 }
 
-/** What a person declines when a tool asks for something other than a permission. */
+/** The name of what a person declines when a tool asks for something other than a permission. */
 const REFUSED: ReadonlyMap<string, string> = new Map([
   ["AskUserQuestion", "question declined"],
   ["ExitPlanMode", "plan rejected"],

@@ -3,7 +3,7 @@ import { firstRecords } from "../conversation/head.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
 import { codexExecReader } from "./reader.ts";
 
-/** The saved output of `codex exec --json`. It has no usual place and is opened by name. */
+/** The saved output of `codex exec --json`. It has no usual folder and is opened by name. */
 export const codexExec = recordLinesFormat({
   id: "codex-exec",
   name: "Codex (exec)",

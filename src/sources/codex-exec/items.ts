@@ -7,7 +7,7 @@ import { ofFailure } from "../conversation/tool-payload.ts";
 type Call = Pick<ToolCall, "tool_name" | "arguments_json" | "payload">;
 type Result = Pick<ToolResult, "status" | "output_text" | "parts" | "payload">;
 
-/** The call of an item; `undefined`: it is no known call. */
+/** The call of an item; `undefined`: it is not a known call. */
 export function callOf(item: JsonObject): Call | undefined {
   switch (item.type) {
     case "command_execution": {

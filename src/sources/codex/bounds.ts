@@ -1,20 +1,20 @@
 /*
- * What a reader keeps of a thread is bounded, so that its state fits into a checkpoint (`MAX_CHECKPOINT`) however long the thread
- * is. One rule holds for all of it: the newest is kept, up to a number of entries and of bytes.
+ * The state that a reader keeps of a thread is bounded, so that it fits into a checkpoint (`MAX_CHECKPOINT`) however long the
+ * thread is. One rule applies to all of it: the newest entries are kept, up to a number of entries and of bytes.
  *
  * | kept                                     | KB  | beyond                                                        |
  * |------------------------------------------|-----|---------------------------------------------------------------|
  * | calls: arguments, facts, output          | 104 | an evicted call keeps the result that it had                  |
- * | ids of evicted calls                     |  16 | a fact about an older call is shown as a call of its own      |
+ * | ids of evicted calls                     |  16 | a fact about an older call is shown as a separate call        |
  * | ids of turns                             |  12 | a roll-back of more turns retracts only these                 |
  * | the model's outputs in the turn          |  32 | a copy of an older output is shown again                      |
  * | prompts and commands without an answer   |  24 | a copy of an older prompt is shown again                      |
- * | a thought that events tell in pieces     |  12 | the next piece begins another thought                         |
+ * | a thought that events report in pieces   |  12 | the next piece begins another thought                         |
  * | runs that calls started                  |  28 | an older run is linked to the session, but not to the call    |
  * | commands in the background               |   6 | input to an older command does not name it                    |
  *
- * One call that is larger than that is kept in addition while it waits for its output (see call-table.ts). There is no checkpoint
- * until then.
+ * One call that is larger than that is kept in addition while it waits for its output (see call-table.ts). Until then, there is no
+ * checkpoint.
  */
 
 /** Upper bound of a value's JSON in bytes of UTF-8. */
@@ -30,8 +30,8 @@ const hasOnlyAscii = (text: string): boolean => /^[\x00-\x7f]*$/.test(text);
 const MAX_PLAIN = 64;
 
 /**
- * A text in the form in which it is kept to be recognized: itself if it is short, otherwise its length and two hashes of 32
- * bits. They need not resist forgery, which could only hide a copy of the forger's own words.
+ * The key by which a text is recognized: the text itself if it is short, otherwise its length and two hashes of 32 bits. They
+ * need not resist forgery, which could only hide a copy of the forger's own text.
  */
 export function keyOfText(text: string): string {
   if (text.length <= MAX_PLAIN) return text;
@@ -41,11 +41,14 @@ export function keyOfText(text: string): string {
   }
   return lastKey;
 }
-/** Several logs contain the same text in a row. */
+/** Several logs contain the same text consecutively. */
 let lastText = "";
 let lastKey = "";
 
-/** Four sums, each over every fourth unit, which do not wait for each other. All are integers of 32 bits with a sign. */
+/**
+ * Four independent sums, each over every fourth unit, so that the CPU can compute them in parallel. All are signed 32-bit
+ * integers.
+ */
 function hashed(text: string): string {
   let a = 0x011c9dc5;
   let b = 0x01000193;
@@ -88,6 +91,6 @@ export function keepWithin<Entry>(list: Entry[], max: number, bytesOf: (entry: E
   }
 }
 
-/** A name that is kept and shown: its first characters, if it has more than any name should. */
+/** A name as it is kept and shown: truncated if it is longer than any name should be. */
 export const keptName = (name: string): string => (name.length > MAX_NAME ? name.slice(0, MAX_NAME) : name);
 const MAX_NAME = 300;

@@ -17,7 +17,7 @@ interface Found {
   call: Call;
   inner: boolean;
 }
-/** It was evicted: its last result stays. */
+/** It was evicted, so its last result stays. */
 interface Evicted {
   call: undefined;
   id: string;
@@ -33,7 +33,7 @@ export class CallRecords {
   private readonly runs: Runs;
   /** An event that precedes its call, which is the record that is read. */
   private ahead: { id: string; payload: JsonObject; bytes: number } | undefined;
-  /** The record belongs to a turn above the part of the file that is read. So does its call, unless it has none. */
+  /** The record belongs to a turn before the part of the file that is read, and so does its call, if it has one. */
   isAbove = false;
 
   constructor(writer: TurnWriter, calls: Calls, runs: Runs) {
@@ -124,7 +124,7 @@ export class CallRecords {
   private cellFor(id: string): Found | Evicted | undefined {
     const cell = id.startsWith("exec-") ? this.calls.table.cell() : undefined;
     if (cell === "evicted") return { call: undefined, id };
-    // What ran in a cell that can take no more is shown as a call of its own.
+    // If no more can be added to the cell, the command or tool is shown as a separate call.
     return cell === undefined || this.calls.table.isFull(cell) ? undefined : { call: cell, inner: true };
   }
 

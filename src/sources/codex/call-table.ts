@@ -26,7 +26,7 @@ export interface Call {
   runs?: boolean;
   /** Only events record it and its output. */
   byEvents?: boolean;
-  /** Call and result were one record. Another such record is a copy. */
+  /** Call and result were in one record. Another such record is a copy. */
   whole?: boolean;
   /** The kinds of events that recorded it. */
   told?: readonly string[];
@@ -50,20 +50,23 @@ export interface CallTableState {
 
 /** Maximum number of calls that are kept. */
 const MAX_CALLS = 256;
-/** Maximum bytes of them. */
+/** Maximum total bytes of these calls. */
 const MAX_CALL_BYTES = 104 * 1024;
-/** A larger call is kept in addition while it waits for its output, but only until so many other calls have followed it. */
+/**
+ * A call larger than this many bytes is kept in addition while it waits for its output, but only until
+ * `MAX_FOLLOWING` others have followed it.
+ */
 const MAX_ONE_CALL = 80 * 1024;
 const MAX_FOLLOWING = 8;
-/** From so many bytes on, no further commands, tools or files are added to a call. */
+/** Once a call has this many bytes, no further commands, tools or files are added to it. */
 const MAX_ADDED = 48 * 1024;
-/** Maximum length of an id that `OVERHEAD` covers. A code cell with a longer one is not known as one. */
+/** Maximum length of an id that `OVERHEAD` covers. A code cell with a longer one is not recognized. */
 const MAX_ID = 64;
-/** Arguments of a large call are dropped from so many bytes on. */
+/** Arguments of a large call are dropped if they have at least this many bytes. */
 const MAX_ARGUMENTS = 32 * 1024;
 /** Ids, positions and member names of a call. */
 const OVERHEAD = 700;
-/** Maximum number of evicted calls that are known by their ids. */
+/** Maximum number of evicted calls whose ids are kept. */
 const MAX_PAST = 256;
 
 export const initialCallTable = (): CallTableState => ({ calls: [], past: [], openCells: [] });
@@ -125,12 +128,12 @@ export class CallTable {
     if (large !== undefined) this.shed(large);
   }
 
-  /** Called when a call's output or facts have changed by at most so many bytes. May evict it. */
+  /** Called when a call's output or facts have grown by at most `bytes`. May evict it. */
   grew(call: Call, bytes: number): void {
     const { calls } = this.state;
     if (calls.lastIndexOf(call) === -1) return;
     this.resize(call, call.bytes + bytes);
-    // Its records are longer than what is kept of them.
+    // Its records are longer than the data that is kept of them.
     if (call.bytes > MAX_ONE_CALL) this.measure(call);
     if (call.bytes > MAX_ONE_CALL && call.output !== undefined) this.evict(call);
     while (this.bytes > MAX_CALL_BYTES || calls.length > MAX_CALLS) {
@@ -161,7 +164,7 @@ export class CallTable {
     else this.bytes += sign * bytes;
   }
 
-  /** Drops the largest of what is kept of a call that waits for its output. */
+  /** Drops the largest fields of a call that waits for its output. */
   private shed(call: Call): void {
     for (const name of SHED) delete call.facts[name];
     if (call.arguments_json !== undefined && jsonBytes(call.arguments_json) > MAX_ARGUMENTS) {

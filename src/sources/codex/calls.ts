@@ -174,7 +174,7 @@ export class Calls {
     this.table.grew(call, 2 * bytes);
   }
 
-  /** A list of facts behind the list that a call has, unless that is full. */
+  /** Appends facts to a call's list, unless the call is full. */
   private joined<Fact>(call: Call, known: Fact[] | undefined, added: Fact[] | undefined): Fact[] | undefined {
     if (known === undefined || added === undefined) return known ?? added;
     return this.table.isFull(call) ? known : [...known, ...added];
@@ -265,7 +265,7 @@ export class Calls {
 
 /** Bytes of JSON that a value takes at most for each byte of its record, if it is JSON in a text or kept twice. */
 const EXPANSION = 2;
-/** The same of a diff, whose lines may be short, and of numbers. */
+/** The same for a diff, whose lines may be short, and for numbers. */
 const MAX_EXPANSION = 6;
 /** Bytes of member names and numbers. */
 const MEMBERS = 300;

@@ -95,7 +95,7 @@ export function isInjectedEvent(payload: JsonObject): boolean {
   return typeof payload.kind === "string" && /^(?:environment_context|user_instructions)$/.test(payload.kind);
 }
 
-/** The model output that an event repeats; `undefined`: it is no copy. */
+/** The model output that an event repeats; `undefined`: it is not a copy. */
 export function copyOf(line: Line): Copy | undefined {
   if (line.type !== "event_msg") return undefined;
   const { payload } = line;
@@ -166,7 +166,7 @@ export function timeOfId(id: string): number | undefined {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
-/** The call id of an event that precedes its call; `undefined`: it is no such event. */
+/** The call id of an event that precedes its call; `undefined`: it is not such an event. */
 export function forerunnerOf(line: Line): { id: string; payload: JsonObject } | undefined {
   if (line.type !== "event_msg") return undefined;
   const { payload } = line;

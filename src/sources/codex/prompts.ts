@@ -57,15 +57,15 @@ export const initialPrompts = (): PromptsState => ({
   byUser: false,
 });
 
-/** What else a prompt or a message under the user's role leads to. */
+/** Further effects of a prompt or a message under the user's role. */
 interface PromptHooks {
   /** Called before each prompt is shown. */
   onPrompt(): void;
-  /** Reads what another agent reports. */
+  /** Reads another agent's report. */
   notification(content: UserContent): Disposition;
 }
 
-/** Reads what was said to the agent, from any log. */
+/** Reads prompts and messages to the agent, from any log. */
 export class Prompts {
   readonly state: PromptsState;
   private readonly writer: TurnWriter;

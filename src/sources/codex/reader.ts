@@ -35,7 +35,7 @@ interface ReaderState {
   own?: string;
   /** For a segment: its thread's id. */
   thread?: string;
-  /** Ids by which the file is known (see `keyOfText`). */
+  /** Ids that name this file (see `keyOfText`). */
   ids: string[];
   metaSeen: boolean;
   session?: SessionState;

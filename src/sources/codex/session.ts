@@ -82,7 +82,7 @@ export function initialSession(ids: ThreadIds, path: string, isInside: boolean):
   };
 }
 
-/** Reads the records of one thread. All that it keeps between two of them is in its state. */
+/** Reads the records of one thread. Everything that it keeps between two records is in its state. */
 export class Session {
   readonly writer: TurnWriter;
   private readonly state: SessionState;
@@ -98,7 +98,7 @@ export class Session {
   private readonly turnRecords: TurnRecords;
   private readonly events: Events;
 
-  /** `isOwn`: whether the file is known by an id. */
+  /** `isOwn`: whether an id names this file. */
   constructor(state: SessionState, isOwn: (id: string) => boolean) {
     this.state = state;
     this.isOwn = isOwn;
@@ -129,7 +129,7 @@ export class Session {
     if (state.copied.isNoteDue) this.noteCopiesBeforePart();
   }
 
-  /** Called when the model or a person said something: what follows cannot repeat what came before. */
+  /** Called when the model or a person said something: later records cannot repeat earlier ones. */
   private saidOrAsked(): void {
     this.state.words.growing = undefined;
     this.turnRecords.forget();
@@ -247,7 +247,7 @@ export class Session {
     this.words.copies.save();
   }
 
-  /** Called after each record that was read: nothing but the state is kept for the next one. */
+  /** Called after each record, because only the state is kept for the next one. */
   endRecord(): void {
     this.records.forgetAhead();
   }
@@ -288,7 +288,7 @@ export class Session {
     }
   }
 
-  /** Joins the turn that a record names. Its start is above the part of the file that is read. */
+  /** Joins the turn that a record names. Its start is before the part of the file that is read. */
   private join(line: Line): void {
     const turn_id = turnIdOf(line);
     if (turn_id === undefined) return;

@@ -19,7 +19,7 @@ interface Names {
 
 /** What `ThreadFacts` keeps between two records. Plain JSON. */
 export interface FactsState {
-  /** The facts that were told, by name, in the form of `keyOfText`. */
+  /** The facts that were emitted, by name, in the form of `keyOfText`. */
   told: Record<string, string>;
   forkedFrom?: { session_id: string; at_byte?: number };
   names: Names;
@@ -115,7 +115,7 @@ export class ThreadFacts {
     return SHOWN;
   }
 
-  /** Tells facts of the session. After its first `session_meta` only if one of them is new. */
+  /** Emits facts about the session. After its first `session_meta` only if one of them is new. */
   update(patch: SessionPatch): void {
     const { told, metaSeen } = this.state;
     let isNew = !metaSeen;
@@ -156,12 +156,12 @@ export class ThreadFacts {
   }
 }
 
-/** The first value that is known counts. */
+/** Keeps the first known value. */
 function setFirst(state: FactsState, name: "group" | "ownPath", value: string | undefined): void {
   if (value !== undefined) state[name] ??= keptName(value);
 }
 
-/** The last value that is known counts. */
+/** Keeps the last known value. */
 function setName(names: Names, kind: keyof Names, value: string | undefined): void {
   if (value !== undefined) names[kind] = keptName(value);
 }

@@ -106,7 +106,7 @@ export function innerExitCode(name: string, facts: CallFacts, output: Output): n
   return codes.find((code) => code !== 0) ?? codes[0];
 }
 
-/** Parses arguments. Returns the text itself if it is no JSON. */
+/** Parses arguments. Returns the text itself if it is not JSON. */
 export function jsonOrText(text: string): unknown {
   if (!/^\s*[[{"]/.test(text)) return text;
   try {
@@ -152,7 +152,7 @@ export function toolExtra(
 }
 
 function shellExtra(name: string, fields: JsonObject, facts: CallFacts, output: Output): UiExtra {
-  // Input to a running command is no command.
+  // Input to a running command is not a command.
   const command = facts.command ?? (name === "write_stdin" ? undefined : ownCommand(fields));
   if (command?.includes("*** Begin Patch") && output.status === "success") {
     const files = readPatch(command);

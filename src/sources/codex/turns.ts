@@ -12,7 +12,7 @@ export interface Moment {
   at: number;
 }
 
-/** A `Moment` in the file that is read, as it is kept. */
+/** The kept form of a `Moment` in the file that is read. */
 export interface Position {
   line: number;
   byte: number;
@@ -73,19 +73,19 @@ export interface TurnState {
   endsByOutputs: boolean;
   /** The file has events, so turns have explicit boundaries. */
   hasTasks: boolean;
-  /** The record that is read, or was read last. */
+  /** The current record, or the last one. */
   moment: Moment;
   /** Time of the turn's last activity. Content before the next prompt may be days later. */
   actedAt: number;
   /** Number of turns that were opened. */
   opened: number;
-  /** Ids of the newest of them. */
+  /** Ids of the newest turns. */
   turnIds: string[];
-  /** Those that follow from Codex's ids of turns that started in the part of the file that is read. */
+  /** Those derived from Codex's ids of turns that started in the part of the file that is read. */
   begun: string[];
 }
 
-/** Maximum number of turns that are known by id. */
+/** Maximum number of turns whose ids are kept. */
 export const MAX_TURNS = 96;
 
 export function initialTurns(session_id: string, path: string): TurnState {
@@ -133,7 +133,7 @@ export class Turns {
 
   /** Upper bound of the bytes of JSON of the values in the record that is read, apart from member names. */
   get recordBytes(): number {
-    // Bytes that are no UTF-8 take three in what was decoded.
+    // A byte that is not valid UTF-8 becomes three bytes when decoded.
     const size = this.recordText.includes("\ufffd") ? 3 : 1;
     return this.state.moment.source.length * size + this.aheadBytes;
   }
@@ -190,7 +190,7 @@ export class Turns {
 
   /**
    * `codex_id`: from a `task_started`; without it the turn is opened by an action of the person or the agent. `joined`: it
-   * started above the part of the file that is read.
+   * started before the part of the file that is read.
    */
   openTurn(codex_id?: string, joined = false): void {
     const { state } = this;
@@ -248,7 +248,7 @@ export class Turns {
     else if (this.turn !== undefined) this.turn.explicit = true;
   }
 
-  /** Whether this turn is known to have started above the part of the file that is read, and is not the open one. */
+  /** Whether this turn is known to have started before the part of the file that is read, and is not the open one. */
   isAbove(codex_id: string): boolean {
     const { turn } = this;
     const id = this.turnIdOf(codex_id);

@@ -2,7 +2,7 @@ import type { MediaPart, Part } from "../../model/messages/part.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { resultContent as blockContent, blocksOf } from "../claude-code/content.ts";
 
-/** An image with a data URL or address in the shapes of OpenAI, the AI SDK or Gemini; `undefined`: it is none. */
+/** An image with a data URL or address in the shapes of OpenAI, the AI SDK or Gemini; `undefined`: it is not an image. */
 export function imageOf(block: JsonObject): MediaPart | undefined {
   const inline = asObject(block.inlineData) ?? asObject(block.inline_data);
   if (inline !== undefined)
@@ -80,7 +80,7 @@ export function textIn(content: unknown): string {
     .join("\n");
 }
 
-/** Converts an ISO time, or a number of seconds or milliseconds, to milliseconds since 1970; `undefined`: it is no time. */
+/** Converts an ISO time, or a number of seconds or milliseconds, to milliseconds since 1970; `undefined`: it is not a time. */
 export function timeOf(value: unknown): number | undefined {
   if (typeof value === "number") {
     if (!Number.isFinite(value) || value <= 0) return undefined;

@@ -27,7 +27,7 @@ export function conversationReader<State extends ReaderState>(
     ...own,
     read(state, record) {
       const result = own.read(state, record);
-      // A session keeps the id under which its first frames were emitted.
+      // A session keeps the id with which its first frames were emitted.
       if (result.frames.length > 0) state.named = true;
       return result;
     },

@@ -46,10 +46,10 @@ export interface ConversationState {
   /** The last step: open, or ended (`over`). `again`: it had already ended, and only its usage is emitted again. */
   step?: {
     key: string;
-    /** Tells it from an earlier step with the same key, by the record that started it. */
+    /** Distinguishes it from an earlier step with the same key, by the record that started it. */
     name?: string;
     again?: boolean;
-    /** It is read again, and is not known to have started: it was too long ago, or its first version is missing. */
+    /** It is read again, and its start is not known: it was too long ago, or its first version is missing. */
     unstarted?: boolean;
     message_id: string;
     over: boolean;
@@ -425,7 +425,7 @@ export class Conversation {
   }
 
   /**
-   * Emits a result of the oldest waiting call with this id, else of the newest call with it. A result with an unknown id
+   * Emits a result of the oldest waiting call with this id, otherwise of the newest call with it. A result with an unknown id
    * belongs to the only waiting call without an id; otherwise it is shown separately.
    */
   toolResult(result: ToolResult): void {
@@ -655,7 +655,7 @@ export class Conversation {
     this.emit({ type: "turn.end", status });
   }
 
-  /** Ends what is open when no record follows. `stopped`: a person is known to have stopped the agent. */
+  /** Ends the open parts when no record follows. `stopped`: a person is known to have stopped the agent. */
   close(stopped = false): void {
     this.endAsItWent(stopped ? "interrupted" : "failed");
   }
@@ -677,7 +677,7 @@ export class Conversation {
     this.endTurn(turn.failed ? "failed" : status);
   }
 
-  /** Removes calls of an ended turn, which are not referred to any more, except waiting ones. */
+  /** Removes calls of an ended turn, except waiting ones, because later records do not refer to them. */
   private forgetTurn(): void {
     this.state.calls = this.state.calls.filter(({ answered }) => !answered);
     this.forgetCalls();

@@ -67,7 +67,7 @@ export function addEntry(tree: EntryTree, entry: { id: string; key: string; made
   tree.leaf -= FORGOTTEN;
 }
 
-/** What to retract for an abandoned branch: whole turns, or records of the turn that continues. */
+/** The retractions for an abandoned branch: whole turns, or records of the turn that continues. */
 export function withdrawn({ abandoned }: Branch): { turns: number; records: { key: string; made: Made }[] } {
   const records: { key: string; made: Made }[] = [];
   let turns = 0;

@@ -17,7 +17,7 @@ export function textOfHead(head: Uint8Array): string {
     .trimStart();
 }
 
-/** The complete top-level members in the first bytes of a JSON document. `undefined`: it is no object. */
+/** The complete top-level members in the first bytes of a JSON document. `undefined`: it is not an object. */
 export function firstMembers(head: Uint8Array): JsonObject | undefined {
   const text = textOfHead(head);
   if (!text.startsWith("{")) return undefined;

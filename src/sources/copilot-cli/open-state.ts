@@ -18,7 +18,7 @@ export function createOpenStateReader(): OpenStateReader {
   let since: number | undefined;
   /** The current step's message has called tools, so that another step follows. */
   let calls_tools = false;
-  /** Open requests and questions by id, with the time since when they are open. */
+  /** Open requests and questions by id, with the time at which each was opened. */
   const open = new Map<string, { for: string; since: number | undefined }>();
 
   function begin(at: number | undefined) {
@@ -57,7 +57,7 @@ export function createOpenStateReader(): OpenStateReader {
         end(at);
         open.clear();
         break;
-      // What an earlier process left open ends with it.
+      // Requests and questions of an earlier process end with it.
       case "session.start":
       case "session.resume":
       case "session.shutdown":

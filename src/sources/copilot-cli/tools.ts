@@ -20,7 +20,7 @@ export function outputOf(data: JsonObject): ToolOutput {
   const error = asObject(data.error);
   const content = asString(result?.content) ?? "";
   const detailed = asString(result?.detailedContent) ?? "";
-  // The model receives a shorter text of a long output than the person saw. For a file that was read or changed, the detail is
+  // For a long output, the model receives a shorter text than the person saw. For a file that was read or changed, the detail is
   // a diff.
   const isWhole = detailed.length > content.length && !FILE_HEADER.test(detailed);
   const said = isWhole ? detailed : content;

@@ -33,7 +33,7 @@ export function readList(store: OpenStore, path: string): ListDocument | undefin
 }
 
 /**
- * Reads a document; `undefined`: it does not exist. Throws if it is no JSON object: it may be incomplete, and the daemon reads
+ * Reads a document; `undefined`: it does not exist. Throws if it is not a JSON object: it may be incomplete, and the daemon reads
  * it again.
  */
 export function readDocument(store: OpenStore, path: string): Document | undefined {

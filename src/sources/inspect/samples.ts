@@ -24,7 +24,7 @@ export interface Sample {
   attachment(name: string): string | undefined;
 }
 
-/** Reads the document of a sample. Throws if it is none. */
+/** Reads the document of a sample. Throws if it is not one. */
 export function readWhole(store: OpenStore, file: string): JsonObject {
   const sample = parseObject(store.readText(file) ?? "");
   if (sample === undefined) throw new Error(`${file} is no JSON object`);

@@ -1,7 +1,7 @@
 import { messageOf } from "../../model/narrow.ts";
 import type { RecordPlace } from "../contract.ts";
 
-/** One record of a JSONL file: a JSON object, an error for bytes that are none, or a blank line. */
+/** One record of a JSONL file: a JSON object, an error for other bytes, or a blank line. */
 export type LineRecord =
   | {
       place: RecordPlace;
@@ -18,7 +18,7 @@ export type LineRecord =
  * Splits bytes into JSON records. Splits at newline bytes only (never at U+2028) and accepts chunks that end anywhere.
  * Separates records that are joined on one line (`}{`, also after a torn record), and gives every record its position. A run of
  * NUL bytes before, between or after records is a separate record with an error. A byte-order mark at the start of the file and
- * a carriage return before the newline belong to no record. JSON that is no object or is nested deeper than `MAX_DEPTH` is an
+ * a carriage return before the newline belong to no record. JSON that is not an object or is nested deeper than `MAX_DEPTH` is an
  * error, and so is a line longer than `MAX_LINE`, not counting leading NUL bytes.
  */
 export interface LineReader {
@@ -28,7 +28,7 @@ export interface LineReader {
   settle(): LineRecord[];
   /** Reads the rest as if it ended with a newline. */
   close(): LineRecord[];
-  /** Where a new reader resumes: behind the last returned record. Bytes after it have to be pushed again. */
+  /** The position from which a new reader resumes, after the last returned record. Bytes after it have to be pushed again. */
   position(): LinePosition;
 }
 
@@ -36,7 +36,7 @@ export interface LineReader {
 export interface LinePosition {
   line: number;
   byte: number;
-  /** Part of the line was already returned, so an empty rest is no blank line. */
+  /** Part of the line was already returned, so an empty rest is not a blank line. */
   settled?: boolean;
   /** NUL bytes of the line were already returned. */
   followsNul?: boolean;

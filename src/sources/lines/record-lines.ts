@@ -56,7 +56,7 @@ type HeldRecord =
   | { kind: "header"; place: RecordPlace; file: string }
   | { kind: "damaged"; place: RecordPlace; source: Source; raw: string; error: string };
 
-/** Everything that a reader remembers, as plain JSON. */
+/** The saved state of a reader, as plain JSON. */
 interface SavedState<State> {
   lines: LinePosition;
   session: State;
@@ -168,7 +168,7 @@ export function createRecordLinesReader<State>(
     }
   }
 
-  /** Returns the held records once their session is known. `always`: no record will name it, so the path does. */
+  /** Returns the held records once their session is known. `always`: no record will name it, so its id comes from the path. */
   function release(out: ReadRecord[], always = false): void {
     if (saved.held.length === 0) return;
     const session_id = reader.sessionId(state) ?? (always ? uuidFrom(agent, path) : undefined);

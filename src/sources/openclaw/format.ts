@@ -9,7 +9,7 @@ import type { PiState } from "../pi/state.ts";
 export const openclawReader: RecordReader<PiState> = {
   ...piReader,
   read(state, record) {
-    // Parents may be other things than entries (the session, a call), so they define no branches, and file order applies.
+    // Parents may not be entries (but the session or a call), so they do not define branches, and file order applies.
     const { parentId: _, ...value } = record.value;
     if (value.type !== "session") delete value.id;
     const { disposition, frames } = piReader.read(state, { ...record, value });

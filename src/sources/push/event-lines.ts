@@ -1,7 +1,7 @@
 import { createLineCutter } from "../../model/line-cutter.ts";
 import { asObject, type JsonObject, messageOf } from "../../model/narrow.ts";
 
-/** One event of a stream, or a line that is none. `line` is one-based. */
+/** One event of a stream, or a line that is not an event. `line` is one-based. */
 export type StreamEvent = { line: number; value: JsonObject } | { line: number; text: string; error: string };
 
 /** Splits text, in any chunks, into JSON objects: server-sent events, one object per line, or both. */

@@ -47,7 +47,7 @@ export function headerLine(header: LogHeader): string {
   return `${JSON.stringify({ [HEADER]: VERSION, ...header })}\n`;
 }
 
-/** The header in a file's first bytes; `undefined`: it is no record log. */
+/** The header in a file's first bytes; `undefined`: it is not a record log. */
 export function headerIn(head: Uint8Array): LogHeader | undefined {
   const text = new TextDecoder().decode(head.subarray(0, 64 * 1024)).split("\n", 1)[0] ?? "";
   const value = text.startsWith(`{"${HEADER}":`) ? parseObject(text) : undefined;
@@ -61,7 +61,7 @@ function headerOf(value: JsonObject): LogHeader | undefined {
     : { agent, session, file };
 }
 
-/** An entry's line with its newline. Text that is no JSON object is stored as a string and shown as unreadable. */
+/** An entry's line with its newline. Text that is not a JSON object is stored as a string and shown as unreadable. */
 export function entryLine({ key, revision, place, text }: LogEntry): string {
   const head = JSON.stringify({ key, revision, place }).slice(0, -1);
   if (text === undefined) return `${head},"deleted":true}\n`;
@@ -76,7 +76,7 @@ export type LogLine =
   | { kind: "record"; record: SessionRecord }
   | { kind: "damaged"; place: SessionRecord["place"]; text: string; error: string };
 
-/** Parses one line; `undefined`: it is no line of a record log. */
+/** Parses one line; `undefined`: it is not a line of a record log. */
 export function parseLogLine({
   value,
   text,

@@ -70,7 +70,7 @@ function isTask(head: Uint8Array): boolean {
 export const rooCode = taskFormat({
   id: ROO,
   name: "Roo Code",
-  // A name of ours: Roo Code has none.
+  // Verbatim's own variable: Roo Code has none.
   variable: "ROO_CODE_HOME",
   extension: "rooveterinaryinc.roo-cline",
 });
@@ -79,7 +79,7 @@ export const rooCode = taskFormat({
 export const clineTasks = taskFormat({
   id: "cline-vscode",
   name: "Cline (VS Code)",
-  // A name of ours: the extension has none.
+  // Verbatim's own variable: the extension has none.
   variable: "CLINE_VSCODE_HOME",
   extension: CLINE_EXTENSION,
   others: [".cline/data/tasks"],

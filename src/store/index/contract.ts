@@ -51,7 +51,7 @@ export interface IndexedPart {
 export interface IndexedStep {
   /** Zero-based position in the session of its first part. */
   seq: number;
-  /** When it ended, else when it began, in milliseconds since 1970. Absent: not recorded. */
+  /** When it ended, otherwise when it began, in milliseconds since 1970. Absent: not recorded. */
   at?: number;
   model?: string;
   /** Milliseconds in which the model or a tool was active. */
@@ -171,15 +171,15 @@ export interface SearchPage {
 }
 
 export interface UsageRequest {
-  /** Steps before it are left out; milliseconds since 1970. */
+  /** Earlier steps are excluded; milliseconds since 1970. */
   since: number;
-  /** The time zone whose days are meant, as IANA names it: `Europe/Berlin`. */
+  /** IANA name of the time zone that defines days, such as `Europe/Berlin`. */
   zone: string;
   /** Prices from the configuration. */
   prices: readonly OwnPrice[];
 }
 
-/** What the steps of a session with one model took on one day. */
+/** The usage of a session's steps with one model on one day. */
 export interface SessionUsage {
   source: string;
   session: IndexedSession;
@@ -196,14 +196,14 @@ export interface SessionUsage {
   cost: CostFigures;
 }
 
-/** Maximum number of places per answer: the newest ones. */
+/** Maximum number of places per reply; the newest ones are kept. */
 export const MAX_PAST = 1_000;
 
-/** What is looked for in the turns of all sessions. */
+/** A request to find places in the turns of all sessions. */
 export type PastRequest =
-  /** Places within a turn where nothing was recorded for longer than that, in milliseconds, and nobody was asked. */
+  /** Places within a turn where nothing was recorded for longer than that and no request was open. Milliseconds. */
   | { type: "gaps"; longer_than: number }
-  /** Turns that ended in that way. */
+  /** Turns that ended with this status. */
   | { type: "turns"; status: TurnStatus };
 
 /** A place in the past of a session. */
@@ -220,7 +220,7 @@ export interface PastPlace {
   length?: number;
 }
 
-/** The places, newest first, at most `MAX_PAST`; and the number of sessions that were looked at. */
+/** The places, newest first, at most `MAX_PAST`; and the number of sessions that were examined. */
 export interface PastPage {
   places: PastPlace[];
   sessions: number;
@@ -237,7 +237,7 @@ export interface PartIndex {
   write(updates: readonly SourceUpdate[]): Promise<WriteReport>;
   remove(keys: readonly string[]): Promise<void>;
   search(request: SearchRequest): Promise<SearchPage>;
-  /** What all sessions took, by session, day and model. */
+  /** The usage of all sessions, by session, day and model. */
   usage(request: UsageRequest): Promise<SessionUsage[]>;
   past(request: PastRequest): Promise<PastPage>;
   /** Sessions, most recently active first. */

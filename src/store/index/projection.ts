@@ -42,7 +42,7 @@ export function projectSteps(transcript: Transcript, parts_before = 0): IndexedS
           seq: parts_before + position,
           ...(at !== undefined && { at }),
           ...(model !== undefined && { model }),
-          // Agents write notes as steps of no model, sometimes when they are resumed after months.
+          // Agents write notes as steps without a model, sometimes when they are resumed after months.
           active: model === undefined && usage === undefined ? 0 : active,
           tool_calls: calls,
           failed,

@@ -3,7 +3,7 @@ import { createMatcher, snippetOf, trigramsOf } from "../../model/search/match.t
 import type { SearchFilter } from "../../model/search/query.ts";
 import type { IndexedPart, IndexedSession, SearchHit, SearchPage, SearchRequest } from "./contract.ts";
 
-/** Maximum number of ranked hits: the newest ones. */
+/** Maximum number of ranked hits; the newest ones are ranked. */
 const MOST_RANKED = 300;
 
 /** A page without a hit may take this many times its budget. */
@@ -24,7 +24,7 @@ export interface SearchTables {
   candidates(trigrams: readonly string[]): Map<number, readonly number[]>;
   /** Positions of the parts with these ids, by session, in descending order. */
   withIds(part_ids: readonly string[]): Map<number, readonly number[]>;
-  /** Positions of a session's parts in descending order. For queries without trigrams. May leave out parts that do not match. */
+  /** Positions of a session's parts in descending order. For queries without trigrams. May omit parts that do not match. */
   positions(ref: number, conditions: PartConditions): Iterable<number>;
   row(ref: number, seq: number): Omit<IndexedPart, "text"> | undefined;
   text(ref: number, seq: number): string;
@@ -69,7 +69,7 @@ export function searchTables(tables: SearchTables, request: SearchRequest): Sear
   const start = sort === "rank" ? undefined : cursor;
   const wanted_hits = sort === "rank" ? MOST_RANKED : limit;
   const trigrams = trigramsOf(query);
-  // Few parts have a note: they are found faster by their ids than by their words.
+  // Few parts have a note, so looking them up by id is faster than by their words.
   const needs_note = query.filters.some(({ field, excluded }) => field === "has" && !excluded);
   const candidates = needs_note
     ? tables.withIds([...noted])

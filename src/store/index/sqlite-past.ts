@@ -5,7 +5,7 @@ import { type SessionRow, uuidOf } from "./sqlite-rows.ts";
 
 const REQUEST = PART_KINDS.indexOf("request");
 
-/** Looks through the past of all sessions over a connection. */
+/** Searches the past of all sessions over a connection. */
 export function createPastReader(database: DatabaseSync, sessions: () => readonly SessionRow[]) {
   const statements = {
     times: database.prepare("SELECT id, turn, kind, started_at FROM part WHERE started_at > 0 ORDER BY id"),

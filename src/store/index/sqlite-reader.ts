@@ -43,7 +43,7 @@ export function createReader(database: DatabaseSync) {
       `SELECT step.*, step.id / ${MOST_PARTS} AS ref FROM step WHERE at >= ? OR at IS NULL`,
     ),
     block: database.prepare("SELECT texts FROM text_block WHERE id = ?"),
-    /** No index: it would cost every part 16 bytes and more, and notes are few. */
+    /** There is no index on the ids: it would cost 16 bytes or more per part, and notes are few. */
     withIds: database.prepare(
       "SELECT id FROM part WHERE part_id IN (SELECT unhex(value) FROM json_each(?)) ORDER BY id DESC",
     ),

@@ -186,7 +186,7 @@ export function createWriter(database: DatabaseSync) {
     endBlock();
   }
 
-  /** Rows that are equal are not written again. */
+  /** Equal rows are not written again. */
   function putSteps(ref: number, { steps, steps_from }: SessionUpdate): void {
     const base = ref * MOST_PARTS;
     const known = new Map<number, string>();

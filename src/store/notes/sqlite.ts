@@ -28,8 +28,8 @@ export interface NoteStore {
 }
 
 /**
- * Opens `notes.db` in a data folder. See `openDatabase`. Notes exist nowhere else, so they are a file of their own, apart from what
- * can be rebuilt.
+ * Opens `notes.db` in a data folder. See `openDatabase`. Notes exist nowhere else, so they are in a separate file, apart from
+ * data that can be rebuilt.
  */
 export const openNoteStore = (place: StoreFolder): OpenedLoadedStore<NoteStore> =>
   openLoadedStore(place, {

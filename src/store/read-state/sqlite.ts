@@ -28,8 +28,8 @@ export interface ReadStateStore {
 }
 
 /**
- * Opens `read-state.db` in a data folder. See `openDatabase`. It cannot be rebuilt from agents' files, and does not belong to the
- * archive, so it is a file of its own.
+ * Opens `read-state.db` in a data folder. See `openDatabase`. It cannot be rebuilt from agents' files and does not belong to the
+ * archive, so it is a separate file.
  */
 export const openReadStateStore = (place: StoreFolder): OpenedLoadedStore<ReadStateStore> =>
   openLoadedStore(place, {

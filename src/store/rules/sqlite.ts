@@ -19,7 +19,7 @@ const MIGRATIONS: readonly string[] = [
 
 /** Stores rules and their alerts. Every call may throw a `StoreError`. The store is then unchanged. */
 export interface RuleStore {
-  /** Rules in the order of their names. */
+  /** Rules, sorted by name. */
   load(): { rules: Rule[]; alerts: StoredAlert[] };
   /** Adds or replaces a rule. `clears`: also deletes its alerts. On disk when the call returns. */
   putRule(rule: Rule, clears: boolean): void;

@@ -31,7 +31,7 @@ interface DatabaseOptions<Store> {
   file: string;
   lock: string;
   now: () => number;
-  /** Up to this size, the whole store is checked when it is opened. In a larger one damage is found when it is read. */
+  /** Up to this size, the whole store is checked when it is opened. Damage in a larger one is found when it is read. */
   check_limit?: number;
   /** Another daemon uses the data folder: open read-only, even if the lock of this store is free. */
   read_only?: boolean;

@@ -15,7 +15,7 @@ export interface StoreFolder {
   read_only: boolean;
 }
 
-/** An opened store, or notices about why there is none or only a read-only one. */
+/** An opened store, or notices that explain why there is none or only a read-only one. */
 export interface OpenedLoadedStore<Store> {
   store?: Store;
   read_only: boolean;

@@ -93,8 +93,8 @@ export function openStore(options: StoreOptions): OpenedStore {
 }
 
 function createLoaded(database: DatabaseSync): SessionStore {
-  // A daemon that ended while it read a file for the first time left bytes of it behind. The file is read again, and its id is
-  // given to the next file, whose archive must not begin with these bytes.
+  // A daemon that ended while it read a file for the first time leaves archived bytes of it behind. The file is read again, and
+  // its id is given to the next file, whose archive must not begin with these bytes.
   database.exec("DELETE FROM chunk WHERE file_id NOT IN (SELECT id FROM file)");
   const store = createStore(database);
   // Read all rows now, while a damaged store can still be replaced.

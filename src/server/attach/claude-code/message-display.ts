@@ -1,7 +1,7 @@
 import { asNumber, asObject, asString, asText } from "../../../model/narrow.ts";
 import type { LiveEvent } from "../live-text/live-event.ts";
 
-/** Number of messages whose lines are put in order. */
+/** Maximum number of messages whose lines are being put in order. */
 const MAX_MESSAGES = 100;
 
 interface Message {
@@ -11,8 +11,8 @@ interface Message {
 }
 
 /**
- * Reads bodies of Claude Code's MessageDisplay hook (2.1): the lines of a message's text, as they are complete. Each comes from a
- * process of its own, so they arrive in any order. `undefined`: another body. The hook's `message_id` is not in the record.
+ * Reads bodies of Claude Code's MessageDisplay hook (2.1): the completed lines of a message's text. Each comes from a separate
+ * process, so they arrive in any order. `undefined`: another body. The hook's `message_id` is not in the record.
  */
 export function createMessageDisplayReader(now: () => number): (body: unknown) => LiveEvent[] | undefined {
   const messages = new Map<string, Message>();

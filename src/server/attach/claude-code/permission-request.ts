@@ -157,7 +157,7 @@ function questionsOf(input: JsonObject): Asked | undefined {
   };
 }
 
-/** Arguments of Bash that do not change what is run. */
+/** Arguments of Bash that do not affect what is run. */
 const BASH_COMMENTS = new Set(["command", "description"]);
 
 /** Everything that would be run: a shell command as it is, or each argument of other inputs. */

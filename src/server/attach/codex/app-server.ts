@@ -15,12 +15,12 @@ const RETRY_MS = 2_000;
 const MAX_RETRY_MS = 30_000;
 /** Versions whose requests are answered. For others only the state is read. */
 const TESTED = /^[^/]*\/0\.169\./;
-/** Time after which a thread that could not be joined is tried again, while it works. Milliseconds. */
+/** Interval at which joining a working thread is retried, in milliseconds. */
 const JOIN_AGAIN_MS = 500;
 /** Number of patches whose changes are remembered until they are applied. */
 const MAX_PATCHES = 100;
 
-/** A second client of Codex's own app server, next to the terminal. It starts, stops and changes nothing. */
+/** A second client of Codex's own app server, next to the terminal. It does not start, stop or change anything. */
 export interface AppServer {
   /** The states of the loaded threads. */
   readonly states: ReadonlyMap<string, AgentState>;
@@ -37,7 +37,7 @@ export interface AppServerOptions {
   mayAnswer(): boolean;
   onStates(threads: readonly string[]): void;
   onRequest(asked: TerminalRequest, connection: HookConnection): void;
-  /** What the agent writes in a thread whose turn runs. */
+  /** Called with what the agent writes in a thread whose turn runs. */
   onLive(event: LiveEvent): void;
 }
 
@@ -95,7 +95,7 @@ interface Connection extends TerminalInput {
   close(): void;
 }
 
-/** What became of a call: its result, or why there is none. */
+/** The outcome of a call: its result, or the reason why there is none. */
 type Reply = { result: JsonObject } | { problem: string };
 
 const notConnected = async (): Promise<void> => {
@@ -134,7 +134,7 @@ function openConnection(
     const reply = await call(method, params);
     return "result" in reply ? reply.result : undefined;
   }
-  /** Throws why it failed, in the server's words. */
+  /** Throws an error with the server's message. */
   async function demand(method: string, params: JsonObject): Promise<JsonObject> {
     const reply = await call(method, params);
     if ("problem" in reply) throw new InputRefused(`Codex refused: ${reply.problem}`);
@@ -218,7 +218,7 @@ function openConnection(
     }
   }
 
-  /** Remembers what a patch changes, for the request to apply it. */
+  /** Remembers the changes of a patch for the later approval request. */
   function followPatch(method: string, params: JsonObject | undefined) {
     const item = asObject(params?.item);
     const id = asText(item?.id);
@@ -267,7 +267,9 @@ function openConnection(
 
   const accepts = (thread: string): boolean => is_tested && mayAnswer() && states.has(thread);
 
-  /** Joins a loaded thread, as the terminal has. One that is not loaded is left alone: joining would load it and take its lock. */
+  /**
+   * Joins a thread that the terminal has loaded. A thread that is not loaded is skipped: joining would load it and take its lock.
+   */
   async function join(thread: string): Promise<void> {
     if (!accepts(thread))
       throw new InputRefused("This session is not open in a Codex that can be reached from here.");
@@ -275,7 +277,7 @@ function openConnection(
     subscribed.add(thread);
     await demand("thread/resume", { threadId: thread, excludeTurns: true });
   }
-  /** The turn that runs, if one does. */
+  /** The running turn, if there is one. */
   async function runningTurn(thread: string): Promise<string | undefined> {
     const { data } = await demand("thread/turns/list", { threadId: thread, limit: 1 });
     const last = asObject(asArray(data)[0]);

@@ -16,9 +16,9 @@ interface Field {
 const DECLINE: RequestOption = { id: "decline", label: "Decline" };
 
 /**
- * Reads what an MCP server asks for through Codex: a form with texts, choices and yes-or-no fields, or a mere confirmation
- * (`elicitation/create` of the Model Context Protocol 2025-11-25). `undefined`: another form (addresses to open, numbers, texts
- * with a format, several choices), which is filled in in the terminal.
+ * Reads an MCP server's request that comes through Codex: a form with text, choice and yes/no fields, or a plain confirmation
+ * (`elicitation/create` of the Model Context Protocol 2025-11-25). `undefined`: another form (URLs to open, numbers, texts with a
+ * format, multiple choice), which the user fills in in the terminal.
  */
 export function readElicitation(params: JsonObject): Asked | undefined {
   const message = asText(params.message);
@@ -79,7 +79,7 @@ function callApprovalOf(server: string, message: string, meta: JsonObject): Aske
 }
 
 const ALLOW: RequestOption = { id: "accept", label: "Allow", kind: "allow_once" };
-/** By Codex's own words for how long. */
+/** Options that allow more than one call, with Codex's own names for their duration. */
 const ALLOW_LONGER: readonly RequestOption[] = [
   { id: "session", label: "Allow for this session", kind: "allow_always" },
   { id: "always", label: "Always allow", kind: "allow_always" },

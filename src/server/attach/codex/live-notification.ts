@@ -1,7 +1,10 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../../model/narrow.ts";
 import type { LiveEvent } from "../live-text/live-event.ts";
 
-/** Reads the notifications of one connection to Codex's app server (0.169) about what a turn writes. Others give no events. */
+/**
+ * Reads the notifications of one connection to Codex's app server (0.169) about the text of a running turn. Other notifications
+ * give no events.
+ */
 export type LiveNotificationReader = (
   method: string,
   params: JsonObject | undefined,
@@ -12,7 +15,7 @@ export type LiveNotificationReader = (
 const MAX_ITEMS = 200;
 
 export function createLiveNotificationReader(): LiveNotificationReader {
-  /** The section that a reasoning item is at, by its id. A summary and the raw content have sections of their own. */
+  /** The current section of each reasoning item, by its id. A summary and the raw content have separate sections. */
   const sections = new Map<string, { of: "summary" | "content"; index: number }>();
 
   /** The text of a delta in a reasoning item: sections are paragraphs, as in the record. */

@@ -8,8 +8,9 @@ import { readElicitation } from "./elicitation.ts";
 
 /**
  * Reads a request of Codex's app server to the user (`codex app-server generate-ts --experimental`, 0.169; the API is
- * experimental). `undefined`: unknown kind, or not everything is known that would be done, so it is left to the terminal.
- * `changesOf`: the changes of a patch, `[{path, kind, diff}]`, by the id of its item. Its request does not contain them.
+ * experimental). `undefined`: unknown kind, or the request does not describe everything that would be done, so it is left to the
+ * terminal. `changesOf`: the changes of a patch, `[{path, kind, diff}]`, by the id of its item. Its request does not contain
+ * them.
  */
 export function readServerRequest(
   method: string,
@@ -55,7 +56,7 @@ function askedBy(
 
 function commandOf(params: JsonObject): Asked | undefined {
   const command = asText(params.command);
-  // Other requests (input of a running command, network access, permissions) do not contain everything that is asked for.
+  // Other requests (input of a running command, network access, permissions) do not describe everything that they ask for.
   const isPlain =
     (params.kind === undefined || params.kind === "command") &&
     asObject(params.networkApprovalContext) === undefined &&

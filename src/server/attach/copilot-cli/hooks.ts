@@ -5,10 +5,10 @@ import { HOLD_TIMEOUT_S } from "../held-requests.ts";
 import type { HookedAgent } from "../hook-attachment.ts";
 import type { HookReader } from "../hook-event.ts";
 
-/** Options of Copilot with which its user has allowed every command. */
+/** Command-line options of Copilot that allow every command. */
 const ALLOWS_ALL: ReadonlySet<string> = new Set(["--allow-all", "--allow-all-tools", "--yolo"]);
 
-/** Whether a Copilot was started with one of these options. `false` where the system does not say. */
+/** Whether a Copilot was started with one of these options. `false` if the system does not reveal it. */
 function allowsAll(pid: number | undefined): boolean {
   if (pid === undefined) return false;
   try {
@@ -21,8 +21,8 @@ function allowsAll(pid: number | undefined): boolean {
 }
 
 /**
- * Copilot CLI (1.0.102): one hook for approvals. The state comes from its lock and its records. The hook runs before every command
- * and change of a file, also those that rules or `--allow-all-tools` allow, and the body does not tell which they are.
+ * Copilot CLI (1.0.102): one hook for approvals. The state comes from its lock and its records. The hook runs before every
+ * command and file change, including those that rules or `--allow-all-tools` allow; the body does not say which these are.
  */
 export const copilotCli: HookedAgent & HookReader = {
   agent: "copilot-cli",

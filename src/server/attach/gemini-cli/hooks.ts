@@ -6,8 +6,8 @@ import { type HookReader, type HookReport, sessionIdOf } from "../hook-event.ts"
 const TIMEOUT_MS = 5_000;
 
 /**
- * Gemini CLI (0.61): hooks report the state. A hook cannot skip the dialog, so nothing is answered. Hooks of single calls and of
- * parts of answers are left out: each is a process.
+ * Gemini CLI (0.61): hooks report the state. A hook cannot skip the dialog, so nothing is answered. Hooks for single calls and
+ * for parts of answers are not installed, because each would start a process.
  */
 export const geminiCli: HookedAgent & HookReader = {
   agent: "gemini-cli",
@@ -35,7 +35,7 @@ function reportOf(event: string, body: JsonObject, session_id: string): HookRepo
     case "BeforeAgent":
       return { session_id, state: "busy" };
     case "Notification": {
-      // Sent as the dialog opens.
+      // Sent when the dialog opens.
       if (body.notification_type !== "ToolPermission") return undefined;
       const is_question = asObject(body.details)?.type === "ask_user";
       return { session_id, state: "waiting", for: is_question ? "input needed" : "permission prompt" };

@@ -12,7 +12,7 @@ type Recorded = TranscriptPart | { type: "turn_end"; at: number };
 
 /**
  * Adds the live parts to an opened session. Its transcript and frames are unchanged: live parts are sent beside them, and the
- * event with the frames of a record also has the change that removes what the record replaces. At most one subscriber per session
+ * event with the frames of a record also has the change that removes the replaced live part. At most one subscriber per session
  * at a time, which is its channel.
  */
 export function addLiveText(open: OpenSession, texts: LiveTexts): OpenSession {
@@ -55,7 +55,7 @@ export function addLiveText(open: OpenSession, texts: LiveTexts): OpenSession {
   };
 }
 
-/** What frames recorded: the parts that they opened or changed, in order, and ends of turns. */
+/** What frames have recorded: the parts that they opened or changed, in order, and ends of turns. */
 function recordedBy(frames: readonly ChannelFrame[], transcript: Transcript): Recorded[] {
   const recorded: Recorded[] = [];
   const positions = new Set<number>();
@@ -71,7 +71,7 @@ function recordedBy(frames: readonly ChannelFrame[], transcript: Transcript): Re
   return recorded;
 }
 
-/** Whether nothing follows of the turn that was running. */
+/** Whether the frame ends the running turn. */
 function endsTurn(frame: Frame): boolean {
   switch (frame.type) {
     case "turn.end":

@@ -2,11 +2,11 @@
 export type LiveEvent = {
   /** Session id in Verbatim. */
   session_id: string;
-  /** Time of the event in milliseconds since 1970, by a clock of this machine. */
+  /** Time of the event in milliseconds since 1970, by this machine's clock. */
   at: number;
 } & (
   | {
-      /** A text or thought begins. Deltas of one whose start was not reported are ignored: their beginning is missing. */
+      /** A text or thought begins. Deltas without a reported start are ignored, because the beginning of the text is missing. */
       type: "start";
       id: string;
       kind: "text" | "thinking";
@@ -17,8 +17,8 @@ export type LiveEvent = {
   | { type: "start"; id: string; kind: "output" }
   /** Appends to a text, thought or output. */
   | { type: "delta"; id: string; text: string }
-  /** A text, thought or call is complete. `text`: the whole of it, if the agent repeats it. */
+  /** A text, thought or call is complete. `text`: the complete text, if the agent repeats it. */
   | { type: "end"; id: string; text?: string }
-  /** The turn is over, or the agent can no longer be heard. */
+  /** The turn has ended, or the connection to the agent is lost. */
   | { type: "turn_end" }
 );

@@ -2,9 +2,11 @@ import type { LiveChange, LivePart } from "../../../model/live-text.ts";
 import type { TranscriptPart } from "../../../model/transcript/transcript.ts";
 import type { LiveEvent } from "./live-event.ts";
 
-/** Time in which a complete part is recorded. Later it is dropped: the agent does not record it. Milliseconds. */
+/**
+ * Time within which a complete part is recorded, in milliseconds. After that it is dropped, because the agent will not record it.
+ */
 const RECORD_MS = 10_000;
-/** A text that has not grown for this time is dropped: its agent was stopped. Milliseconds. */
+/** A text that has not grown for this time is dropped, because its agent was stopped. Milliseconds. */
 const SILENCE_MS = 120_000;
 /** Difference between the agent's time of a record and the time at which its beginning was reported here, in milliseconds. */
 const CLOCK_MS = 10_000;
@@ -16,8 +18,8 @@ const MAX_IDS = 500;
 export const MAX_LIVE_TEXT = 200_000;
 
 /**
- * The live parts of one session: what its agent has reported and its session file does not have yet. Records replace them: by id
- * if the agent's records have ids, else in order and by content, since agents record what they have written in that order.
+ * The live parts of one session: reported by its agent, but not yet in its session file. Records replace them, matched by id if
+ * the agent's records have ids, otherwise by order and content, since agents record in the order in which they write.
  */
 export interface LiveParts {
   readonly parts: readonly LivePart[];
@@ -25,28 +27,28 @@ export interface LiveParts {
   report(event: LiveEvent): void;
   /** A part of the transcript that is new or has changed. */
   record(part: TranscriptPart): void;
-  /** A turn's end, or the start of the next one, in the transcript. `at`: the record's time; 0: unknown. */
+  /** The transcript got the end of a turn, or the start of the next one. `at`: the record's time; 0: unknown. */
   recordEnd(at: number): void;
-  /** Drops what the agent will not record. */
+  /** Drops parts that the agent will not record. */
   sweep(now: number): void;
-  /** What has changed since the last call. */
+  /** The change since the last call. */
   take(): LiveChange | undefined;
 }
 
 interface Kept extends Omit<LivePart, "text"> {
   text: string;
-  /** Length of its beginning that is recorded already. */
+  /** Length of the beginning that is already recorded. */
   recorded: number;
   changed_at: number;
   is_complete: boolean;
-  /** Length of the shown text that `take` has returned, and what was appended since. */
+  /** Length of the shown text that `take` has returned. `unsent`: the text appended since. */
   sent: number;
   unsent: string;
-  /** Whether there is more than blanks. */
+  /** Whether the text has more than whitespace. */
   is_written: boolean;
 }
 
-/** A recorded text or thought without a live part so far: what was recorded may be reported later. */
+/** A recorded text or thought without a live part so far: the report may arrive after the record. */
 interface EarlyRecord {
   kind: "text" | "thinking";
   text: string;
@@ -56,9 +58,9 @@ interface EarlyRecord {
 export function createLiveParts(): LiveParts {
   let kept: Kept[] = [];
   let early: EarlyRecord[] = [];
-  /** Ids of parts that were replaced or dropped: what is reported of them later is ignored. */
+  /** Ids of parts that were replaced or dropped. Later reports about them are ignored. */
   const gone = new Set<string>();
-  /** The live part that a record stands for, by the id of the transcript's part. */
+  /** The live part that a record replaces, by the id of the transcript's part. */
   const claimed = new Map<string, Kept | undefined>();
   let is_reset = false;
 
@@ -76,13 +78,13 @@ export function createLiveParts(): LiveParts {
     kept = rest;
   }
 
-  /** Drops the texts and thoughts before a position: records come in the order in which the agent wrote. */
+  /** Drops the texts and thoughts before a position, because records have the order in which the agent wrote. */
   const dropBefore = (end: number) => drop(({ kind }, index) => index < end && kind !== "output");
 
   const mayRecord = (part: Kept, at: number | undefined): boolean =>
     at === undefined || at === 0 || at >= part.at - CLOCK_MS;
 
-  /** Replaces a part by its record, or the beginning of it if more was reported than the record has. */
+  /** Replaces a part by its record, or only its beginning if more was reported than the record has. */
   function replace(part: Kept, text: string) {
     const rest = covers(text, part.text) ? undefined : restAfter(text, part.text);
     dropBefore(kept.indexOf(part));
@@ -197,7 +199,7 @@ export function createLiveParts(): LiveParts {
           return;
         }
         case "tool_result":
-          // A background call goes on.
+          // A background call continues.
           if (part.background === true) return;
           drop(({ kind, id }) => kind === "output" && id === part.tool_call_id);
           remember(gone, part.tool_call_id);
@@ -219,7 +221,7 @@ export function createLiveParts(): LiveParts {
       const entries = kept.flatMap((part) => {
         const { id, kind, at, part_id } = part;
         const offset = is_reset ? 0 : part.sent;
-        // Taking a text apart costs its length, so that is done after a reset only.
+        // Slicing costs time linear in the text, so it is done only after a reset.
         const text = is_reset ? part.text.slice(part.recorded) : part.unsent;
         part.sent = offset + text.length;
         part.unsent = "";
@@ -246,8 +248,8 @@ function append(part: Kept, text: string) {
 const UNSENT = { sent: 0, unsent: "", is_written: false };
 
 /**
- * Whether a record in other words than reported is that of a part: the oldest one that is complete. An empty record, such as that of
- * an encrypted thought, also is that of one that began before.
+ * Whether a record whose text differs from the reported one belongs to a part. It belongs to the oldest complete part. An empty
+ * record, such as that of an encrypted thought, also belongs to a part that began earlier.
  */
 const standsFor = (record: { text: string; at: number }, part: Kept): boolean =>
   part.is_complete || (record.text.trim() === "" && record.at >= part.at);
@@ -255,7 +257,7 @@ const standsFor = (record: { text: string; at: number }, part: Kept): boolean =>
 /** Whether a record contains all of a live text. Agents trim what they record. */
 const covers = (record: string, live: string): boolean => record.trim().startsWith(live.trim());
 
-/** The length of a live text's beginning that is the whole record; `undefined`: it does not begin with the record. */
+/** The length of the record at the beginning of a live text; `undefined`: the text does not begin with the record. */
 function restAfter(record: string, live: string): number | undefined {
   const text = record.trim();
   const start = live.length - live.trimStart().length;

@@ -3,19 +3,19 @@ import type { TranscriptPart } from "../../../model/transcript/transcript.ts";
 import type { LiveEvent } from "./live-event.ts";
 import { createLiveParts, type LiveParts } from "./live-parts.ts";
 
-/** Interval at which parts that are not recorded are looked for, in milliseconds. */
+/** Interval at which parts that will not be recorded are dropped, in milliseconds. */
 const SWEEP_MS = 1_000;
-/** Maximum number of sessions with live parts. Further ones show their text once it is recorded. */
+/** Maximum number of sessions with live parts. Other sessions show text once it is recorded. */
 const MAX_SESSIONS = 200;
 
-/** The live parts of all sessions, by session id. In memory only: nothing of it is stored, indexed or exported. */
+/** The live parts of all sessions, by session id. In memory only: they are not stored, indexed or exported. */
 export interface LiveTexts {
   report(event: LiveEvent): void;
   /** The live parts of a session, oldest first. */
   partsOf(session_id: string): readonly LivePart[];
   /**
-   * Tells what the session's transcript got: parts that are new or have changed, and the time of a turn's end in it. Returns the
-   * change of the live parts, which is not passed to the listeners.
+   * Call this with new and changed parts of the session's transcript, and the time of a turn's end in it. Returns the change of
+   * the live parts, which is not passed to the listeners.
    */
   record(
     session_id: string,
@@ -42,7 +42,7 @@ export function createLiveTexts({ now }: { now: () => number }): LiveTexts {
     for (const [session_id, live] of sessions) {
       live.sweep(now());
       publish(session_id, live);
-      // What a viewed session has recorded is remembered, because it may be reported later.
+      // Records of a viewed session are remembered, because their text may be reported later.
       if (live.isEmpty && !listeners.has(session_id)) sessions.delete(session_id);
       has_parts ||= !live.isEmpty;
     }

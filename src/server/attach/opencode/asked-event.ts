@@ -7,8 +7,8 @@ import { answerWords, approvalRequest, questionRequest } from "../request-forms.
 import type { TerminalRequest } from "../terminal-request.ts";
 
 /**
- * Reads an event from the plugin: `permission.asked` or `question.asked` of opencode 1.18 (the events are documented, the
- * plugin's way to answer was observed). The reply is a call of opencode's own API: `{url, body}`. `undefined`: unknown event.
+ * Reads an event from the plugin: `permission.asked` or `question.asked` of opencode 1.18 (the events are documented; how a
+ * plugin can answer was only observed). The reply is a call of opencode's own API: `{url, body}`. `undefined`: unknown event.
  */
 export function readAskedEvent(value: unknown): TerminalRequest | undefined {
   const event = asObject(value);

@@ -8,7 +8,7 @@ import { writeWhole } from "../write-whole.ts";
 /** The plugin, next to this file in the sources and next to the bundle in the package. */
 const PLUGIN = join(import.meta.dirname, "plugin.mjs");
 
-/** Attaches to opencode with a plugin file, which sessions started afterwards load. `config_dir`: opencode's own. */
+/** Attaches to opencode with a plugin file, which is loaded by sessions that start afterwards. `config_dir`: opencode's own. */
 export function openCodeAttachment({
   data_dir,
   config_dir,

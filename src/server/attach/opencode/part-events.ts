@@ -2,18 +2,18 @@ import { asNumber, asObject, asString, asText, type JsonObject } from "../../../
 import { openCodePartId, openCodeSessionId } from "../../../sources/opencode/reader.ts";
 import type { LiveEvent } from "../live-text/live-event.ts";
 
-/** Number of messages whose role is remembered, and of parts that are followed. */
+/** Maximum number of messages whose role is remembered, and of parts that are followed. */
 const MAX_MESSAGES = 200;
 const MAX_PARTS = 200;
 
 /**
- * Reads opencode's events (1.18, documented) about what a session writes, from one process of it. Others give no events. The output
- * of running calls is in opencode's store already.
+ * Reads opencode's events (1.18, documented) about the text that a session writes, from one opencode process. Other events give
+ * nothing. The output of running calls is already in opencode's store.
  */
 export type PartEventReader = (type: string, properties: JsonObject) => LiveEvent[];
 
 export function createPartEventReader(now: () => number): PartEventReader {
-  /** Messages of the model. A text of the user's is recorded as a whole. */
+  /** Messages of the model. The user's texts are recorded as a whole. */
   const answers = new Set<string>();
   const begun = new Set<string>();
 

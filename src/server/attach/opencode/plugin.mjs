@@ -1,11 +1,12 @@
-// Installed by Verbatim into opencode's plugin folder. Sends opencode's requests, and what it writes, to Verbatim's daemon, and
-// returns answers and prompts. opencode never waits for it: without the daemon, or on any error, opencode works as without it.
+// Installed by Verbatim into opencode's plugin folder. Sends opencode's requests and live text to Verbatim's daemon, and returns
+// answers and prompts. opencode never waits for the plugin: without the daemon, or after any error, it works as if the plugin
+// were not installed.
 import { connect } from "node:net";
 
 const SOCKET = "VERBATIM_SOCKET";
-/** Time between attempts to reach the daemon, in milliseconds. */
+/** Interval between connection attempts, in milliseconds. */
 const RETRY_MS = 2_000;
-/** A daemon that reads so slowly gets no more of this connection. Bytes. */
+/** Maximum number of unsent bytes. If the daemon reads too slowly, the connection is closed. */
 const MAX_UNSENT = 4 * 1024 * 1024;
 
 export const Verbatim = async ({ client }) => {
@@ -13,7 +14,7 @@ export const Verbatim = async ({ client }) => {
   if (process.env.VERBATIM_AGENT) return {};
   /** Connections to the daemon, by request id. */
   const open = new Map();
-  /** The connection for what sessions write, and for prompts. */
+  /** The connection for live text and prompts. */
   let stream;
   /** The sessions of this process. */
   const sessions = new Set();
@@ -59,7 +60,7 @@ export const Verbatim = async ({ client }) => {
     open.set(id, socket);
   }
 
-  /** Does what the daemon asks for, a prompt or a stop, and reports how it went. */
+  /** Runs the daemon's request, a prompt or a stop, and reports the outcome. */
   async function run({ id, ...call }) {
     let problem;
     try {
@@ -116,7 +117,7 @@ export const Verbatim = async ({ client }) => {
   };
 };
 
-/** What the daemon needs of an event; `undefined`: nothing. Outputs of tools are in opencode's store. */
+/** The fields of an event that the daemon needs; `undefined`: the event is not sent. Outputs of tools are in opencode's store. */
 function told(type, { info, part, partID, field, delta }) {
   switch (type) {
     case "message.updated":

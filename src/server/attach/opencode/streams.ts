@@ -5,13 +5,13 @@ import type { LiveEvent } from "../live-text/live-event.ts";
 import { InputRefused, type TerminalInput } from "../terminal-input.ts";
 import { createPartEventReader } from "./part-events.ts";
 
-/** Time that opencode has to take a prompt, in milliseconds. */
+/** Time within which opencode must accept a prompt, in milliseconds. */
 const REPLY_MS = 10_000;
 
 /** The connections of the plugins in running opencode processes: events come in, prompts go out. */
 export interface OpenCodeStreams {
   readonly input: TerminalInput;
-  /** Follows a stream if its first line is that of a plugin's stream. `false`: another body. */
+  /** Follows a stream if its first line is from a plugin. `false`: another body. */
   follow(body: unknown, stream: HookStream): boolean;
 }
 
@@ -19,11 +19,11 @@ export interface OpenCodeStreamsOptions {
   /** Whether opencode is attached. */
   isAttached(): boolean;
   onLive(event: LiveEvent): void;
-  /** Called with the id of a session that can be prompted now, or no longer. */
+  /** Called with the id of a session when it becomes promptable, or stops being so. */
   onInputChange(session_id: string): void;
 }
 
-/** Time for which it is remembered whether opencode is attached: events come for every token. Milliseconds. */
+/** Time for which the attached state is cached, because events arrive for every token. Milliseconds. */
 const ATTACHED_MS = 1_000;
 
 /** A session in a running process. */

@@ -6,7 +6,7 @@ import { type HookReader, type HookReport, sessionIdOf } from "../hook-event.ts"
 
 /** Milliseconds that Qwen Code waits for a hook whose shell ends at once. */
 const TIMEOUT_MS = 5_000;
-/** Tools that ask the user by themselves. Allowing the call answers nothing. */
+/** Tools that ask the user themselves. Allowing the call does not answer the question. */
 const ASKING_TOOLS: ReadonlySet<string> = new Set(["ask_user_question", "exit_plan_mode"]);
 
 /** Qwen Code (0.15): hooks in Claude Code's format. Its dialog opens only after the hook of a request has ended. */

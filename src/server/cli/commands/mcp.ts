@@ -46,7 +46,7 @@ const NONE: ReadonlySet<string> = new Set();
 
 /**
  * `project`: only sessions in this folder or below it are searched, opened and listed. `off`: agents whose files are excluded.
- * `noted`: what a query needs to know of notes.
+ * `noted`: the data about notes that a query needs.
  */
 export function createMcpServer(
   index: PartIndex,

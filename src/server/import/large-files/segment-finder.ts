@@ -15,7 +15,7 @@ interface SegmentFinder {
 }
 
 export function createSegmentFinder(readerOf: () => Reader): SegmentFinder {
-  /** The segment whose start is wanted. */
+  /** The segment whose start is being searched. */
   let segment = 1;
   let pending: Omit<SegmentStart, "byte"> | undefined;
   /** The session whose turns count. A file may contain runs of sub-agents too. */

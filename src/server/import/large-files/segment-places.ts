@@ -8,7 +8,7 @@ import { isLineStart, lineStart, SEGMENT_BYTES } from "./segments.ts";
 export interface SegmentPlace {
   /** Offset of its first record; the file's size if none follows. */
   byte: number;
-  /** The reader's state at or before `byte`. Absent: reading begins at `byte`, without knowing what comes before. */
+  /** The reader's state at or before `byte`. Absent: reading begins at `byte`, without knowledge of earlier records. */
   checkpoint?: Checkpoint;
 }
 

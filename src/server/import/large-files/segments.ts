@@ -3,7 +3,7 @@ import type { ReadBytes } from "../../files/file-content.ts";
 import { isCompressed } from "../../files/follow.ts";
 
 /**
- * A session whose file is too large to hold in memory is shown in segments. Each is a transcript of its own with links to the
+ * A session whose file is too large to hold in memory is shown in segments. Each is a separate transcript with links to the
  * previous and next one. The last one has the session's id and grows.
  */
 export const SEGMENT_BYTES = 8 * 1024 * 1024;
@@ -18,7 +18,7 @@ export function isHuge(path: string, size: number): boolean {
   return size > HUGE_FILE_BYTES && !isCompressed(path);
 }
 
-/** The segment in which a file of that size ends. It holds between one and two segments' bytes, and can grow further. */
+/** The segment in which a file of that size ends. It has between one and two segments' bytes, and can grow further. */
 export function lastSegment(size: number): number {
   return Math.max(0, Math.floor(size / SEGMENT_BYTES) - 1);
 }

@@ -40,7 +40,7 @@ export interface GivenSessions {
   output(transcript: Transcript, id: string, part_id: string, from: number): ReturnType<Sessions["output"]>;
 }
 
-/** Bytes read before other work gets a turn. */
+/** Bytes read before other work can run. */
 const BLOCK = 256 * 1024;
 
 /** The id of a session that is open but not stored. It cannot be guessed without the secret. */

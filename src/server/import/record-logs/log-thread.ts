@@ -15,7 +15,7 @@ const PROGRAM = import.meta.url.endsWith(".ts")
 /** Idle time after which the thread ends, in milliseconds. It caches the content of the logs. */
 const IDLE_MS = 60_000;
 
-/** Reads stores and writes record logs on a thread of its own, because both block. */
+/** Reads stores and writes record logs on a separate thread, because both block. */
 export interface LogThread {
   /** Returns the logs that changed. Rejects if the store cannot be read or a log cannot be written. */
   update(job: LogJob): Promise<string[]>;

@@ -119,7 +119,7 @@ export function createLogWriter(): LogWriter {
     changed: string[],
   ): number {
     const log = logs.get(path) ?? openLog(path);
-    // Cached again only after all is written: until then the cursor is ahead of the log.
+    // Cached again only after everything is written; until then the cursor is ahead of the log.
     logs.delete(path);
     const entries = [...changesOf(session, log.cursor, digest)].map(entryLine);
     store.verify();

@@ -25,7 +25,7 @@ interface RecordLogsOptions {
 }
 
 /**
- * Turns stores that change in place into record logs: reads a store whenever one of its files changes, and appends what is new to
+ * Turns stores that change in place into record logs: reads a store whenever one of its files changes, and appends new records to
  * one file per session. Never writes to agents' stores.
  */
 export interface RecordLogs {

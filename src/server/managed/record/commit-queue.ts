@@ -37,7 +37,7 @@ export interface CommitQueue {
   /** Whether another daemon has the lock. */
   readonly taken: boolean;
   readonly notices: readonly Notice[];
-  /** Why pending changes cannot be written. Also one of the notices. */
+  /** The reason why pending changes cannot be written. Also one of the notices. */
   readonly write_error: Notice | undefined;
   /** See `OpenedDatabase`. */
   retry?(): boolean;
@@ -76,7 +76,9 @@ export function createCommitQueue(options: {
     timer ??= setTimeout(commit, delay);
   }
 
-  /** Commits all pending changes in one transaction. At most half of the time is spent writing, so that other work goes on. */
+  /**
+   * Commits all pending changes in one transaction. At most half of the time is spent writing, so that other work can continue.
+   */
   function commit() {
     clearTimeout(timer);
     timer = undefined;
