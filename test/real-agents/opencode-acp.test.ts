@@ -142,7 +142,7 @@ describe.skipIf(missing !== undefined)(
       const before = host.parts();
       onTestFinished(host.remove);
       host = { ...createHost((request, signal) => answer(request, signal)), cwd };
-      const options = { id: session?.id ?? "", cwd, session_id: host.session_id };
+      const options = { id: session?.id ?? "", cwd, session_id: host.session_id, is_inherited: true };
       for (const frame of await readPastSession(program(), options, signal)) host.emit(frame);
       expect(host.violations).toEqual([]);
       const told = (parts: typeof before) =>

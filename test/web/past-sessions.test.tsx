@@ -35,6 +35,7 @@ let daemon: TestDaemon;
 let client: Client;
 /** What the list is answered with, by the query of the request. */
 let listed: (query: URLSearchParams) => PastSessionsReply | string | Promise<PastSessionsReply>;
+let code: string;
 let opened: (body: OpenPastBody) => [number, unknown];
 
 // jsdom has nothing to scroll.
@@ -47,6 +48,7 @@ beforeEach(async () => {
   sessions = createHostedSessions();
   daemon = await startTestDaemon(sessions);
   listed = () => pageOf([]);
+  code = "agent_failed";
   opened = ({ session_id }) => {
     sessions.say(session_id, { title: "Tides", control: control() });
     sessions.add(session_id);
@@ -57,9 +59,7 @@ beforeEach(async () => {
     const [path, query] = route.split("?");
     if (path === "GET /api/agents/theirs/past-sessions") {
       const answer = await listed(new URLSearchParams(query));
-      return typeof answer === "string"
-        ? [409, { error: { code: "agent_failed", message: answer } }]
-        : [200, answer];
+      return typeof answer === "string" ? [409, { error: { code, message: answer } }] : [200, answer];
     }
     // The page's own type of what it sends.
     return path === "POST /api/agents/theirs/past-sessions" ? opened(body as OpenPastBody) : undefined;
@@ -177,6 +177,16 @@ test("says why they cannot be listed, and tries again", async () => {
   await userEvent.click(list.getByRole("button", { name: "Try again" }));
   expect(await list.findByRole("button", { name: "Open Tides" })).toBeTruthy();
   expect(list.queryByRole("alert")).toBeNull();
+});
+
+test("says that an agent does not list its sessions, which a repeat does not change", async () => {
+  code = "no_list";
+  listed = () => "Theirs does not list its past sessions.";
+  const list = within(await openList());
+  expect((await list.findByRole("alert")).textContent?.trim()).toBe(
+    "Theirs does not list its past sessions.",
+  );
+  expect(list.queryByRole("button", { name: "Try again" })).toBeNull();
 });
 
 test("says why a session cannot be opened, and keeps the list", async () => {

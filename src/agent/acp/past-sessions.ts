@@ -124,18 +124,30 @@ function readSession(value: unknown): PastSession[] {
   return [{ id, cwd, ...(title !== undefined && { title }), ...(updated_at > 0 && { updated_at }) }];
 }
 
+/** A past session whose history is read. */
+export interface PastSessionToRead {
+  /** The agent's own id of it. */
+  id: string;
+  /** Absolute path of its folder. */
+  cwd: string;
+  /** The session that continues it. */
+  session_id: string;
+  /** The past session is also read from the agent's files, where its messages are counted. */
+  is_inherited: boolean;
+}
+
 /**
  * Opens a past session and closes it again. Returns its history as frames of the session `session_id`, with a marker at the end from which
  * an agent of that session goes on. Rejects with a `PastSessionsFailure`. The caller makes sure that no other process has the session open.
  */
 export async function readPastSession(
   program: AcpProgram,
-  { id, cwd, session_id }: { id: string; cwd: string; session_id: string },
+  { id, cwd, session_id, is_inherited }: PastSessionToRead,
   signal: AbortSignal,
   limit_ms = OPEN_LIMIT_MS,
 ): Promise<Frame[]> {
   const { label } = program;
-  const replay = createReplay({ session_id });
+  const replay = createReplay({ session_id, is_inherited });
   const onUpdate = (params: JsonObject): void => {
     const update = asObject(params.update);
     if (update !== undefined && params.sessionId === id) replay.push(update);

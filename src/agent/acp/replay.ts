@@ -31,9 +31,15 @@ interface ReplayedTurn {
 
 /**
  * The protocol has neither turns nor times: a turn begins with a user's message, and a time is 0 (unknown) unless the update carries one.
- * Messages are marked as inherited, because the agent's own session has their cost.
+ * `is_inherited`: the same session is also read from the agent's files, where its messages are counted.
  */
-export function createReplay({ session_id }: { session_id: string }): Replay {
+export function createReplay({
+  session_id,
+  is_inherited,
+}: {
+  session_id: string;
+  is_inherited: boolean;
+}): Replay {
   let at = 0;
   let cost: number | undefined;
   let turn: ReplayedTurn | undefined;
@@ -42,7 +48,7 @@ export function createReplay({ session_id }: { session_id: string }): Replay {
 
   const put = (...more: readonly Frame[]): void => {
     for (const frame of more)
-      frames.push(frame.type === "message.start" ? { ...frame, inherited: true } : frame);
+      frames.push(is_inherited && frame.type === "message.start" ? { ...frame, inherited: true } : frame);
   };
   const startTurn = (): ReplayedTurn => {
     endTurn();

@@ -1,4 +1,4 @@
-import type { PastSessionsPage } from "../../agent/acp/past-sessions.ts";
+import type { PastSessionsPage, PastSessionToRead } from "../../agent/acp/past-sessions.ts";
 import type { Agent, AgentHost } from "../../agent/agent.ts";
 import type { Frame } from "../../model/frames/frame.ts";
 import type { AgentsReply } from "../../protocol.ts";
@@ -25,11 +25,8 @@ export interface AgentKind {
       options: { cwd?: string | undefined; cursor?: string | undefined },
       signal: AbortSignal,
     ): Promise<PastSessionsPage>;
-    /** The history of the agent's session `id` as frames of `session_id`, which continues it. */
-    read(
-      options: { id: string; cwd: string; session_id: string },
-      signal: AbortSignal,
-    ): Promise<readonly Frame[]>;
+    /** The history of one of them, as frames of the session that continues it. */
+    read(options: PastSessionToRead, signal: AbortSignal): Promise<readonly Frame[]>;
   };
   /** Creates a session's agent when its first turn begins. May reject with a message for the user. */
   create(config: SessionConfig, host: AgentHost): Agent | Promise<Agent>;

@@ -62,7 +62,7 @@ export function createPastSessions({ entries, available, know, begin }: PastSess
     body: OpenPastBody,
   ): Promise<string> {
     const { id, cwd, session_id } = body;
-    const is_open = (await know([id])).get(id)?.is_open === true;
+    const { is_open, read_as } = (await know([id])).get(id) ?? {};
     if (is_open || isOpenHere(id)) {
       throw new Refused(
         409,
@@ -71,7 +71,9 @@ export function createPastSessions({ entries, available, know, begin }: PastSess
         "Close it there, then open it here.",
       );
     }
-    const frames = await asked(past.read({ id, cwd, session_id }, closing.signal));
+    const frames = await asked(
+      past.read({ id, cwd, session_id, is_inherited: read_as !== undefined }, closing.signal),
+    );
     await begin(session_id, { ...body, agent }, frames);
     return session_id;
   }

@@ -33,8 +33,10 @@ const hello = (capabilities: object): Route => ({ method: "initialize", says: [s
 const lists = { sessionCapabilities: { list: {} }, loadSession: true };
 const list = (routes: readonly Route[], options: { cwd?: string; cursor?: string } = {}, limit_ms?: number) =>
   listPastSessions(program(serves(routes)), { folder, ...options }, never, limit_ms);
-const read = (routes: readonly Route[]) =>
-  readPastSession(program(serves(routes)), { id: OWN, cwd: folder, session_id: SESSION }, never);
+const read = (routes: readonly Route[], is_inherited = false) => {
+  const session = { id: OWN, cwd: folder, session_id: SESSION, is_inherited };
+  return readPastSession(program(serves(routes)), session, never);
+};
 
 /** What a transcript of the frames says, turn by turn. Checks that the frames are valid and in order. */
 function turnsOf(frames: readonly Frame[]) {
@@ -209,9 +211,18 @@ describe("reading a past session", () => {
         ],
       },
     ]);
-    // The agent's own session has their cost, and the protocol has no times.
-    const starts = frames.filter(({ type }) => type === "message.start");
-    expect(starts).toMatchObject(starts.map(() => ({ inherited: true, at: 0 })));
+    // The protocol has no times.
+    expect(frames.filter(({ at }) => at !== 0)).toEqual([]);
+  });
+
+  it("marks the messages of a session that is also read from its file, where they are counted", async () => {
+    const load: Route = { method: "session/load", says: [...history, says.loaded] };
+    const starts = async (is_inherited: boolean) =>
+      (await read([hello(lists), load], is_inherited)).flatMap((frame) =>
+        frame.type === "message.start" ? [frame.inherited] : [],
+      );
+    expect(await starts(true)).toEqual([true, true, true]);
+    expect(await starts(false)).toEqual([undefined, undefined, undefined]);
   });
 
   it("opens a session without a history where the agent only resumes it, and says so", async () => {
@@ -251,7 +262,7 @@ describe.skipIf(recordings === undefined)("the history that real agents send", (
     const reply = lines.findIndex(
       (message) => message?.id === lines[load]?.id && message?.result !== undefined,
     );
-    const replay = createReplay({ session_id: SESSION });
+    const replay = createReplay({ session_id: SESSION, is_inherited: true });
     let users = 0;
     for (const message of lines.slice(load, reply)) {
       const update = asObject(asObject(message?.params)?.update);

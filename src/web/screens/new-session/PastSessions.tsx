@@ -47,8 +47,8 @@ export function PastSessions({
       </p>
       {problem !== undefined && (
         <p className="dialog-problem past-problem" role="alert">
-          {problem}{" "}
-          {reply === undefined && (
+          {problem.text}{" "}
+          {reply === undefined && !problem.isFinal && (
             <button type="button" className="button" onClick={past.load}>
               {t.common.tryAgain}
             </button>

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { PastSession, PastSessionsReply } from "../../../protocol.ts";
 import { apiOf } from "../../api/api.ts";
+import type { ApiFailure } from "../../api/requests.ts";
 import { newId } from "../../app/new-id.ts";
 import { navigate, sessionHref } from "../../app/router.ts";
 import { useClient } from "../../app/store.ts";
@@ -11,8 +12,8 @@ export interface PastSessions {
   /** Absent: the first page is loading, or could not be loaded. */
   reply: PastSessionsReply | undefined;
   isLoading: boolean;
-  /** Why the last request failed. */
-  problem: string | undefined;
+  /** Why the last request failed. `isFinal`: a repeat would fail too. */
+  problem: { text: string; isFinal: boolean } | undefined;
   /** The agent's id of the session that is being opened. */
   opening: string | undefined;
   /** Loads the first page, or after it the next one. */
@@ -21,12 +22,17 @@ export interface PastSessions {
   open(session: PastSession): void;
 }
 
+function problemOf(failure: ApiFailure): PastSessions["problem"] {
+  const isFinal = failure.code === "refused" && failure.reason === "no_list";
+  return { text: failureText(failure), isFinal };
+}
+
 /** `cwd`: only sessions of that folder. The agent's program is stopped when the component is unmounted while it loads. */
 export function usePastSessions(agent: string, cwd: string | undefined): PastSessions {
   const api = apiOf(useClient());
   const [reply, setReply] = useState<PastSessionsReply>();
   const [isLoading, setLoading] = useState(true);
-  const [problem, setProblem] = useState<string>();
+  const [problem, setProblem] = useState<PastSessions["problem"]>();
   const [opening, setOpening] = useState<string>();
   const leaving = useRef(new AbortController());
 
@@ -40,7 +46,7 @@ export function usePastSessions(agent: string, cwd: string | undefined): PastSes
       const answer = await api.pastSessions(agent, by, signal);
       if (signal.aborted) return;
       setLoading(false);
-      if (!answer.ok) setProblem(failureText(answer.failure));
+      if (!answer.ok) setProblem(problemOf(answer.failure));
       else setReply({ ...answer.value, sessions: [...(before?.sessions ?? []), ...answer.value.sessions] });
     },
     [api, agent, cwd],
@@ -63,7 +69,7 @@ export function usePastSessions(agent: string, cwd: string | undefined): PastSes
     if (signal.aborted) return;
     setOpening(undefined);
     if (answer.ok) navigate(sessionHref(answer.value.session_id));
-    else setProblem(failureText(answer.failure));
+    else setProblem(problemOf(answer.failure));
   };
 
   return {
