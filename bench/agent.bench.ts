@@ -85,6 +85,7 @@ async function turn(take: (frame: Frame) => void): Promise<void> {
     files: "/nowhere",
     private_folder: "/nowhere/data",
     now: Date.now,
+    claimAgentSession: () => true,
     emit: take,
     stored: async () => {},
     history: () => [],

@@ -11,7 +11,7 @@ import { liveChange, livePart } from "./model/live-text.ts";
 import { usage } from "./model/messages/message.ts";
 import { note } from "./model/note.ts";
 import { todoItem } from "./model/parts/ui-extra.ts";
-import { optional, record, uuid } from "./model/record.ts";
+import { milliseconds, optional, record, uuid } from "./model/record.ts";
 import { answer, request, requestOutcome } from "./model/request.ts";
 import { rule } from "./model/rules/rule.ts";
 import { PART_STATUSES, SEARCH_KINDS } from "./model/search/query.ts";
@@ -328,6 +328,46 @@ export const newSessionBody = record({
 });
 export type NewSessionBody = z.infer<typeof newSessionBody>;
 export const newSessionReply = record({ session_id: uuid });
+
+/** A session that an agent of the kind `acp` stores itself. */
+const pastSession = record({
+  /** The agent's own id of the session. */
+  id: z.string(),
+  /** Absolute path of its folder. */
+  cwd: z.string(),
+  title: optional(z.string()),
+  updated_at: optional(milliseconds),
+  /** The session of this daemon that continues it. */
+  opened_as: optional(uuid),
+  /** The session that is read from the agent's files. */
+  read_as: optional(uuid),
+  /** Another process has it open, so that it cannot be opened here. */
+  is_open: optional(z.boolean()),
+});
+export type PastSession = z.infer<typeof pastSession>;
+/**
+ * `GET /api/agents/:agent/past-sessions[?cwd=][&cursor=]`: starts the agent's program, which lists its sessions, and ends it. `cwd`: only
+ * those of that folder; `cursor`: `next` of the page before.
+ */
+export const pastSessionsReply = record({
+  /** Whether the agent can open them, and then sends their history. */
+  opens: z.enum(["with_history", "without_history", "no"]),
+  /** In the agent's order. */
+  sessions: z.array(pastSession),
+  next: optional(z.string()),
+});
+export type PastSessionsReply = z.infer<typeof pastSessionsReply>;
+/**
+ * `POST /api/agents/:agent/past-sessions` → 201 `{ session_id }`: a session of this daemon that continues the agent's session `id`: that
+ * with the sender's `session_id`, or the one that continues it already.
+ */
+export const openPastBody = record({
+  session_id: uuid,
+  id: z.string().min(1),
+  cwd: z.string(),
+  title: optional(z.string()),
+});
+export type OpenPastBody = z.infer<typeof openPastBody>;
 
 /** `POST /api/sessions/:id/prompts` → `{}`. While the agent works: `queue` for after the turn, `steer` into it now. */
 export const sendPromptBody = record({ prompt: promptBody, when: z.enum(["queue", "steer"]) });

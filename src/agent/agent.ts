@@ -51,6 +51,11 @@ export interface AgentHost {
   /** Absolute path of the data folder with keys and histories. File tools must not access it, except for `files`. */
   readonly private_folder: string;
   now(): number;
+  /**
+   * Stores an external agent's own id of the session. `false`: another session of this daemon has the agent's session open. It must not be
+   * opened a second time.
+   */
+  claimAgentSession(id: string): boolean;
   /** Emits frames in order. `session_id` must be the session's. */
   emit(frame: Frame): void;
   /** Resolves when everything emitted is on disk. Await it before irreversible actions. */

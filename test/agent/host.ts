@@ -41,6 +41,7 @@ export function createTestHost(options: TestHostOptions = {}): TestHost {
     frames,
     asked,
     now: () => Date.now(),
+    claimAgentSession: () => true,
     emit: (frame) => void frames.push(frame),
     stored: async () => {},
     history: () => options.history ?? [],

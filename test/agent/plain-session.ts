@@ -66,6 +66,7 @@ export function createPlainSession(
     depth: given.depth ?? 0,
     files: mkdtempSync(join(base, "files-")),
     private_folder: join(base, "data"),
+    claimAgentSession: () => true,
     frames,
     violations,
     runs: [],

@@ -2,8 +2,9 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { createAcpAgent } from "../../src/agent/acp/acp-agent.ts";
+import { type AcpProgram, listPastSessions, readPastSession } from "../../src/agent/acp/past-sessions.ts";
 import type { Agent } from "../../src/agent/agent.ts";
 import type { Answer, Request } from "../../src/model/request.ts";
 import { type ActingHost, createHost } from "../agent/acp/acting-host.ts";
@@ -65,15 +66,18 @@ describe.skipIf(missing !== undefined)(
       rmSync(home, { recursive: true, force: true });
     });
 
-    function start(): Agent {
+    function program(): AcpProgram {
       if ("missing" in agents) throw new Error(agents.missing);
       const folders = { path: home, claude: join(home, "claude"), codex: join(home, "codex") };
-      const agent = createAcpAgent({
-        host,
+      return {
         command: agents.opencode,
         args: ["acp", "--cwd", host.cwd],
         env: configureAgents(folders, model.origin, host.cwd),
-      });
+        label: "opencode",
+      };
+    }
+    function start(): Agent {
+      const agent = createAcpAgent({ host, ...program() });
       open.push(agent);
       return agent;
     }
@@ -119,6 +123,43 @@ describe.skipIf(missing !== undefined)(
       expect(fresh.flatMap((part) => (part.type === "text" ? [part.text] : []))).not.toContain(
         "Let me read the file and list the folder.",
       );
+    }, 240_000);
+
+    it("lists its sessions, sends the history of one, and goes on with it", async () => {
+      const first = start();
+      expect(await ask(first, "[[scenario:more]] Explain it")).toBe("completed");
+      expect(await ask(first, "[[scenario:tour]] Explain a.txt")).toBe("completed");
+      await first.close();
+      const { signal } = new AbortController();
+      const { cwd } = host;
+      const listed = await listPastSessions(program(), { folder: cwd, cwd }, signal);
+      expect(listed).toMatchObject({ opens: "with_history", sessions: [{ cwd, title: expect.any(String) }] });
+      const [session] = listed.sessions;
+      expect(session?.updated_at).toBeGreaterThan(Date.now() - 600_000);
+      const all = await listPastSessions(program(), { folder: home }, signal);
+      expect(all.sessions.map(({ id }) => id)).toContain(session?.id);
+
+      const before = host.parts();
+      onTestFinished(host.remove);
+      host = { ...createHost((request, signal) => answer(request, signal)), cwd };
+      const options = { id: session?.id ?? "", cwd, session_id: host.session_id, is_inherited: true };
+      for (const frame of await readPastSession(program(), options, signal)) host.emit(frame);
+      expect(host.violations).toEqual([]);
+      const told = (parts: typeof before) =>
+        parts.flatMap((part) => {
+          if (part.type === "text") return [part.text];
+          // In the history, opencode calls a command by its description, not by its tool.
+          return part.type === "tool_call" ? [`${part.arguments_json} ${part.state.status}`] : [];
+        });
+      expect(told(host.parts())).toEqual(told(before));
+      expect(Array.from(host.transcript().turns, (turn) => turn?.status)).toEqual(["completed", "completed"]);
+      expect(host.parts().at(-1)).toMatchObject({ title: expect.stringContaining("sent the history above") });
+      const history = host.parts().length;
+
+      expect(await ask(start(), "[[scenario:more]] And now?")).toBe("completed");
+      const fresh = host.parts().slice(history);
+      expect(fresh.some((part) => part.type === "marker" && /began|memory/.test(part.title))).toBe(false);
+      expect(told(fresh)).toEqual(["Both are shown."]);
     }, 240_000);
 
     it("stops a command that runs, keeps what it printed, and takes the next prompt", async () => {

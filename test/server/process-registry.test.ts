@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createOpenCheck, createProcessRegistry } from "../../src/server/import/process-registry.ts";
+import { createOpenList, createProcessRegistry } from "../../src/server/import/process-registry.ts";
 import { claudeCode } from "../../src/sources/claude-code/format.ts";
 import { codex } from "../../src/sources/codex/format.ts";
 import { eventually } from "../eventually.ts";
@@ -85,12 +85,12 @@ const isLinux = existsSync("/proc/self/stat");
 describe.skipIf(!isLinux)("the registry of Claude Code's live processes", () => {
   it("reports whether a session is open in a process", async () => {
     const agent = await startAgent();
-    const isOpen = createOpenCheck([{ format: claudeCode, path: root }]);
+    const readOpen = createOpenList([{ format: claudeCode, path: root }]);
     await agent.register({ status: "idle" });
-    expect(await isOpen(SESSION)).toBe(true);
-    expect(await isOpen(OTHER)).toBe(false);
+    expect((await readOpen()).has(SESSION)).toBe(true);
+    expect((await readOpen()).has(OTHER)).toBe(false);
     await agent.end("kill -9");
-    expect(await isOpen(SESSION)).toBe(false);
+    expect((await readOpen()).has(SESSION)).toBe(false);
   });
 
   it("finds the terminal of a waiting process", async () => {

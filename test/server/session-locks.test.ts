@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createSessions } from "../../src/server/import/catalog.ts";
-import { createOpenCheck, createProcessRegistry } from "../../src/server/import/process-registry.ts";
+import { createOpenList, createProcessRegistry } from "../../src/server/import/process-registry.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { copilotCli } from "../../src/sources/copilot-cli/format.ts";
 import { eventually } from "../eventually.ts";
@@ -102,12 +102,12 @@ const registry = () => createProcessRegistry([{ format: copilotCli, path: home }
 const stateOf = async (read: ReturnType<typeof registry>["read"]) => (await read()).get(SESSION);
 
 it("reports whether a live process has the session open", async () => {
-  const isOpen = createOpenCheck([{ format: copilotCli, path: home }]);
-  expect(await isOpen(SESSION)).toBe(false);
+  const readOpen = createOpenList([{ format: copilotCli, path: home }]);
+  expect((await readOpen()).has(SESSION)).toBe(false);
   const agent = await startAgent();
-  expect(await isOpen(SESSION)).toBe(true);
+  expect((await readOpen()).has(SESSION)).toBe(true);
   await agent.end("kill -9");
-  expect(await isOpen(SESSION)).toBe(false);
+  expect((await readOpen()).has(SESSION)).toBe(false);
 });
 
 it("follows a turn with an approval from its first record to its end", async () => {

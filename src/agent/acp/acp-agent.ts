@@ -10,19 +10,11 @@ import { asObject, asString, asText, type JsonObject, messageOf } from "../../mo
 import type { Answer } from "../../model/request.ts";
 import type { Agent, AgentHost, Prompt, TurnOutcome } from "../agent.ts";
 import { startProcess } from "./agent-process.ts";
-import { connect } from "./connection.ts";
+import { connect, request } from "./connection.ts";
 import { answerForm } from "./elicitation.ts";
 import { authText, errorText, exitText, isAuthError } from "./failures.ts";
 import { ASKS, CANCEL } from "./methods.ts";
-import {
-  costOf,
-  isPast,
-  type Life,
-  modelOption,
-  openSession,
-  request,
-  StartFailure,
-} from "./open-session.ts";
+import { costOf, isPast, type Life, modelOption, openSession, StartFailure } from "./open-session.ts";
 import { requestOf } from "./permission.ts";
 import { promptBlocks } from "./prompt.ts";
 import { createUpdateReader, REFUSED } from "./update-reader.ts";

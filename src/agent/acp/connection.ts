@@ -32,6 +32,23 @@ export interface Connection {
   close(): void;
 }
 
+/**
+ * Sends a request to the agent. The result is foreign data: `unknown` until it is narrowed. Aborting the signal cancels the request and
+ * rejects at once, since an agent need not answer a cancelled request soon.
+ */
+export function request(
+  { connection }: { readonly connection: Connection },
+  method: string,
+  params: unknown,
+  cancellationSignal?: AbortSignal,
+): Promise<unknown> {
+  return connection.agent.request<unknown>(
+    method,
+    params,
+    cancellationSignal && { cancellationSignal, stopWaitingOnCancel: true },
+  );
+}
+
 /** Maximum length of a message, in UTF-16 code units. An agent that exceeds it is killed. */
 const MESSAGE_LIMIT = 16 * 1024 ** 2;
 

@@ -30,8 +30,16 @@ function isAnswer(error: Error): error is Error & { code: number; data?: unknown
   return "code" in error && typeof error.code === "number";
 }
 
+/** What the user does after the cause was removed. */
+type Retry = "prompt" | "again";
+
 /** The agent requires a login: its instructions. */
-export function authText(label: string, error: unknown, authMethods: unknown): string {
+export function authText(
+  label: string,
+  error: unknown,
+  authMethods: unknown,
+  retry: Retry = "prompt",
+): string {
   const ways = asArray(authMethods).flatMap((item) => {
     const method = asObject(item);
     const id = asString(method?.id);
@@ -42,12 +50,18 @@ export function authText(label: string, error: unknown, authMethods: unknown): s
   return [
     `${label} wants a login first: ${errorText(error)}`,
     ...(ways.length === 0 ? [] : ["It offers:", ...ways]),
-    "Log in with the agent's own program, or name one of these ids as `auth_method` where the agent is configured; then send the prompt again.",
+    `Log in with the agent's own program, or name one of these ids as \`auth_method\` where the agent is configured; then ${retry === "prompt" ? "send the prompt again" : "try again"}.`,
   ].join("\n");
 }
 
 /** The program exited. */
-export function exitText(label: string, command: string, exit: Exit, lastWords: string): string {
+export function exitText(
+  label: string,
+  command: string,
+  exit: Exit,
+  lastWords: string,
+  retry: Retry = "prompt",
+): string {
   if (exit.error !== undefined) {
     const isMissing = exit.error.code === "ENOENT";
     return isMissing
@@ -56,10 +70,9 @@ export function exitText(label: string, command: string, exit: Exit, lastWords: 
   }
   const said =
     titleOf(lastWords) === undefined ? "It wrote nothing to stderr." : `Its last words:\n${lastWords}`;
-  if (exit.offence !== undefined) {
-    return `${label} was ended: ${exit.offence}. The next prompt starts it again.\n${said}`;
-  }
+  const next = retry === "prompt" ? "The next prompt starts it again" : "Try again";
+  if (exit.offence !== undefined) return `${label} was ended: ${exit.offence}. ${next}.\n${said}`;
   const how =
     exit.signal === null ? `with exit code ${exit.code ?? "unknown"}` : `by the signal ${exit.signal}`;
-  return `${label} ended ${how}. The next prompt starts it again; if it ends again, run ${command} in a terminal to see why.\n${said}`;
+  return `${label} ended ${how}. ${next}; if it ends again, run ${command} in a terminal to see why.\n${said}`;
 }

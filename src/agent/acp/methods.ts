@@ -6,6 +6,7 @@ export const ASKS = {
   initialize: "initialize",
   authenticate: "authenticate",
   newSession: "session/new",
+  listSessions: "session/list",
   loadSession: "session/load",
   resumeSession: "session/resume",
   closeSession: "session/close",

@@ -3,10 +3,12 @@ import type { HistoryEvent } from "../../model/messages/history.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { AgentHost } from "../agent.ts";
 import type { AgentProcess } from "./agent-process.ts";
-import type { Connection } from "./connection.ts";
+import { type Connection, request } from "./connection.ts";
 import { authText, errorText, isAuthError, isUnknownMethod } from "./failures.ts";
-import { ASKS, PROTOCOL_VERSION } from "./methods.ts";
+import { type Announced, initialize } from "./initialize.ts";
+import { ASKS } from "./methods.ts";
 import type { PromptCapabilities } from "./prompt.ts";
+import { acpSessionOf, sessionMark } from "./session-marker.ts";
 
 /** A running program with an open session. */
 export interface Life {
@@ -46,20 +48,9 @@ export async function openSession(
   options: OpenOptions,
 ): Promise<{ reply: JsonObject; is_new: boolean }> {
   const { host, auth_method, mcp_servers = [], known_session } = options;
-  const hello = asObject(
-    await request(made, ASKS.initialize, {
-      protocolVersion: PROTOCOL_VERSION,
-      clientCapabilities: {
-        fs: { readTextFile: false, writeTextFile: false },
-        terminal: false,
-        elicitation: { form: {} },
-      },
-      clientInfo: { name: "verbatim", version: "1" },
-    }),
-  );
-  const agentInfo = asObject(hello?.agentInfo);
-  const capabilities = asObject(hello?.agentCapabilities) ?? {};
-  describe(made, options, agentInfo, capabilities);
+  const announced = await initialize(made.connection);
+  const { info: agentInfo, capabilities } = announced;
+  describe(made, options, announced);
   const takes = asObject(capabilities.mcpCapabilities);
   // An agent may reject the whole session because of one server of a kind that it does not support.
   const refused = mcp_servers.filter((server) => "type" in server && takes?.[server.type] !== true);
@@ -70,26 +61,21 @@ export async function openSession(
     }
     const earlier = known_session ?? earlierSession(host);
     const reopened =
-      earlier === undefined ? undefined : await reopen(made, earlier, capabilities, folder, options);
+      earlier === undefined ? undefined : await reopen(made, earlier, announced, folder, options);
     const reply = reopened ?? (await begin(made, agentInfo, folder, options));
     for (const server of refused) noteRefused(made.label, server, options);
     return { reply: { ...reply, agentInfo }, is_new: reopened === undefined };
   } catch (error) {
-    throw isAuthError(error) ? new StartFailure(authText(made.label, error, hello?.authMethods)) : error;
+    throw isAuthError(error) ? new StartFailure(authText(made.label, error, announced.auth_methods)) : error;
   }
 }
 
 /** Notes what the agent announces. */
-function describe(
-  made: Life,
-  { label, command }: OpenOptions,
-  info: JsonObject | undefined,
-  capabilities: JsonObject,
-): void {
+function describe(made: Life, { label, command }: OpenOptions, { info, capabilities, can }: Announced): void {
   made.label = label ?? asText(info?.title) ?? asText(info?.name) ?? command;
   const prompts = asObject(capabilities.promptCapabilities);
   made.can = { image: prompts?.image === true, embeddedContext: prompts?.embeddedContext === true };
-  made.can_close = asObject(asObject(capabilities.sessionCapabilities)?.close) !== undefined;
+  made.can_close = can.close;
 }
 
 async function begin(
@@ -102,10 +88,11 @@ async function begin(
   const id = asString(reply?.sessionId);
   if (id === undefined) throw new StartFailure(`${made.label} answered without the id of a session.`);
   made.session_id = id;
+  host.claimAgentSession(id);
   const version = asText(agent?.version);
   note({
     title: `${made.label}${version === undefined ? "" : ` ${version}`} began its session ${id}`,
-    data: { acp_session: { id, session_id: host.session_id, agent } },
+    data: sessionMark({ id, session_id: host.session_id, agent }),
   });
   if (version !== undefined) {
     const patch = { agent_version: version };
@@ -126,9 +113,9 @@ function noteRefused(label: string, server: McpServer, { host, note }: OpenOptio
 async function reopen(
   made: Life,
   sessionId: string,
-  capabilities: JsonObject,
+  { can }: Announced,
   folder: Folder,
-  { isOpenElsewhere, onReopen, note }: OpenOptions,
+  { host, isOpenElsewhere, onReopen, note }: OpenOptions,
 ): Promise<JsonObject | undefined> {
   // Opening a session starts a second process on it. The two would write to the same history.
   if (await isOpenElsewhere?.(sessionId)) {
@@ -136,10 +123,15 @@ async function reopen(
       `The session ${sessionId} of ${made.label} is open in another process. Close it there, then send the prompt again.`,
     );
   }
+  if (!host.claimAgentSession(sessionId)) {
+    throw new StartFailure(
+      `The session ${sessionId} of ${made.label} is open in another session of Verbatim. Send the prompt there.`,
+    );
+  }
   const methods = [
     // `session/resume` does not repeat the history.
-    ...(asObject(asObject(capabilities.sessionCapabilities)?.resume) ? [ASKS.resumeSession] : []),
-    ...(capabilities.loadSession === true ? [ASKS.loadSession] : []),
+    ...(can.resume ? [ASKS.resumeSession] : []),
+    ...(can.load ? [ASKS.loadSession] : []),
   ];
   let why = "it cannot open earlier sessions";
   for (const method of methods) {
@@ -163,8 +155,8 @@ async function reopen(
 /** The agent's own id of this session, from the history. A fork has its parent's history but not its parent's session. */
 function earlierSession(host: AgentHost): string | undefined {
   for (const event of host.history().toReversed()) {
-    const data = "data" in event ? asObject(asObject(event.data)?.acp_session) : undefined;
-    if (data?.session_id === host.session_id) return asString(data.id);
+    const marked = acpSessionOf(event);
+    if (marked?.session_id === host.session_id) return marked.id;
   }
   return undefined;
 }
@@ -189,29 +181,16 @@ export function modelOption(reply: JsonObject): string | undefined {
   return asString(option?.id);
 }
 
-/** The cost of the agent's current session in USD, as the sum of its steps. */
-export function costOf(history: readonly HistoryEvent[]): number {
-  let cost = 0;
+/**
+ * The cost of the agent's current session in USD, as the sum of its steps. `undefined`: the session was opened with a past whose cost the
+ * agent has not stated.
+ */
+export function costOf(history: readonly HistoryEvent[]): number | undefined {
+  let cost: number | undefined = 0;
   for (const event of history) {
-    if ("data" in event && asObject(event.data)?.acp_session !== undefined) cost = 0;
-    else if ("usage" in event) cost += event.usage?.cost ?? 0;
+    const marked = acpSessionOf(event);
+    if (marked !== undefined) cost = marked.is_past ? marked.cost : 0;
+    else if ("usage" in event && cost !== undefined) cost += event.usage?.cost ?? 0;
   }
   return cost;
-}
-
-/**
- * Sends a request to the agent. The result is foreign data: `unknown` until it is narrowed. Aborting the signal cancels the request and
- * rejects at once, since an agent need not answer a cancelled request soon.
- */
-export function request(
-  { connection }: Life,
-  method: string,
-  params: unknown,
-  cancellationSignal?: AbortSignal,
-): Promise<unknown> {
-  return connection.agent.request<unknown>(
-    method,
-    params,
-    cancellationSignal && { cancellationSignal, stopWaitingOnCancel: true },
-  );
 }

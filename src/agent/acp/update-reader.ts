@@ -58,8 +58,8 @@ interface UpdateReader {
   /** A line that is not a message, or a notification with an unknown name. */
   pushUnknown(raw: unknown, title: string, error?: string): Frame[];
   skip(why: Skipped): void;
-  /** A session was opened. `counted`: its cost so far in USD, from the history. */
-  beginSession(counted: number): void;
+  /** A session was opened. `counted`: its cost so far in USD; `undefined`: not known, so that the first stated sum is the cost so far. */
+  beginSession(counted: number | undefined): void;
   /** Reads the reply to `session/new` or `session/load`: the model, the mode, the options. */
   pushSession(answer: unknown): Frame[];
   /** Ends the open text: text after a question comes after it in the transcript. */
@@ -152,7 +152,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
   let commands = "";
   let plan = "";
   /** The session's cost in USD as last reported by the agent, and the share that steps already have. */
-  let cost = { reported: 0, counted: 0 };
+  let cost: { reported: number; counted: number; is_unknown?: boolean } = { reported: 0, counted: 0 };
   let summed: Usage | undefined;
   let agent_name = "";
 
@@ -579,6 +579,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
         if (amount !== undefined && price?.currency === "USD") {
           // A lower sum than before means that it counts from the start of the agent's process, not of the session.
           if (amount < cost.counted) cost.counted = 0;
+          if (cost.is_unknown) cost = { reported: amount, counted: amount };
           cost.reported = amount;
         }
         if (tokens === undefined) putUnknown(update, "Usage of an unknown form");
@@ -652,7 +653,10 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     },
     skip,
     beginSession(counted) {
-      cost = { reported: counted, counted };
+      cost =
+        counted === undefined
+          ? { reported: 0, counted: 0, is_unknown: true }
+          : { reported: counted, counted };
     },
     get hasLate() {
       return late.waits;

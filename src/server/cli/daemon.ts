@@ -23,7 +23,7 @@ import { type Frontend, openFrontend } from "../http/frontend.ts";
 import { serve } from "../http/serve.ts";
 import { createSessions } from "../import/catalog.ts";
 import { createOpenedFiles } from "../import/opened/opened-files.ts";
-import { createOpenCheck, createProcessRegistry } from "../import/process-registry.ts";
+import { createOpenList, createProcessRegistry } from "../import/process-registry.ts";
 import { hasSessions, openSamples, type Samples } from "../import/samples.ts";
 import { openSourceChoices } from "../import/source-choices.ts";
 import type { IndexState } from "../index/index-state.ts";
@@ -50,6 +50,7 @@ import { UsageError } from "../usage-error.ts";
 import { agentFolder, agentFolders } from "./agent-folders.ts";
 import { dataDirOf, inDataFolder } from "./data-dir.ts";
 import type { Flags } from "./flags.ts";
+import { createKnownSessions } from "./known-sessions.ts";
 import { packageRoot, readVersion } from "./package-root.ts";
 import { indexOtherSessions, openPartIndex } from "./part-index.ts";
 import { createSources } from "./sources.ts";
@@ -195,6 +196,7 @@ async function openAllSessions(
   const { answer_within_minutes } = config;
   const playground = join(data_dir, "playground");
   inDataFolder(data_dir, () => mkdirSync(playground, { recursive: true }));
+  const readOpen = createOpenList(roots);
   const agents = configuredAgents({
     config,
     keys,
@@ -202,7 +204,7 @@ async function openAllSessions(
     cwd: process.cwd(),
     playground,
     folder: data_dir,
-    isOpenElsewhere: createOpenCheck(roots),
+    isOpenElsewhere: async (id) => (await readOpen()).has(id),
   });
   opened.push(agents);
   const marks_notices: Notice[] = [];
@@ -226,6 +228,7 @@ async function openAllSessions(
       ...(index?.notices ?? []),
     ],
     isInOtherSource: (id) => found.get(id) !== undefined,
+    knowSessions: createKnownSessions({ formats, rowOf: (id) => found.get(id), readOpen }),
     report,
   });
   const { state, indexer } = await openPartIndex(data_dir, !managed.taken);

@@ -104,15 +104,15 @@ export function createProcessRegistry(roots: readonly { format: Format; path: st
   };
 }
 
-/** Returns a function that tells whether a process has a session open, according to the agents' process registries. */
-export function createOpenCheck(
+/** Returns a function that reads which sessions a process has open, according to the agents' process registries. */
+export function createOpenList(
   roots: readonly { format: Format; path: string }[],
-): (session_id: string) => Promise<boolean> {
+): () => Promise<{ has(session_id: string): boolean }> {
   // Codex leaves its lock files behind, and only Linux says which are held. Elsewhere Codex itself refuses an open session.
   const registry = createProcessRegistry(
     roots.filter(({ format }) => process.platform === "linux" || format.id === "claude-code"),
   );
-  return async (session_id) => (await registry.read()).has(session_id);
+  return registry.read;
 }
 
 function toRegistered({ busy, waiting, background, headless, since }: RegistryEntry): RunningProcess {

@@ -1,4 +1,6 @@
+import type { PastSessionsPage, PastSessionToRead } from "../../agent/acp/past-sessions.ts";
 import type { Agent, AgentHost } from "../../agent/agent.ts";
+import type { Frame } from "../../model/frames/frame.ts";
 import type { AgentsReply } from "../../protocol.ts";
 import type { SessionConfig } from "./session-config.ts";
 
@@ -16,6 +18,16 @@ export interface AgentKind {
   readonly can_switch_model: boolean;
   /** Checks a model, as far as possible without calling it. Resolves with the problem, if any. */
   problemOf?(model: string): Promise<string | undefined>;
+  /** Sessions that the agent itself stores. Absent: it stores none. The methods reject with a `PastSessionsFailure`. */
+  readonly past?: {
+    /** `cwd`: only those of that folder. `cursor`: `next` of the page before. */
+    list(
+      options: { cwd?: string | undefined; cursor?: string | undefined },
+      signal: AbortSignal,
+    ): Promise<PastSessionsPage>;
+    /** The history of one of them, as frames of the session that continues it. */
+    read(options: PastSessionToRead, signal: AbortSignal): Promise<readonly Frame[]>;
+  };
   /** Creates a session's agent when its first turn begins. May reject with a message for the user. */
   create(config: SessionConfig, host: AgentHost): Agent | Promise<Agent>;
 }

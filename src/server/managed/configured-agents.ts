@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { mkdir, open, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { createAcpAgent } from "../../agent/acp/acp-agent.ts";
+import { type AcpProgram, listPastSessions, readPastSession } from "../../agent/acp/past-sessions.ts";
 import type { McpConnections } from "../../agent/mcp.ts";
 import { commandEnvironment } from "../../agent/processes.ts";
 import type { Tool } from "../../agent/tool.ts";
@@ -281,10 +282,17 @@ function installedKinds(
 function acpKind(
   id: string,
   agent: AgentConfig,
-  { config, isOpenElsewhere }: ConfiguredAgentsOptions,
+  { config, isOpenElsewhere, cwd: folder }: ConfiguredAgentsOptions,
   environment: Readonly<Record<string, string>>,
 ): AgentKind {
   const title = agent.title ?? id;
+  const program: AcpProgram = {
+    command: agent.command,
+    args: agent.args,
+    env: { ...environment, ...agent.env },
+    label: title,
+    ...(agent.auth_method === undefined ? {} : { auth_method: agent.auth_method }),
+  };
   return {
     can_steer: false,
     from_history: false,
@@ -292,14 +300,14 @@ function acpKind(
     can_compact: false,
     can_switch_model: true,
     entry: { id, title, kind: "acp", models: [], any_model: true, takes_images: true },
+    past: {
+      list: (options, signal) => listPastSessions(program, { folder, ...options }, signal),
+      read: (options, signal) => readPastSession(program, options, signal),
+    },
     create({ model }, host) {
       const made = createAcpAgent({
         host,
-        command: agent.command,
-        args: agent.args,
-        env: { ...environment, ...agent.env },
-        label: title,
-        ...(agent.auth_method === undefined ? {} : { auth_method: agent.auth_method }),
+        ...program,
         ...(isOpenElsewhere && { isOpenElsewhere }),
         mcp_servers: [...config.mcp_servers].map(([name, server]) =>
           "url" in server

@@ -26,6 +26,8 @@ export interface Host {
   readonly control: SessionControl;
   readonly requests: readonly OpenRequest[];
   readonly working: boolean;
+  /** Whether the session has an agent, which may have processes. */
+  readonly has_agent: boolean;
   /** Starts a turn with the oldest queued prompt, or queues the prompt. Sending a prompt twice has no effect. */
   send(prompt: Prompt, when: "queue" | "steer", origin?: "agent"): void;
   /** A queued prompt. */
@@ -63,6 +65,8 @@ interface HostOptions {
   now: () => number;
   answer_within?: number;
   startRun(options: RunOptions, signal: AbortSignal): Promise<RunReport>;
+  /** Whether the agent of another session has this session of an external agent open. */
+  isAgentSessionOpen(id: string): boolean;
   /** Called when the row may have changed. */
   changed(): void;
   report(error: unknown): void;
@@ -116,6 +120,11 @@ export function createHost(options: HostOptions): Host {
       },
       private_folder: options.private_folder,
       now,
+      claimAgentSession(id) {
+        if (!is_alive() || options.isAgentSessionOpen(id)) return false;
+        if (recorder.config.agent_session !== id) recorder.setConfig({ agent_session: id });
+        return true;
+      },
       emit(frame) {
         if (is_alive()) recorder.emit(frame);
       },
@@ -376,6 +385,9 @@ export function createHost(options: HostOptions): Host {
     },
     get working() {
       return running !== undefined || finalizing;
+    },
+    get has_agent() {
+      return agent !== undefined;
     },
     send(prompt, when, origin) {
       const kind = open();

@@ -13,13 +13,19 @@ import type { Sessions } from "../sessions/sessions.ts";
 import type { AgentKind, Agents } from "./agents.ts";
 import { historyBefore, inheritFiles, rewindFrames } from "./fork.ts";
 import type { Host } from "./host.ts";
+import { createPastSessions, type KnownSession, type PastSessions } from "./past-sessions.ts";
 import { createCommitQueue } from "./record/commit-queue.ts";
 import { recordOf } from "./record/raw-events.ts";
 import type { Recorder } from "./record/recorder.ts";
 import { recoverInterrupted } from "./recovery.ts";
 import { createRuns } from "./runs.ts";
 import type { SessionConfig } from "./session-config.ts";
-import { createSessionRegistry, type ManagedSession, type RegistryTiming } from "./session-registry.ts";
+import {
+  configOf,
+  createSessionRegistry,
+  type ManagedSession,
+  type RegistryTiming,
+} from "./session-registry.ts";
 
 /** Maximum time an action waits for a failing disk. The action itself continues. */
 const DISK_LIMIT = 10_000;
@@ -37,6 +43,8 @@ interface ManagedSessionsOptions {
   check_limit?: number;
   /** Whether another source has a session with this id. If so, none is created here. */
   isInOtherSource?(id: string): boolean;
+  /** What is known about sessions of external agents, by the agents' ids. Absent: nothing. */
+  knowSessions?(ids: readonly string[]): Promise<ReadonlyMap<string, KnownSession>>;
   /** Notices in addition to those of the commit queue. */
   notices?: () => readonly Notice[];
   report?: (error: unknown) => void;
@@ -49,6 +57,8 @@ export interface ManagedSessions extends Sessions {
   /** Whether another daemon uses the data folder. */
   readonly taken: boolean;
   readonly agents: Agents;
+  /** Sessions that external agents store themselves. */
+  readonly past: PastSessions;
   /** Ids of the sessions with a running turn, as of now. Their rows are updated a moment later. */
   readonly working: readonly string[];
   /** The settings of earlier sessions, newest first. */
@@ -106,6 +116,24 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
   });
   const { entries, list, rowOf, record, hostOf, begin, open } = registry;
   const runs = createRuns({ entries, begin, hostOf, now });
+  const past = createPastSessions({
+    entries,
+    available(agent) {
+      writable();
+      return available(agent);
+    },
+    know: options.knowSessions ?? (async () => new Map()),
+    async begin(session_id, { agent, id, cwd, title }, frames) {
+      if (entries.has(session_id)) throw otherSession();
+      checkNew(session_id);
+      const created_at = now();
+      const config = { agent, kind: "hosted", cwd, depth: 0, created_at, agent_session: id } as const;
+      const facts = { ...factsOf(config, available(agent)), ...(title !== undefined && { title }) };
+      const recorder = record(begin(session_id, config, facts));
+      for (const frame of frames) recorder.emit(frame);
+      await stored(session_id);
+    },
+  });
 
   async function partOf(id: string, part_id: string) {
     const view = await open(id);
@@ -233,6 +261,7 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
     writable: commit_queue.writable,
     taken: commit_queue.taken,
     agents,
+    past,
     get working() {
       return [...entries.values()].filter(({ host }) => host?.working).map(({ id }) => id);
     },
@@ -282,7 +311,7 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
     recent() {
       const seen = new Map<string, { agent: string; model?: string; cwd: string }>();
       const started = [...entries.values()]
-        .map((entry) => entry.recorder?.config ?? entry.config)
+        .map(configOf)
         .filter(({ kind, depth }) => kind === "hosted" && depth === 0)
         .sort((one, other) => other.created_at - one.created_at);
       for (const { agent, model, cwd } of started) {
@@ -425,6 +454,7 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
       return record(entry);
     },
     async close() {
+      past.close();
       await registry.close();
       commit_queue.close();
     },

@@ -10,6 +10,7 @@ import {
   MAX_IMAGES,
   modelBody,
   newSessionBody,
+  openPastBody,
   type PromptBody,
   rewindBody,
   sendPromptBody,
@@ -41,6 +42,20 @@ export function addManagedRoutes(
       agents: managed.agents.list().map(({ entry }) => entry),
     };
     return context.json(reply);
+  });
+
+  app.get("/api/agents/:agent/past-sessions", async (context) => {
+    const { cwd, cursor } = context.req.query();
+    if (cwd !== undefined) await checkFolder(cwd);
+    const { signal } = context.req.raw;
+    return context.json(await managed.past.list(context.req.param("agent"), { cwd, cursor }, signal));
+  });
+
+  app.post("/api/agents/:agent/past-sessions", async (context) => {
+    const body = await readBody(context, openPastBody);
+    await checkFolder(body.cwd);
+    const session_id = await managed.past.open(context.req.param("agent"), body);
+    return context.json({ session_id }, 201);
   });
 
   app.post("/api/sessions", async (context) => {

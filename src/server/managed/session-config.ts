@@ -15,6 +15,8 @@ export const sessionConfig = record({
   depth: z.number(),
   parent: optional(record({ session_id: uuid, tool_call_id: z.string() })),
   created_at: z.number(),
+  /** An external agent's own id of the session. Absent: the agent has not opened one yet, or has no ids. */
+  agent_session: optional(z.string()),
 });
 export type SessionConfig = z.infer<typeof sessionConfig>;
 

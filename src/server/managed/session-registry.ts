@@ -51,6 +51,16 @@ export interface ManagedSession {
   used_at: number;
 }
 
+/** The settings of a session as of now. */
+export const configOf = ({ recorder, config }: ManagedSession): SessionConfig => recorder?.config ?? config;
+
+/** The sessions that continue an external agent's session, by the agent's own id. */
+export const withAgentSession = (
+  entries: ReadonlyMap<string, ManagedSession>,
+  agent_session: string,
+): ManagedSession[] =>
+  [...entries.values()].filter((entry) => configOf(entry).agent_session === agent_session);
+
 interface RegistryOptions {
   commit_queue: CommitQueue;
   /** The data folder. */
@@ -204,6 +214,8 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
       private_folder: options.folder,
       ...(options.answer_within === undefined ? {} : { answer_within: options.answer_within }),
       startRun: (run, signal) => options.startRun(entry, run, signal),
+      isAgentSessionOpen: (id) =>
+        withAgentSession(entries, id).some((other) => other !== entry && other.host?.has_agent === true),
       changed: () => list.mark(entry.id),
     });
     entry.host = host;

@@ -23,9 +23,11 @@ import type {
   NoteReply,
   NotesReply,
   OpenedFilesReply,
+  OpenPastBody,
   OpenRequestsReply,
   PageParts,
   PartsReply,
+  PastSessionsReply,
   PromptBody,
   PushReply,
   PushSubscriptionBody,
@@ -82,6 +84,14 @@ export interface Api extends SessionApi {
  */
 interface SessionApi {
   agents(): Promise<ApiResult<AgentsReply>>;
+  /** Lists the sessions that an agent stores itself, which takes seconds. `cwd`: only those of that folder; `cursor`: `next` of the page before. */
+  pastSessions(
+    agent: string,
+    by: { cwd?: string; cursor?: string },
+    signal?: AbortSignal,
+  ): Promise<ApiResult<PastSessionsReply>>;
+  /** Opens one of them. Returns the session that continues it. */
+  openPastSession(agent: string, body: OpenPastBody): Promise<ApiResult<{ session_id: string }>>;
   startSession(body: NewSessionBody): Promise<ApiResult<{ session_id: string }>>;
   sendPrompt(session_id: string, prompt: PromptBody, when: "queue" | "steer"): Promise<ApiResult<unknown>>;
   /** A prompt that waits for the end of the turn. */
@@ -180,6 +190,7 @@ interface SessionApi {
 
 function createApi({ get, post, bytes }: Requests, { answer_lock }: ApiClient): Api {
   const session = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
+  const pastSessions = (agent: string) => `/api/agents/${encodeURIComponent(agent)}/past-sessions`;
   const part = (id: string, part_id: string) => `${session(id)}/parts/${encodeURIComponent(part_id)}`;
 
   return {
@@ -207,6 +218,8 @@ function createApi({ get, post, bytes }: Requests, { answer_lock }: ApiClient): 
     output: (id, part_id, from) => bytes(`${part(id, part_id)}/output?from=${from}`),
     attachment: (id, part_id, n) => bytes(`${session(id)}/attachments/${encodeURIComponent(part_id)}/${n}`),
     agents: () => get("/api/agents"),
+    pastSessions: (agent, by, signal) => get(`${pastSessions(agent)}?${new URLSearchParams(by)}`, signal),
+    openPastSession: (agent, body) => post(pastSessions(agent), body),
     startSession: (body) => post("/api/sessions", body),
     sendPrompt: (id, prompt, when) => post(`${session(id)}/prompts`, { prompt, when }),
     waitingPrompt: (id, message_id) => get(`${session(id)}/prompts/${encodeURIComponent(message_id)}`),

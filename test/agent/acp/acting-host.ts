@@ -66,6 +66,7 @@ export function createHost(
     requests,
     violations,
     now,
+    claimAgentSession: () => true,
     emit,
     stored: () => Promise.resolve(),
     history: () => history,

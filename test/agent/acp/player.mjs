@@ -5,7 +5,8 @@
 // A recording has one JSON object a line: {"from": "client" | "agent", "message": JSON-RPC}, or {"do": ...} where no message
 // can say it: {"do": "stderr", "text"}, {"do": "exit", "code"}, {"do": "print", "text"}, {"do": "await", "path"}: until that file exists, {"do": "echo"}: the
 // next prompt is answered with itself, as JSON; {"do": "servers"}: with the MCP servers that the session was opened with; {"do": "capabilities"}: with what the
-// client announced; {"do": "reply", "id", "sessionId"}: the client's reply to that request is said, as JSON. What the client said is waited for
+// client announced; {"do": "serve", "routes": [{"method", "params"?, "says": [JSON-RPC]}]}: from here on each request is answered by the first route with its method and
+// params, whose results and errors get the id of the request; {"do": "reply", "id", "sessionId"}: the client's reply to that request is said, as JSON. What the client said is waited for
 // (in whatever order it comes), what the agent said is said. When the player waits for a cancel it tells ADDRESS.
 import { existsSync, readFileSync, writeSync } from "node:fs";
 
@@ -15,11 +16,14 @@ const lines = readFileSync(recording, "utf8")
   .filter((line) => line !== "")
   .map((line) => JSON.parse(line));
 
-/** Requests of the recorder that no client of ours makes, and their answers. */
-const NOT_OURS = new Set(["session/list", "session/set_mode", "no/such_method"]);
+/** Requests of the recorder that a prompt of ours does not make, and their answers. */
+const NOT_OURS = new Set(["session/set_mode", "no/such_method", ...(address ? ["session/list"] : [])]);
 
 /** What the recorded agent was never asked, it does not know. */
-const known = new Set(["session/prompt", ...lines.map((line) => line.message?.method)]);
+const known = new Set([
+  "session/prompt",
+  ...lines.flatMap((line) => line.routes?.map(({ method }) => method) ?? [line.message?.method]),
+]);
 
 const received = [];
 let wake = () => {};
@@ -69,6 +73,19 @@ for (const line of lines) {
     const said = { echo: params.prompt, servers, capabilities };
     sayText(params.sessionId, JSON.stringify(said[line.do]));
     say({ jsonrpc: "2.0", id, result: { stopReason: "end_turn" } });
+  } else if (line.do === "serve") {
+    for (;;) {
+      const { id, method, params } = await waitFor((message) => message.method !== undefined);
+      const route = line.routes.find((one) => one.method === method && isPartOf(one.params ?? {}, params));
+      for (const message of route?.says ?? [])
+        say({ jsonrpc: "2.0", ...message, ...(message.method === undefined && { id }) });
+      if (route === undefined && id !== undefined)
+        say({
+          jsonrpc: "2.0",
+          id,
+          error: { code: -32602, message: `Invalid params: ${JSON.stringify(params)}` },
+        });
+    }
   } else if (line.do === "reply") {
     const { result, error } = await waitFor(
       (message) => message.method === undefined && message.id === line.id,
@@ -106,6 +123,13 @@ for (const line of lines) {
       say({ ...line.message, id: ids.get(id) });
     }
   }
+}
+
+/** Whether the params have these values. `null`: they have none. */
+function isPartOf(wanted, params) {
+  return Object.entries(wanted).every(
+    ([name, value]) => JSON.stringify(params?.[name] ?? null) === JSON.stringify(value),
+  );
 }
 
 function sayText(sessionId, text) {

@@ -69,6 +69,23 @@ export const OPTIONS = [
   { optionId: "no", name: "Reject", kind: "reject_once" },
 ];
 
+/** A request that a scripted agent answers, in each process and as often as it comes. */
+export interface Route {
+  method: string;
+  /** Parameters that the request has. `null`: it has none of that name. */
+  params?: object;
+  /** Lines of `says`. Those with a result or an error answer the request. */
+  says: readonly ScriptLine[];
+}
+
+/** A script that answers requests in any order. */
+export const serves = (routes: readonly Route[]): ScriptLine[] => [
+  {
+    do: "serve",
+    routes: routes.map(({ says, ...route }) => ({ ...route, says: says.map(({ message }) => message) })),
+  },
+];
+
 /** A session that is open, before its first prompt. */
 export const opened = [hears.initialize, says.hello(), hears.newSession, says.session];
 

@@ -17,6 +17,7 @@ import { t } from "../../text/text.ts";
 import { AgentChoice } from "./AgentChoice.tsx";
 import { check, cwdFor, modelFor, type Problems, problemsOf, suggested } from "./form.ts";
 import { ModelField } from "./ModelField.tsx";
+import { mayHavePast, PastSessions } from "./PastSessions.tsx";
 import "../../composer/composer.css";
 import "./new-session.css";
 
@@ -66,6 +67,7 @@ export function NewSessionScreen(): ReactNode {
     return { draft: kept, choice: kept.choice ?? {}, problems: {}, asked: false, refused: [] };
   });
   const [starting, setStarting] = useState(false);
+  const [showsPast, setShowsPast] = useState(false);
   /** How often pictures are being read just now. */
   const [reading, setReading] = useState(0);
   /** Number of failed requests since the last reply. */
@@ -116,6 +118,7 @@ export function NewSessionScreen(): ReactNode {
 
   const isFixed = asked || starting;
   const agent = reply?.agents.find(({ id }) => id === choice.agent);
+  const hasPast = agent !== undefined && mayHavePast(agent);
   const choose = (chosen: Choice, ...fields: (keyof Problems)[]): void => {
     const message_id = newId();
     setForm((form) => changed(form, message_id, chosen, {}, fields));
@@ -203,6 +206,7 @@ export function NewSessionScreen(): ReactNode {
   const bindings: KeyBinding[] = [
     useWaitingKey(),
     { keys: ["c"], does: t.start.write, run: () => prompt.current?.focus() },
+    ...(hasPast ? [{ keys: ["p"], does: t.past.title, run: () => setShowsPast(true) }] : []),
     { keys: ["u", "Escape"], does: t.start.back, run: () => navigate("/") },
   ];
   useKeys(bindings);
@@ -252,6 +256,13 @@ export function NewSessionScreen(): ReactNode {
                 {problems.agent ?? t.start.agent}
               </p>
             </fieldset>
+            {hasPast && (
+              <p>
+                <button type="button" className="button" onClick={() => setShowsPast(true)}>
+                  {t.past.title}
+                </button>
+              </p>
+            )}
             {agent !== undefined && (
               <ModelField
                 key={agent.id}
@@ -337,6 +348,9 @@ export function NewSessionScreen(): ReactNode {
               </p>
             )}
           </form>
+        )}
+        {showsPast && hasPast && (
+          <PastSessions agent={agent} cwd={(choice.cwd ?? "").trim()} onClose={() => setShowsPast(false)} />
         )}
       </main>
     </div>

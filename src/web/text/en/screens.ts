@@ -176,6 +176,27 @@ export const screens = {
     changed: "The passphrase is set. Other open pages have to unlock again.",
     removed: "The passphrase was removed.",
   },
+  past: {
+    title: "Past sessions",
+    titleOf: (agent: string): string => `Past sessions of ${agent}`,
+    onlyIn: (folder: string): string => `Only in ${folder}`,
+    loading: (agent: string): string => `Starting ${agent} to list its sessions`,
+    loadingMore: "Loading more",
+    none: (agent: string): string => `${agent} has no past sessions.`,
+    noneHere: (agent: string): string => `${agent} has no past sessions in this folder.`,
+    more: "Show more",
+    untitled: "Untitled",
+    open: "Open",
+    openOf: (title: string): string => `Open ${title}`,
+    opening: (title: string): string => `Opening ${title}`,
+    read: "Read from its file",
+    readOf: (title: string): string => `Read ${title} from its file`,
+    openedBefore: "opened before",
+    openElsewhere: "Open in another process. Close it there first.",
+    noHistory: (agent: string): string =>
+      `${agent} continues past sessions, but does not send their history.`,
+    cannotOpen: (agent: string): string => `${agent} lists its sessions, but cannot open them.`,
+  },
   attach: {
     heading: "Agents in terminals",
     about: {

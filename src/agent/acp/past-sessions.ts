@@ -1,0 +1,270 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { RequestPermissionResponse } from "@agentclientprotocol/sdk";
+import type { Frame } from "../../model/frames/frame.ts";
+import { asArray, asObject, asText, type JsonObject } from "../../model/narrow.ts";
+import { titleOf } from "../../model/parts/content.ts";
+import { startProcess } from "./agent-process.ts";
+import { type Connection, connect, request } from "./connection.ts";
+import { authText, errorText, exitText, isAuthError, isUnknownMethod } from "./failures.ts";
+import { type Announced, initialize } from "./initialize.ts";
+import { ASKS } from "./methods.ts";
+import { createReplay } from "./replay.ts";
+import { sessionMark } from "./session-marker.ts";
+
+// Each of these starts the agent's program, asks, and ends it again. No session stays open.
+
+/** How the agent's program is started. */
+export interface AcpProgram {
+  command: string;
+  args: readonly string[];
+  /** All of its environment. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** The operator's name for the agent. */
+  label: string;
+  /** The id of one of the logins that the agent offers. */
+  auth_method?: string;
+}
+
+/** A session of the agent, as it lists it. */
+export interface PastSession {
+  /** The agent's own id of the session. */
+  id: string;
+  /** Absolute path of its folder. */
+  cwd: string;
+  /** One line of at most 200 characters. */
+  title?: string;
+  /** Milliseconds since 1970. */
+  updated_at?: number;
+}
+
+/**
+ * How the agent's sessions can be opened: with their history (`session/load`), without it (`session/resume`), or not at all.
+ */
+export type Opens = "with_history" | "without_history" | "no";
+
+export interface PastSessionsPage {
+  opens: Opens;
+  sessions: PastSession[];
+  /** The agent's cursor of the next page. Absent: there is none. */
+  next?: string;
+}
+
+/**
+ * `no_list`, `no_open`: the agent does not announce the method. `agent_failed`: it could not be started, ended, failed or did not
+ * answer in time. The message names the remedy.
+ */
+export class PastSessionsFailure extends Error {
+  readonly code: "no_list" | "no_open" | "agent_failed";
+  constructor(code: PastSessionsFailure["code"], message: string) {
+    super(message);
+    this.name = "PastSessionsFailure";
+    this.code = code;
+  }
+}
+
+/** Time for an agent to start and to list its sessions, in milliseconds. */
+const LIST_LIMIT_MS = 30_000;
+/** Time for an agent to start and to send a whole history. */
+const OPEN_LIMIT_MS = 120_000;
+/** Time for an agent to close a session before its program is ended. */
+const CLOSE_LIMIT_MS = 1_000;
+/** Time for a program to exit after it closed its output. */
+const END_LIMIT_MS = 2_000;
+/** Pages are read until there are so many sessions. An agent's page may have any size. */
+const ENOUGH = 50;
+const MAX_PAGES = 20;
+
+/**
+ * Lists sessions of the agent in its own order. Rejects with a `PastSessionsFailure`, also when the signal is aborted. `cwd`: only those of
+ * that folder, an existing one, in which the program is started.
+ */
+export async function listPastSessions(
+  program: AcpProgram,
+  { folder, cwd, cursor }: { folder: string; cwd?: string | undefined; cursor?: string | undefined },
+  signal: AbortSignal,
+  limit_ms = LIST_LIMIT_MS,
+): Promise<PastSessionsPage> {
+  const { label } = program;
+  const what = "list its sessions";
+  return await withAgent(
+    program,
+    { what, cwd: cwd ?? folder, signal, limit_ms },
+    async (connection, { can }) => {
+      if (!can.list) {
+        throw new PastSessionsFailure(
+          "no_list",
+          `${label} does not list its past sessions: it does not announce \`session/list\`. A newer version may.`,
+        );
+      }
+      const sessions: PastSession[] = [];
+      let next = cursor;
+      for (let page = 0; page < MAX_PAGES; page += 1) {
+        const asked = next;
+        const params = { ...(cwd !== undefined && { cwd }), ...(asked !== undefined && { cursor: asked }) };
+        const reply = asObject(await request({ connection }, ASKS.listSessions, params));
+        sessions.push(...asArray(reply?.sessions).flatMap(readSession));
+        next = asText(reply?.nextCursor);
+        if (next === asked) next = undefined;
+        if (next === undefined || sessions.length >= ENOUGH) break;
+      }
+      const opens: Opens = can.load ? "with_history" : can.resume ? "without_history" : "no";
+      return { opens, sessions, ...(next !== undefined && { next }) };
+    },
+  );
+}
+
+function readSession(value: unknown): PastSession[] {
+  const item = asObject(value);
+  const id = asText(item?.sessionId);
+  const cwd = asText(item?.cwd);
+  if (id === undefined || cwd === undefined) return [];
+  const title = titleOf(asText(item?.title) ?? "");
+  const updated_at = Date.parse(asText(item?.updatedAt) ?? "");
+  return [{ id, cwd, ...(title !== undefined && { title }), ...(updated_at > 0 && { updated_at }) }];
+}
+
+/** A past session whose history is read. */
+export interface PastSessionToRead {
+  /** The agent's own id of it. */
+  id: string;
+  /** Absolute path of its folder. */
+  cwd: string;
+  /** The session that continues it. */
+  session_id: string;
+  /** The past session is also read from the agent's files, where its messages are counted. */
+  is_inherited: boolean;
+}
+
+/**
+ * Opens a past session and closes it again. Returns its history as frames of the session `session_id`, with a marker at the end from which
+ * an agent of that session goes on. Rejects with a `PastSessionsFailure`. The caller makes sure that no other process has the session open.
+ */
+export async function readPastSession(
+  program: AcpProgram,
+  { id, cwd, session_id, is_inherited }: PastSessionToRead,
+  signal: AbortSignal,
+  limit_ms = OPEN_LIMIT_MS,
+): Promise<Frame[]> {
+  const { label } = program;
+  const replay = createReplay({ session_id, is_inherited });
+  const onUpdate = (params: JsonObject): void => {
+    const update = asObject(params.update);
+    if (update !== undefined && params.sessionId === id) replay.push(update);
+  };
+  const what = `open its session ${id}`;
+  const options = { what, cwd, signal, limit_ms, onUpdate };
+  return await withAgent(program, options, async (connection, { can, info }) => {
+    const params = { sessionId: id, cwd, mcpServers: [] };
+    const open = (method: string) => request({ connection }, method, params);
+    let has_history = can.load;
+    let reply: unknown;
+    if (can.load) {
+      reply = await open(ASKS.loadSession).catch((error: unknown) => {
+        if (!can.resume || !isUnknownMethod(error)) throw error;
+        has_history = false;
+        return open(ASKS.resumeSession);
+      });
+    } else if (can.resume) reply = await open(ASKS.resumeSession);
+    else {
+      throw new PastSessionsFailure(
+        "no_open",
+        `${label} cannot open past sessions: it announces neither \`session/load\` nor \`session/resume\`. Start a new session.`,
+      );
+    }
+    if (can.close) {
+      const limit = AbortSignal.timeout(CLOSE_LIMIT_MS);
+      // A failure does not matter: the program is ended next.
+      await request({ connection }, ASKS.closeSession, { sessionId: id }, limit).catch(() => {});
+    }
+    const version = asText(info?.version);
+    const name = version === undefined ? label : `${label} ${version}`;
+    const { cost } = replay;
+    return replay.end(reply, {
+      type: "marker",
+      kind: "note",
+      part_id: randomUUID(),
+      title: has_history
+        ? `${name} sent the history above, of its session ${id}`
+        : `${name} opened its session ${id} without its history`,
+      text: has_history
+        ? "The next prompt continues this session. How the turns above ended is not known."
+        : `${label} does not send earlier messages, but it remembers them. The next prompt continues the session.`,
+      data: sessionMark({
+        id,
+        session_id,
+        agent: info,
+        is_past: true,
+        ...(cost !== undefined && { cost }),
+      }),
+    });
+  });
+}
+
+interface ConversationOptions {
+  /** What the agent is started for: "list its sessions". */
+  what: string;
+  /** The folder in which the program is started. */
+  cwd: string;
+  signal: AbortSignal;
+  limit_ms: number;
+  onUpdate?(params: JsonObject): void;
+}
+
+/** Starts the program, initializes it, logs in if a login is configured, and ends it after `use`. */
+async function withAgent<Result>(
+  { command, args, env, label, auth_method }: AcpProgram,
+  { what, cwd, signal, limit_ms, onUpdate = () => {} }: ConversationOptions,
+  use: (connection: Connection, announced: Announced) => Promise<Result>,
+): Promise<Result> {
+  const failed = (message: string) => new PastSessionsFailure("agent_failed", message);
+  const process = startProcess({ command, args, cwd, env });
+  const connection = await connect(process, { ...SILENT, onUpdate });
+  let announced: Announced | undefined;
+  const done = new AbortController();
+  const work = async (): Promise<Result> => {
+    announced = await initialize(connection);
+    if (auth_method !== undefined)
+      await request({ connection }, ASKS.authenticate, { methodId: auth_method });
+    return await use(connection, announced);
+  };
+  const gone = async (): Promise<never> => {
+    throw failed(exitText(label, command, await process.ended, process.lastWords(), "again"));
+  };
+  const overdue = async (): Promise<never> => {
+    const isStopped = await delay(limit_ms, false, { signal: AbortSignal.any([signal, done.signal]) }).catch(
+      () => true,
+    );
+    throw failed(
+      isStopped
+        ? `${label} was stopped before it could ${what}.`
+        : `${label} did not ${what} within ${limit_ms / 1000} s. Run ${command} in a terminal to see what it waits for, then try again.`,
+    );
+  };
+  const exit = gone();
+  exit.catch(() => {});
+  try {
+    return await Promise.race([work(), exit, overdue()]);
+  } catch (error) {
+    if (error instanceof PastSessionsFailure) throw error;
+    // When a program exits, its connection breaks too. The exit is the better explanation.
+    const { pid, stdout } = process.child;
+    if ((stdout.readableEnded || pid === undefined) && (await process.endsWithin(END_LIMIT_MS)))
+      return await exit;
+    if (isAuthError(error)) throw failed(authText(label, error, announced?.auth_methods, "again"));
+    throw failed(`${label} could not ${what}: ${errorText(error)}`);
+  } finally {
+    done.abort();
+    await process.stop();
+    connection.close();
+  }
+}
+
+/** Nobody is asked, and nothing is shown, while no turn runs. */
+const SILENT = {
+  onUnknown() {},
+  onNoise() {},
+  onPermission: (): Promise<RequestPermissionResponse> =>
+    Promise.resolve({ outcome: { outcome: "cancelled" } }),
+  onElicitation: () => Promise.resolve({ action: "cancel" as const }),
+};

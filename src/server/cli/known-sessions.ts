@@ -1,0 +1,43 @@
+import { isUuid } from "../../model/is-uuid.ts";
+import type { SessionSummary } from "../../model/session.ts";
+import { uuidFrom } from "../../model/uuid.ts";
+import type { KnownSession } from "../managed/past-sessions.ts";
+
+interface KnownSessionsOptions {
+  /** Ids of the formats whose files are read. */
+  formats: readonly { id: string }[];
+  /** The row of a session that is read from a file. */
+  rowOf(session_id: string): SessionSummary | undefined;
+  /** The sessions that the agents' process registries list. */
+  readOpen(): Promise<{ has(session_id: string): boolean }>;
+}
+
+/**
+ * Tells of sessions, by their agents' own ids, which of them are read from files, and which another process has open: by the agent's
+ * process registry or lock, or because the session's row says that the agent works or waits.
+ */
+export function createKnownSessions({ formats, rowOf, readOpen }: KnownSessionsOptions) {
+  const fileSessionOf = (id: string): SessionSummary | undefined => {
+    // Readers take an agent's id if it is a UUID, and derive one otherwise.
+    const candidates = isUuid(id) ? [id.toLowerCase()] : formats.map((format) => uuidFrom(format.id, id));
+    for (const candidate of candidates) {
+      const row = rowOf(candidate);
+      if (row) return row;
+    }
+    return undefined;
+  };
+
+  return async (ids: readonly string[]): Promise<Map<string, KnownSession>> => {
+    const open = await readOpen();
+    return new Map(
+      ids.map((id) => {
+        const row = fileSessionOf(id);
+        const is_open = open.has(id) || (row !== undefined && (open.has(row.id) || isLive(row)));
+        return [id, { ...(row && { read_as: row.id }), ...(is_open && { is_open }) }];
+      }),
+    );
+  };
+}
+
+const isLive = ({ status, waiting, takes_prompts }: SessionSummary): boolean =>
+  status === "running" || waiting !== undefined || takes_prompts === true;
