@@ -7,50 +7,32 @@ import { asNumber, asObject } from "../src/model/narrow.ts";
 import { claudeCodeAttachment } from "../src/server/attach/claude-code/attachment.ts";
 import { hookSocketPath } from "../src/server/attach/hook-socket.ts";
 import { BUILT_DAEMON, buildDaemon, NODE_ENVIRONMENT, NODE_FLAGS } from "../test/built-daemon.ts";
+import { installAgents } from "../test/real-agents/installed-agents.ts";
+import { type Scenario, startModelServer } from "../test/real-agents/model-server.ts";
+import { shellCall } from "../test/real-agents/scenarios.ts";
 import { commandIn } from "../test/server/attach/hook-shell.ts";
 import { median, type Row, report, round } from "./measure.ts";
-import { startScriptedModel } from "./scripted-model.ts";
 
 /**
  * What attaching costs Claude Code: the time of a turn of 50 tool calls that its settings allow, attached against not, at the same
- * time; and the time of its hook when no page shows the session. `node bench/attach.bench.ts [--rounds 5]`. The program is that of
- * CLAUDE_CODE_PATH, or `claude` on the PATH, or is installed from npm into `.cache`; without one this is skipped.
+ * time; and the time of its hook when no page shows the session. `node bench/attach.bench.ts [--rounds 5]`. Claude Code is
+ * installed from npm, as for the tests with real agents; if that fails, this is skipped.
  */
 const { values: flags } = parseArgs({ options: { rounds: { type: "string", default: "5" } } });
 const CALLS = 50;
 const HOOKS = 20;
-/** Version with which attaching was tested. */
-const VERSION = "2.1.332";
-const root = join(import.meta.dirname, "..");
+/** The calls of the turn, one per answer of the model. */
+const TURN: Scenario = Array.from({ length: CALLS }, () => [shellCall("claude-code", "true")]);
 
-function findClaude(): string | undefined {
-  const runs = (path: string) => spawnSync(path, ["--version"], { stdio: "ignore" }).status === 0;
-  const installed = join(root, ".cache/claude-code/node_modules/.bin/claude");
-  const known = [process.env.CLAUDE_CODE_PATH ?? "", "claude", installed];
-  const found = known.find((path) => path !== "" && runs(path));
-  if (found !== undefined) return found;
-  const folder = join(root, ".cache/claude-code");
-  mkdirSync(folder, { recursive: true });
-  const options = ["install", "--force", "--no-audit", "--no-fund", "--loglevel=error"];
-  spawnSync("npm", [...options, "--prefix", folder, `@anthropic-ai/claude-code@${VERSION}`], {
-    stdio: ["ignore", 2, 2],
-  });
-  const program = join(folder, "node_modules/@anthropic-ai/claude-code");
-  // npm may be set not to run install scripts; this one puts the program in its place.
-  if (existsSync(program) && !runs(installed))
-    spawnSync(process.execPath, [join(program, "install.cjs")], { cwd: program, stdio: ["ignore", 2, 2] });
-  return runs(installed) ? installed : undefined;
-}
-
-const claude = findClaude();
-if (claude === undefined) {
-  console.error("Skipped: Claude Code is not installed, and npm cannot install it.");
-  report("attach", [{ row: "turn of Claude Code, attached", figures: { skipped: "no Claude Code" } }], {});
-} else await measure(claude);
+const agents = installAgents();
+if ("missing" in agents) {
+  console.error(`Skipped: ${agents.missing}`);
+  report("attach", [{ row: "turn of Claude Code, attached", figures: { skipped: agents.missing } }], {});
+} else await measure(agents.claude);
 
 async function measure(program: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "attach-bench-"));
-  const model = await startScriptedModel(CALLS);
+  const model = await startModelServer({ turn: TURN });
   let daemon: ChildProcess | undefined;
   try {
     const data_dir = join(folder, "data");
@@ -151,7 +133,7 @@ async function turnOf(options: {
       "sh",
       program,
       "-p",
-      "Do it",
+      "[[scenario:turn]] Do it",
       "--output-format",
       "json",
       "--allowedTools",
