@@ -109,7 +109,7 @@ export function createAttach(options: {
   const opencode = createOpenCodeStreams({
     isAttached: () => isAttached("opencode"),
     onLive: live_texts.report,
-    onInputChange: publish,
+    onChange: publish,
   });
   /** The input that accepts prompts for a session, with the agent's id. */
   function inputOf(session_id: string): { agent: string; input: TerminalInput } | undefined {
@@ -163,7 +163,8 @@ export function createAttach(options: {
   return {
     held,
     attachments,
-    stateOf: (session_id) => app_server?.states.get(session_id) ?? hook_states?.get(session_id),
+    stateOf: (session_id) =>
+      app_server?.states.get(session_id) ?? opencode.stateOf(session_id) ?? hook_states?.get(session_id),
     notices,
     input: {
       accepts: (session_id) => inputOf(session_id) !== undefined,

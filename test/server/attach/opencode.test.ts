@@ -42,7 +42,7 @@ beforeEach(async () => {
   streams = createOpenCodeStreams({
     isAttached: () => is_attached,
     onLive: (event) => events.push(event),
-    onInputChange: (session_id) => changed.push(session_id),
+    onChange: (session_id) => changed.push(session_id),
   });
   held = createHeldRequests({
     readProcesses: async () => new Map(),
@@ -153,6 +153,34 @@ it("answers a question by its labels, in the order of the questions", async () =
   await eventually(() =>
     expect(posted).toEqual([{ url: "/question/que_1/reply", body: { answers: [["Blue"], ["S", "L"]] } }]),
   );
+});
+
+it("reports whether a session works, however long it writes nothing, until its process ends", async () => {
+  const session_id = openCodeSessionId(SESSION);
+  const status = (type: string) =>
+    sendEvent({ type: "session.status", properties: { sessionID: SESSION, status: { type } } });
+  expect(streams.stateOf(session_id)).toBeUndefined();
+  await status("busy");
+  await eventually(() => expect(streams.stateOf(session_id)).toMatchObject({ by: "server", busy: true }));
+  const since = streams.stateOf(session_id)?.since;
+  await status("retry");
+  await sendEvent({ type: "session.idle", properties: { sessionID: SESSION } });
+  await eventually(() => expect(streams.stateOf(session_id)).toMatchObject({ busy: false }));
+  await status("busy");
+  await eventually(() => expect(streams.stateOf(session_id)?.busy).toBe(true));
+  expect(streams.stateOf(session_id)?.since).toBeGreaterThanOrEqual(since ?? Number.NaN);
+  is_attached = false;
+  await eventually(() => expect(streams.stateOf(session_id)).toBeUndefined());
+});
+
+it("reports the state again after a restart of the daemon", async () => {
+  const session_id = openCodeSessionId(SESSION);
+  await sendEvent({ type: "session.status", properties: { sessionID: SESSION, status: { type: "busy" } } });
+  await eventually(() => expect(streams.stateOf(session_id)?.busy).toBe(true));
+  await socket.close();
+  await eventually(() => expect(streams.stateOf(session_id)).toBeUndefined());
+  await listen();
+  await eventually(() => expect(streams.stateOf(session_id)?.busy).toBe(true));
 });
 
 describe("the live output of a session", () => {

@@ -16,8 +16,8 @@ export const Verbatim = async ({ client }) => {
   const open = new Map();
   /** The connection for live text and prompts. */
   let stream;
-  /** The sessions of this process. */
-  const sessions = new Set();
+  /** The sessions of this process, with the last reported status: `busy`, also while it waits, `retry` or `idle`. */
+  const sessions = new Map();
 
   const post = ({ url, body }) =>
     client._client.post({ url, body, headers: { "content-type": "application/json" } });
@@ -88,7 +88,10 @@ export const Verbatim = async ({ client }) => {
       },
     );
     stream.unref();
-    for (const sessionID of sessions) send("session.updated", { sessionID });
+    for (const [sessionID, status] of sessions) {
+      send("session.updated", { sessionID });
+      if (status !== undefined) send("session.status", { sessionID, status });
+    }
   }
   setInterval(reach, RETRY_MS).unref();
 
@@ -97,7 +100,10 @@ export const Verbatim = async ({ client }) => {
     if (sessionID === undefined) return;
     const is_new = !sessions.has(sessionID);
     if (type === "session.deleted") sessions.delete(sessionID);
-    else sessions.add(sessionID);
+    else {
+      const status = type === "session.idle" ? "idle" : properties.status?.type;
+      sessions.set(sessionID, status ?? sessions.get(sessionID));
+    }
     if (is_new) reach();
     const what = told(type, properties);
     if (what !== undefined) send(type, { sessionID, ...what });
@@ -118,7 +124,7 @@ export const Verbatim = async ({ client }) => {
 };
 
 /** The fields of an event that the daemon needs; `undefined`: the event is not sent. Outputs of tools are in opencode's store. */
-function told(type, { info, part, partID, field, delta }) {
+function told(type, { info, part, partID, field, delta, status }) {
   switch (type) {
     case "message.updated":
       return { info: { id: info?.id, role: info?.role } };
@@ -126,9 +132,10 @@ function told(type, { info, part, partID, field, delta }) {
       return part?.type === "text" || part?.type === "reasoning" ? { part } : undefined;
     case "message.part.delta":
       return { partID, field, delta };
+    case "session.status":
+      return { status: status?.type };
     case "session.updated":
     case "session.deleted":
-    case "session.status":
     case "session.idle":
     case "session.error":
       return {};

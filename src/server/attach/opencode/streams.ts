@@ -1,5 +1,6 @@
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../../model/narrow.ts";
 import { openCodeSessionId } from "../../../sources/opencode/reader.ts";
+import type { AgentState } from "../agent-state.ts";
 import type { HookStream } from "../hook-socket.ts";
 import type { LiveEvent } from "../live-text/live-event.ts";
 import { InputRefused, type TerminalInput } from "../terminal-input.ts";
@@ -11,6 +12,8 @@ const REPLY_MS = 10_000;
 /** The connections of the plugins in running opencode processes: events come in, prompts go out. */
 export interface OpenCodeStreams {
   readonly input: TerminalInput;
+  /** Whether a session works, as its process says. `undefined`: no process has reported it. */
+  stateOf(session_id: string): AgentState | undefined;
   /** Follows a stream if its first line is from a plugin. `false`: another body. */
   follow(body: unknown, stream: HookStream): boolean;
 }
@@ -19,8 +22,8 @@ export interface OpenCodeStreamsOptions {
   /** Whether opencode is attached. */
   isAttached(): boolean;
   onLive(event: LiveEvent): void;
-  /** Called with the id of a session when it becomes promptable, or stops being so. */
-  onInputChange(session_id: string): void;
+  /** Called with the id of a session when its state changes, or whether it takes prompts. */
+  onChange(session_id: string): void;
 }
 
 /** Time for which the attached state is cached, because events arrive for every token. Milliseconds. */
@@ -30,11 +33,12 @@ const ATTACHED_MS = 1_000;
 interface Reached {
   /** opencode's id of the session. */
   name: string;
+  state?: AgentState;
   post(url: string, body: JsonObject): Promise<void>;
 }
 
 export function createOpenCodeStreams(options: OpenCodeStreamsOptions): OpenCodeStreams {
-  const { onLive, onInputChange } = options;
+  const { onLive, onChange } = options;
   const sessions = new Map<string, Reached>();
   let attached = { at: Number.NEGATIVE_INFINITY, is_attached: false };
 
@@ -78,13 +82,15 @@ export function createOpenCodeStreams(options: OpenCodeStreamsOptions): OpenCode
       if (type === undefined || name === undefined || !isAttached()) return;
       const session_id = openCodeSessionId(name);
       if (type === "session.deleted") {
-        if (sessions.delete(session_id)) onInputChange(session_id);
+        if (sessions.delete(session_id)) onChange(session_id);
         return;
       }
       if (sessions.get(session_id)?.post !== post) {
         sessions.set(session_id, { name, post });
-        onInputChange(session_id);
+        onChange(session_id);
       }
+      const status = type === "session.idle" ? "idle" : asText(properties.status);
+      if (status !== undefined) setState(session_id, status !== "idle");
       for (const event of readPart(type, properties)) onLive(event);
     });
     stream.onGone(() => {
@@ -93,10 +99,17 @@ export function createOpenCodeStreams(options: OpenCodeStreamsOptions): OpenCode
         if (reached.post !== post) continue;
         sessions.delete(session_id);
         onLive({ session_id, at: Date.now(), type: "turn_end" });
-        onInputChange(session_id);
+        onChange(session_id);
       }
     });
     return true;
+  }
+
+  function setState(session_id: string, busy: boolean): void {
+    const reached = sessions.get(session_id);
+    if (reached === undefined || reached.state?.busy === busy) return;
+    reached.state = { by: "server", busy, since: Date.now() };
+    onChange(session_id);
   }
 
   function reach(session_id: string): Reached {
@@ -108,6 +121,7 @@ export function createOpenCodeStreams(options: OpenCodeStreamsOptions): OpenCode
 
   return {
     follow,
+    stateOf: (session_id) => (isAttached() ? sessions.get(session_id)?.state : undefined),
     input: {
       accepts: (session_id) => sessions.has(session_id) && isAttached(),
       async prompt(session_id, text) {
