@@ -15,16 +15,22 @@ const API_KEY = "scripted-model-needs-no-key";
 
 /**
  * Configures the agents for a scripted model on loopback, and returns their environment. They ask before they run a command, as they
- * do for most people, and skip the questions of a first start. `cwd`: the folder they work in.
+ * do for most people, and skip the questions of a first start. `cwds`: the folders they work in.
  */
-export function configureAgents(folders: AgentFolders, origin: string, cwd: string): NodeJS.ProcessEnv {
+export function configureAgents(
+  folders: AgentFolders,
+  origin: string,
+  ...cwds: readonly string[]
+): NodeJS.ProcessEnv {
   writeFileSync(
     join(folders.claude, ".claude.json"),
     JSON.stringify({
       hasCompletedOnboarding: true,
       theme: "dark",
       customApiKeyResponses: { approved: [API_KEY.slice(-20)], rejected: [] },
-      projects: { [cwd]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+      projects: Object.fromEntries(
+        cwds.map((cwd) => [cwd, { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true }]),
+      ),
     }),
   );
   writeFileSync(
@@ -39,8 +45,7 @@ export function configureAgents(folders: AgentFolders, origin: string, cwd: stri
       `base_url = "${origin}/v1"`,
       'env_key = "LOCAL_KEY"',
       'wire_api = "responses"',
-      `[projects.${JSON.stringify(cwd)}]`,
-      'trust_level = "trusted"',
+      ...cwds.flatMap((cwd) => [`[projects.${JSON.stringify(cwd)}]`, 'trust_level = "trusted"']),
       "",
     ].join("\n"),
   );
@@ -75,3 +80,13 @@ export function configureAgents(folders: AgentFolders, origin: string, cwd: stri
     OPENCODE_DISABLE_MODELS_FETCH: "1",
   };
 }
+
+/** Variables that only Qwen Code and Copilot CLI get: opencode would take them for a provider of its own. */
+export const openAiEnvironment = (origin: string): NodeJS.ProcessEnv => ({
+  OPENAI_API_KEY: API_KEY,
+  OPENAI_BASE_URL: `${origin}/v1`,
+  OPENAI_MODEL: "m",
+  COPILOT_PROVIDER_BASE_URL: `${origin}/v1`,
+  COPILOT_MODEL: "m",
+  COPILOT_OFFLINE: "true",
+});

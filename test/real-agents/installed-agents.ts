@@ -4,13 +4,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** The versions with which attaching was tested ([docs/attach.md](../../docs/attach.md)). */
-const PACKAGES = ["@anthropic-ai/claude-code@2.1.332", "@openai/codex@0.169.0", "opencode-ai@1.18.33"];
+const PACKAGES = [
+  "@anthropic-ai/claude-code@2.1.332",
+  "@openai/codex@0.169.0",
+  "opencode-ai@1.18.33",
+  "@qwen-code/qwen-code@0.15.10",
+  "@github/copilot@1.0.102",
+];
 
 /** Paths of the programs of the real agents. */
 export interface InstalledAgents {
   claude: string;
   codex: string;
   opencode: string;
+  qwen: string;
+  copilot: string;
 }
 
 /**
@@ -24,6 +32,8 @@ export function installAgents(): InstalledAgents | { missing: string } {
     claude: join(modules, ".bin/claude"),
     codex: join(modules, ".bin/codex"),
     opencode: join(modules, `opencode-${process.platform}-${process.arch}`, "bin/opencode"),
+    qwen: join(modules, ".bin/qwen"),
+    copilot: join(modules, ".bin/copilot"),
   };
   if (!Object.values(agents).every(existsSync)) {
     mkdirSync(folder, { recursive: true });

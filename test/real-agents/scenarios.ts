@@ -1,10 +1,12 @@
 import type { Block, Scenario } from "./model-server.ts";
 
-/** Agents that are driven in a terminal. */
+/** Agents that are driven through whole turns in a terminal. */
 export type AgentName = "claude-code" | "codex" | "opencode";
+/** Agents that play scenarios. */
+export type ScriptedAgent = AgentName | "qwen-code" | "copilot-cli";
 
 /** The call by which a model asks this agent to run a shell command, so that the agent asks the person first. */
-export function shellCall(agent: AgentName, command: string): Block {
+export function shellCall(agent: ScriptedAgent, command: string): Block {
   switch (agent) {
     case "claude-code":
       return { tool: "Bash", input: { command, description: "Run a command" } };
@@ -14,7 +16,13 @@ export function shellCall(agent: AgentName, command: string): Block {
         input: { cmd: command, sandbox_permissions: "require_escalated", justification: "May I run this?" },
       };
     case "opencode":
+    case "copilot-cli":
       return { tool: "bash", input: { command, description: "Run a command" } };
+    case "qwen-code":
+      return {
+        tool: "run_shell_command",
+        input: { command, description: "Run a command", is_background: false },
+      };
   }
   return agent satisfies never;
 }
@@ -43,7 +51,7 @@ function questionCall(agent: AgentName): Block {
 const planFile = (request: string): string =>
   /\/[^\s"\\]*\/plans\/[\w-]+\.md/.exec(request)?.[0] ?? "plan.md";
 
-export const SCENARIOS = (agent: AgentName): Record<string, Scenario> => ({
+export const SCENARIOS = (agent: ScriptedAgent): Record<string, Scenario> => ({
   touch: [
     [{ think: "A file is wanted." }, { text: "I make the file." }, shellCall(agent, "touch made.txt")],
     [{ text: "That was it." }],
@@ -51,7 +59,10 @@ export const SCENARIOS = (agent: AgentName): Record<string, Scenario> => ({
   greeting: [[{ text: "Hello." }]],
   slow: [[{ text: "I begin.\n\nIt takes long.\n\n" }, { pause: 600_000 }]],
   failure: [[{ text: "I look first." }, shellCall(agent, "true")], [{ status: 400 }]],
-  question: [[questionCall(agent)], [{ text: "Thank you." }]],
+  ...(asksQuestions(agent) && {
+    question: [[questionCall(agent)], [{ text: "Thank you." }]],
+    parent: parentOf(agent),
+  }),
   plan: [
     [
       { text: "I plan." },
@@ -63,9 +74,11 @@ export const SCENARIOS = (agent: AgentName): Record<string, Scenario> => ({
     [{ tool: "ExitPlanMode", input: {} }],
     [{ text: "The answer to the plan has come." }],
   ],
-  parent: parentOf(agent),
   child: [[{ text: "I help." }, shellCall(agent, "touch helped.txt")], [{ text: "It helped." }]],
 });
+
+const asksQuestions = (agent: ScriptedAgent): agent is AgentName =>
+  agent !== "qwen-code" && agent !== "copilot-cli";
 
 /** A sub-agent does the work. */
 function parentOf(agent: AgentName): Scenario {

@@ -35,7 +35,7 @@ export function openTerminal(command: readonly string[], cwd: string, env: NodeJ
     eventually(() => {
       const shown = screen();
       if (!isShown(shown)) throw new Error(`The terminal does not show ${what}:\n${shown}`);
-    }, 30_000);
+    }, 90_000);
   return {
     press,
     screen,
