@@ -1,4 +1,5 @@
 import { hasNoEnd, isUnread, isWaiting, type SessionSummary } from "./session.ts";
+import type { TurnStatus } from "./transcript/transcript.ts";
 
 /**
  * The states of a session, the most urgent first. A session is in exactly one of them.
@@ -38,4 +39,19 @@ export function sessionState(row: SessionSummary, waitsBelow = false): SessionSt
       return isUnread(row) ? "idle" : "finished";
   }
   return row.status satisfies never;
+}
+
+/** The state of one turn. `isWaiting`: its session waits for a person. */
+export function turnState(status: TurnStatus, isWaiting = false): SessionState {
+  switch (status) {
+    case "running":
+      return isWaiting ? "waiting" : "working";
+    case "failed":
+      return "failed";
+    case "interrupted":
+      return "stopped";
+    case "completed":
+      return "finished";
+  }
+  return status satisfies never;
 }

@@ -1,6 +1,7 @@
 import "../text/session-text.ts";
 import { memo, type ReactNode, useMemo } from "react";
 import { isRow } from "../../model/parts/part-kinds.ts";
+import { turnState } from "../../model/session-state.ts";
 import { textPattern } from "../../model/text-pattern.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript/transcript.ts";
 import { plainMarkdown } from "../text/plain-markdown.ts";
@@ -319,7 +320,7 @@ function TurnState({ turn, isWaiting }: { turn: Turn; isWaiting: boolean }): Rea
     <>
       {spent !== undefined && <span className="turn-time">{spent}</span>}
       <span className="turn-state">
-        <StateBadge status={turn.status} isWaiting={running && isWaiting} />
+        <StateBadge state={turnState(turn.status, isWaiting)} />
       </span>
     </>
   );

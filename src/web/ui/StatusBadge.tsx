@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import type { SessionState } from "../../model/session-state.ts";
 import { t } from "../text/text.ts";
 
 export type BadgeStatus = "running" | "ok" | "failed";
@@ -20,36 +21,39 @@ export function StatusBadge({
 
 /** The state of a session, turn or run. A waiting or stopped one has a word in place of a badge. */
 export function StateBadge({
-  status,
-  isWaiting,
-  hasNoEnd,
+  state,
   reason,
 }: {
-  status: "running" | "completed" | "failed" | "interrupted";
-  /** It waits for a person. Takes precedence over the status of its turn. */
-  isWaiting?: boolean;
-  /** Its record has no end: whether it failed is not known. */
-  hasNoEnd?: boolean | undefined;
+  state: SessionState;
   /** The evidence for the state, in words. */
   reason?: string | undefined;
 }): ReactNode {
-  if (isWaiting)
-    return (
-      <span className="waiting-badge" title={reason}>
-        {t.waiting.badge}
-      </span>
-    );
-  if (status === "failed" && hasNoEnd)
-    return (
-      <span className="status-badge status-unknown" title={reason}>
-        {t.sessions.noEnd}
-      </span>
-    );
-  if (status !== "interrupted")
-    return <StatusBadge status={status === "completed" ? "ok" : status} title={reason} />;
-  return (
-    <span className="stopped" title={reason ?? t.badge.stoppedTitle}>
-      {t.badge.stopped}
-    </span>
-  );
+  switch (state) {
+    case "waiting":
+      return (
+        <span className="needs-you" title={reason}>
+          {t.waiting.badge}
+        </span>
+      );
+    case "unknown":
+      return (
+        <span className="status-badge status-unknown" title={reason}>
+          {t.sessions.noEnd}
+        </span>
+      );
+    case "stopped":
+      return (
+        <span className="stopped" title={reason ?? t.badge.stoppedTitle}>
+          {t.badge.stopped}
+        </span>
+      );
+    case "working":
+      return <StatusBadge status="running" title={reason} />;
+    case "failed":
+      return <StatusBadge status="failed" title={reason} />;
+    case "idle":
+    case "finished":
+      return <StatusBadge status="ok" title={reason} />;
+  }
+  return state satisfies never;
 }

@@ -1,5 +1,6 @@
 import { type ReactNode, useLayoutEffect, useRef } from "react";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
+import { turnState } from "../../../model/session-state.ts";
 import type { Transcript } from "../../../model/transcript/transcript-state.ts";
 import { sessionHref } from "../../app/router.ts";
 import { exactTime } from "../../text/format.ts";
@@ -78,7 +79,7 @@ export function Outline({ transcript, current, isWaiting, onGo }: Props): ReactN
                     </span>
                   )}
                   {(turn.status === "running" || turn.status === "failed") && (
-                    <StateBadge status={turn.status} isWaiting={isWaiting && turn.status === "running"} />
+                    <StateBadge state={turnState(turn.status, isWaiting)} />
                   )}
                 </a>
               </li>

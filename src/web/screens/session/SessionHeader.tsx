@@ -1,7 +1,8 @@
 import type { ReactNode } from "react";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
 import { isOpenedSession } from "../../../model/opened-session.ts";
-import { hasNoEnd, type SessionSummary } from "../../../model/session.ts";
+import type { SessionSummary } from "../../../model/session.ts";
+import { sessionState } from "../../../model/session-state.ts";
 import { tokensIn, tokensOf } from "../../../model/tokens.ts";
 import { ConnectionState } from "../../app/ConnectionState.tsx";
 import { sessionHref } from "../../app/router.ts";
@@ -189,12 +190,7 @@ export function SessionHeader({ row, since, context, synced, besideOf, children 
         <Title className="session-name-now" title={title}>
           {title} {kind !== undefined && <span className="run-kind">{visible(kind, "name")}</span>}
         </Title>
-        <StateBadge
-          status={row.status}
-          isWaiting={waits}
-          hasNoEnd={hasNoEnd(row)}
-          reason={statusRuleText(row)}
-        />
+        <StateBadge state={sessionState(row, waits)} reason={statusRuleText(row)} />
         {row.scripted && <span className="session-mark">{t.session.scripted}</span>}
         {isOpenedSession(row.id) && <span className="session-mark">{t.opened.mark}</span>}
         {row.sample && <span className="session-mark">{t.sessions.sample}</span>}

@@ -1,6 +1,7 @@
 import { memo, type ReactNode } from "react";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
-import { hasNoEnd, isUnread, isWaiting } from "../../../model/session.ts";
+import { isUnread, isWaiting } from "../../../model/session.ts";
+import { sessionState } from "../../../model/session-state.ts";
 import { tokensOf } from "../../../model/tokens.ts";
 import { sessionHref } from "../../app/router.ts";
 import { runKind, sessionTitle } from "../../app/session-title.ts";
@@ -66,9 +67,7 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
       <a className="session-row" href={sessionHref(row.id)} data-session={row.id}>
         <span className="session-state">
           <StateBadge
-            status={row.status}
-            isWaiting={waits !== undefined}
-            hasNoEnd={hasNoEnd(row)}
+            state={sessionState(row, waits !== undefined)}
             reason={waits === undefined || isWaiting(row) ? statusRuleText(row) : undefined}
           />
         </span>{" "}
@@ -104,13 +103,10 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
             </span>
           )}{" "}
           {waits !== undefined ? (
-            <>
-              <span className="needs-you">{t.waiting.self}</span>{" "}
-              <span className="session-about session-asks">
-                {visible(waits.title, "prose")}
-                <WaitingSince since={waits.since} now={now} />
-              </span>
-            </>
+            <span className="session-about session-asks">
+              {visible(waits.title, "prose")}
+              <WaitingSince since={waits.since} now={now} />
+            </span>
           ) : below !== undefined ? (
             <>
               <span className="needs-you">{t.waiting.below}</span>{" "}

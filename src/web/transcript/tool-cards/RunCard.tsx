@@ -2,6 +2,7 @@ import { Fragment, type ReactNode } from "react";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
 import { isUuid } from "../../../model/is-uuid.ts";
 import type { SessionSummary } from "../../../model/session.ts";
+import { sessionState } from "../../../model/session-state.ts";
 import { tokensOf } from "../../../model/tokens.ts";
 import { Markdown } from "../../markdown/Markdown.tsx";
 import { shortTokens } from "../../text/format.ts";
@@ -166,7 +167,7 @@ function RunBody({ view, host }: CardBodyProps): ReactNode {
   if (name !== undefined) facts.push([t.cards.facts.agent, visible(name, "name")]);
   if (task !== "") facts.push([t.cards.facts.task, visible(oneLine(task), "prose")]);
   if (run !== undefined) {
-    facts.push([t.cards.facts.state, <StateBadge key="state" status={run.status} />]);
+    facts.push([t.cards.facts.state, <StateBadge key="state" state={sessionState(run)} />]);
     const activity = activityOf(run);
     if (activity !== undefined) facts.push([t.cards.facts.now, visible(activity, "name")]);
     facts.push([

@@ -1,7 +1,8 @@
 import { memo, type ReactNode } from "react";
 import { useStore } from "zustand";
 import { useShallow } from "zustand/react/shallow";
-import { hasNoEnd, isWaiting, type SessionSummary } from "../../../../model/session.ts";
+import { isWaiting, type SessionSummary } from "../../../../model/session.ts";
+import { sessionState } from "../../../../model/session-state.ts";
 import type { Lane } from "../../../../protocol.ts";
 import { sessionHref } from "../../../app/router.ts";
 import { sessionTitle } from "../../../app/session-title.ts";
@@ -100,19 +101,24 @@ function PhaseName({
 
 /** The running tool and the time since the last record, or how the lane ended. */
 function stateOf(row: SessionSummary, now: number): string {
-  if (isWaiting(row)) return t.waiting.name;
-  switch (row.status) {
-    case "running": {
+  const state = sessionState(row);
+  switch (state) {
+    case "waiting":
+      return t.waiting.name;
+    case "working": {
       const silent = now - row.last_activity_at;
       const doing = activityOf(row) ?? t.attention.working;
       return silent < SILENT_MS ? doing : t.lanes.silent(doing, shortDuration(silent));
     }
+    case "unknown":
+      return t.lanes.noEnd;
     case "failed":
-      return hasNoEnd(row) ? t.lanes.noEnd : t.attention.kinds.failed;
-    case "interrupted":
+      return t.attention.kinds.failed;
+    case "stopped":
       return t.lanes.stopped;
-    case "completed":
+    case "idle":
+    case "finished":
       return "";
   }
-  return row.status satisfies never;
+  return state satisfies never;
 }

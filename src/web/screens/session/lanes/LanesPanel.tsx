@@ -15,7 +15,8 @@ import { useStore } from "zustand";
 import { useShallow } from "zustand/react/shallow";
 import type { StoreApi } from "zustand/vanilla";
 import type { LaneBar } from "../../../../model/lanes/lane.ts";
-import { hasNoEnd, type SessionSummary } from "../../../../model/session.ts";
+import type { SessionSummary } from "../../../../model/session.ts";
+import { sessionState } from "../../../../model/session-state.ts";
 import type { Lane } from "../../../../protocol.ts";
 import { navigate, sessionHref } from "../../../app/router.ts";
 import { sessionTitle } from "../../../app/session-title.ts";
@@ -267,7 +268,8 @@ function Lanes({
 }
 
 /** Whether it has no recorded end, and nothing works on it. */
-const isLost = (row: SessionSummary | undefined): boolean => row?.status === "failed" && hasNoEnd(row);
+const isLost = (row: SessionSummary | undefined): boolean =>
+  row !== undefined && sessionState(row) === "unknown";
 
 const nameOf = (row: Parameters<typeof sessionTitle>[0] | undefined): string =>
   row === undefined ? "" : sessionTitle(row);

@@ -2,7 +2,8 @@ import { type ReactNode, useRef } from "react";
 import { useStore } from "zustand";
 import { useShallow } from "zustand/react/shallow";
 import { visibleText } from "../../../../hidden-text/hidden-text.ts";
-import { hasNoEnd, isWaiting, type SessionSummary } from "../../../../model/session.ts";
+import { isWaiting, type SessionSummary } from "../../../../model/session.ts";
+import { sessionState } from "../../../../model/session-state.ts";
 import { tokensOf } from "../../../../model/tokens.ts";
 import { navigate, sessionHref } from "../../../app/router.ts";
 import { runKind, sessionTitle } from "../../../app/session-title.ts";
@@ -82,7 +83,7 @@ function Runs({
                   <span className="run-kind">{visible(runKind(run) ?? "", "name")}</span>
                 )}
               </span>
-              <StateBadge status={run.status} isWaiting={isWaiting(run)} hasNoEnd={hasNoEnd(run)} />
+              <StateBadge state={sessionState(run)} />
             </a>
             <span className="runs-about">
               <span className="runs-activity">
