@@ -108,7 +108,7 @@ const action = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("repeat" as const), at: fc.nat(5) }) },
 );
 
-test("any interleaving of cuts, losses, repeats, reordering and snapshots ends in the undisturbed state", () => {
+test("any interleaving of disconnects, losses, repeats, reordering and snapshots ends in the undisturbed state", () => {
   fc.assert(
     fc.property(fc.array(action, { maxLength: 60 }), fc.integer({ min: 0, max: 8 }), (actions, held) => {
       const daemon = createDaemon(held);
@@ -169,7 +169,7 @@ test("any interleaving of cuts, losses, repeats, reordering and snapshots ends i
   );
 });
 
-test("a gap asks once, and again only after a heartbeat went by without an answer", () => {
+test("a gap is requested once, and again only after a heartbeat without an answer", () => {
   const daemon = createDaemon(100);
   const view = createView();
   for (const message of daemon.answer(view.connect())) view.take(message);
@@ -183,7 +183,7 @@ test("a gap asks once, and again only after a heartbeat went by without an answe
   expect(view.take(daemon.heartbeat())).toBe(true);
 });
 
-test("a row of the list that was missed is asked for, one that came twice changes nothing", () => {
+test("a missed row of the list is requested, and a repeated one changes nothing", () => {
   const start: ChannelPosition = { channel: "sessions", epoch: "a", seq: 4, synced: true };
   const row = (seq: number): ServerMessage => ({
     type: "sessions",
@@ -198,7 +198,7 @@ test("a row of the list that was missed is asked for, one that came twice change
   expect(receive(start, row(6))).toMatchObject({ position: { seq: 4 }, ask: true });
 });
 
-test("a refused channel is not asked for again on this connection", () => {
+test("a refused channel is not requested again on this connection", () => {
   const refused = receive(asked(channelStart(CHANNEL)), {
     type: "refused",
     channel: CHANNEL,

@@ -192,7 +192,7 @@ test("the list of sessions", async () => {
   expect(document.title).toBe("(1) Verbatim：1 个运行中");
 });
 
-test("a session, with all of its parts open", async () => {
+test("a session with all parts open", async () => {
   const page = show(`/session/${SESSION}`);
   await screen.findByText("Λάθος");
   await userEvent.keyboard("x");

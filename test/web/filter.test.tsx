@@ -89,7 +89,7 @@ const rows = () =>
     .getAllByRole("article")
     .map((row) => row.getAttribute("aria-label") ?? "");
 
-test("rows are hidden by kind, state and tool in their order, and the figures add up", async () => {
+test("rows are hidden by kind, state and tool, in order, and the counts add up", async () => {
   render(<App client={client} />);
   await screen.findByText("It is broken.");
   const all = rows();

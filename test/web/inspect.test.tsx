@@ -111,7 +111,7 @@ test("find in the model input names earlier calls with the text", async () => {
   await within(dialog).findByText("Found in 1 item.");
 });
 
-test("an item opens to its whole text, and leads to its part", async () => {
+test("an item expands to its whole text, and links to its part", async () => {
   render(<App client={client} />);
   await screen.findByText("I do not know.");
   await userEvent.keyboard("i");

@@ -172,7 +172,7 @@ test("a page whose connection died during sleep is loaded after waking", async (
   expect(session.partAt(0)).toMatchObject({ type: "prompt" });
 });
 
-test("a question after the daemon itself that died without a word is given up: it takes none of the connections", async () => {
+test("an unanswered status request is aborted, so that it does not hold a connection", async () => {
   daemon = await startTestDaemon();
   let asked = 0;
   daemon.answer(({ route }) => {

@@ -26,11 +26,11 @@ test.each([
   ["\\*not emphasis\\*", "*not emphasis*"],
   ["open https://a.test/?token=abcdef123456", "open https://a.test/?token=•••(12 characters)"],
   ["plain words", "plain words"],
-])("%j reads %j", (text, plain) => {
+])("%j becomes %j", (text, plain) => {
   expect(plainMarkdown(text)).toBe(plain);
 });
 
-test("no text takes long or grows", () => {
+test("no text takes long or becomes longer", () => {
   const piece = fc.constantFrom(
     "*",
     "**",

@@ -89,7 +89,7 @@ describe.each(["light", "dark"] as const)("the %s theme", (theme) => {
     [...surfaces, "diff-add-surface", "diff-remove-surface"].flatMap((surface) =>
       (foundInk === undefined ? inks : [foundInk]).map((ink) => [ink, surface]),
     ),
-  )("what was found is readable in %s on %s", (ink, surface) => {
+  )("matches are readable in %s on %s", (ink, surface) => {
     const ground = blend(colour(foundGround), colour(surface), Number(share) / 100);
     expect(contrast(colour(ink), ground)).toBeGreaterThanOrEqual(4.5);
   });
@@ -104,7 +104,7 @@ test.each([
   ["app/page.css", ".field-input"],
   ["composer/composer.css", ".prompt-input"],
   ["transcript/requests.css", ".answer-text"],
-])("%s bounds the field %s with that line", (file, field) => {
+])("%s uses that border colour for %s", (file, field) => {
   const css = readFileSync(`src/web/${file}`, "utf8");
   const rule = css.slice(css.indexOf(`\n${field} {`)).split("}", 1)[0];
   expect(rule).toContain("border: 1px solid var(--line-field);");

@@ -26,8 +26,8 @@ const texts = (count: number) =>
     Array.from({ length: unit.length }, (_, before) => "x".repeat(before) + unit.repeat(count)),
   );
 
-describe("what is cut for want of room", () => {
-  it("is cut between characters: nothing of them is left that would be marked as hidden", () => {
+describe("a truncated text", () => {
+  it("is cut between characters, without halves that would be marked as hidden", () => {
     for (const value of texts(600)) {
       const shell = call("Bash", { command: value, description: value });
       const read = call("Read", { file_path: value });
@@ -57,7 +57,7 @@ describe("what is cut for want of room", () => {
       ),
     ],
     ["an image's address", (value: string) => <RemoteImage src={`x:${value}`} alt="a" />],
-  ])("is cut so in %s, too", (_, show) => {
+  ])("is cut in the same way in %s", (_, show) => {
     for (const value of texts(1_000)) {
       const { container, unmount } = render(show(value));
       container.querySelector<HTMLElement>(".remote-image button")?.click();
@@ -66,7 +66,7 @@ describe("what is cut for want of room", () => {
     }
   });
 
-  it("is cut so within a long line of Markdown, and of what is plain for its length", () => {
+  it("is cut in the same way within a long line of Markdown, and in text that is plain because of its length", () => {
     for (const value of texts(10_000)) {
       const { container, unmount } = render(<Markdown text={value} />);
       expect(marks(container)).toEqual([]);

@@ -17,7 +17,7 @@ function signs(text: string): string {
   return shown;
 }
 
-it("shows line ends but the last, tabs, and spaces at line ends by signs that hold them", () => {
+it("shows tabs, spaces at line ends, and all line ends except the last as signs that contain them", () => {
   expect(signs("a")).toBe("a");
   expect(signs("a\nb\n")).toBe('a[newline "\\n"]b[newline "\\n"]');
   expect(signs("\ta\tb c")).toBe('[tab "\\t"]a[tab "\\t"]b c');
@@ -26,7 +26,7 @@ it("shows line ends but the last, tabs, and spaces at line ends by signs that ho
   expect(signs("")).toBe("");
 });
 
-it("shows many equal blanks in a row as one sign with their number", () => {
+it("shows many consecutive equal blanks as one sign with their number", () => {
   const { container } = render(
     <ExactText text={`${"\t".repeat(3_000)}x${" ".repeat(17)}`} label="command" />,
   );
@@ -44,7 +44,7 @@ it.each([
   { name: "800 lines", text: "a\t\u200b\n".repeat(800) },
   { name: "one line of tabs and letters", text: `${"a\t".repeat(4_100)}\u202eb  ` },
   { name: "a line of pairs", text: `x${"😀".repeat(10_000)}` },
-])("marks what is near to what is in sight, and has all of the text: $name", ({ text }) => {
+])("marks only text near the view, and contains all of the text: $name", ({ text }) => {
   const observers: { near: () => void; place?: Element }[] = [];
   vi.stubGlobal(
     "IntersectionObserver",
@@ -77,7 +77,7 @@ it.each([
   expect(isWhole()).toBe(true);
 });
 
-it("stands in a box with a name, from left to right, each word marked by itself", () => {
+it("is in a labelled box, left to right, with each word marked separately", () => {
   render(<ExactText text={"a\u202eb\tc"} label="command" />);
   const box = screen.getByRole("group", { name: "command" });
   expect(box.className).toBe("exact");

@@ -47,7 +47,7 @@ const unmarked = (element: Element): string => {
   return copy.textContent ?? "";
 };
 
-it("shows 1,000 generated commands so that each can be read back, whatever hides in them", () => {
+it("shows 1,000 generated commands so that each can be read back, with any hidden characters", () => {
   const piece = fc.oneof(
     fc.constantFrom(...DECEPTIVE),
     fc.constantFrom(...HOMOGRAPHS),
@@ -67,7 +67,7 @@ it("shows 1,000 generated commands so that each can be read back, whatever hides
   );
 });
 
-it("marks each character of a kind that deceives", () => {
+it("marks each deceptive character", () => {
   for (const character of DECEPTIVE) {
     render(<ExactText text={`rm${character}x`} label="command" />);
     const marks = screen.getByRole("group", { name: "command" }).querySelectorAll("mark");
@@ -79,7 +79,7 @@ it("marks each character of a kind that deceives", () => {
   }
 });
 
-it("marks words that only look Latin, and leaves words of other languages alone", () => {
+it("marks words that only look Latin, but not words of other languages", () => {
   const marksIn = (text: string): number => {
     render(<ExactText text={text} label="command" />);
     const count = screen.getByRole("group", { name: "command" }).querySelectorAll("mark").length;

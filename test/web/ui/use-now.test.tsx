@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("what tells an age is drawn once when it comes, and again whenever its time has passed", () => {
+test("an age is rendered once, and again each time it changes", () => {
   const drawn: number[] = [];
   const Age = () => {
     const now = useNow(1_000);
