@@ -59,7 +59,7 @@ describe("docs/specs/http-api.md", () => {
   it.each<[string, string, string, { shape: Record<string, unknown> }]>([
     ["row of the list", "### Row", "\n### ", sessionSummary],
     ["page", "### Page", "A **turn**", sessionPage],
-    ["place where the fold of a page stands", "### Page", "A **turn**", sessionPage.shape.open],
+    ["fold state of a page", "### Page", "A **turn**", sessionPage.shape.open],
     ["turn", "A **turn**", "; its parts", turn],
     ["status", "| `/api/status`", "\n", statusReply],
   ])("names every field of a %s where it is described", (_name, begin, end, { shape }) => {
@@ -130,7 +130,7 @@ describe("the documents", () => {
     }
   });
 
-  it("name no flag in the README that --help does not know", () => {
+  it("name only flags that --help lists in the README", () => {
     const help = helpText();
     const readme = read("README.md");
     for (const [, flag = ""] of readme.matchAll(/`?(--[a-z][a-z-]+)/g)) expect(help).toContain(flag);

@@ -51,7 +51,7 @@ function cpuOf(read: (text: string) => unknown, unit: string, length: number): n
 }
 
 it.each(Object.entries(READERS))(
-  "a text of four times the length takes no square of the time: %s",
+  "a text of four times the length takes less than quadratic time: %s",
   (_name, read) => {
     for (const unit of UNITS) {
       const once = cpuOf(read, unit, LENGTH);

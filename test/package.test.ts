@@ -65,7 +65,7 @@ describe("the packed package, in an empty folder", () => {
     expect(stderr).toBe("");
   });
 
-  it("passes on the licences of what is bundled", async () => {
+  it("includes the licences of everything that is bundled", async () => {
     const { stdout } = await run("tar", [
       "xzOf",
       tarball,
@@ -75,7 +75,7 @@ describe("the packed package, in an empty folder", () => {
     for (const name of ["react", "hono", "zod", "shiki", "ws"]) expect(stdout).toContain(`## ${name} `);
   });
 
-  it("has the page as people use it, not as it is developed", async () => {
+  it("contains the production build of the page", async () => {
     const folder = await emptyFolder("page");
     await run("tar", ["xzf", tarball, "package/dist/web/assets"], { cwd: folder });
     const assets = join(folder, "package/dist/web/assets");

@@ -102,7 +102,7 @@ const sources = readdirSync(WEB, { recursive: true, withFileTypes: true })
 const inSources = (of: keyof Found): string[] =>
   sources.flatMap(({ file, source }) => look(file, source)[of].map((found) => `${file}: ${found}`));
 
-it("finds words in elements, in attributes and in the help of keys, and nothing else", () => {
+it("finds text only in elements, in attributes and in the help of keys", () => {
   const source = `
     const EARLY = t.app.name;
     const Page = ({ isOpen }) => (
@@ -141,7 +141,7 @@ function scriptOf(file: string, script = new Set<string>()): Set<string> {
 
 const PARTS = { content, inspect, list, page, screens, session, transcript };
 
-it("brings the words that a script shows with it, or with the first script", () => {
+it("loads the text that a script shows with it, or with the first script", () => {
   const first = scriptOf("app/main.tsx");
   const roots = new Set(sources.flatMap(({ file }) => importsOf(file).onDemand));
   expect(roots).toContain("screens/session/SessionScreen.tsx");
@@ -164,11 +164,11 @@ it("brings the words that a script shows with it, or with the first script", () 
   expect(missing).toEqual([]);
 });
 
-it("has every word that the page shows in src/web/text", () => {
+it("has all text of the page in src/web/text", () => {
   expect(inSources("texts")).toEqual([]);
 });
 
-it("reads no word of the page before the language is loaded", () => {
+it("reads no text of the page before the language is loaded", () => {
   expect(inSources("early")).toEqual([]);
 });
 
@@ -182,7 +182,7 @@ function leaves(text: object, place = ""): [place: string, text: string][] {
   });
 }
 
-it("says everything in Chinese", () => {
+it("has all text in Chinese", () => {
   const inChinese = new Map(leaves(zh));
   const missing = leaves(en).filter(
     ([place, text]) =>

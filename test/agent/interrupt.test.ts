@@ -111,7 +111,7 @@ const isAborted = (part: TranscriptPart) => part.type === "step_finish" && part.
 
 describe("an interrupt", () => {
   it.each([
-    ["in the midst of", (stop: () => void) => stop()],
+    ["during", (stop: () => void) => stop()],
     ["right after", (stop: () => void) => setImmediate(stop)],
   ])("%s any frame keeps all parts, stops everything, and is recorded in its place", async (_, when) => {
     const whole = setUp();

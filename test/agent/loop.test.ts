@@ -298,7 +298,7 @@ describe("a failed model call", () => {
   });
 
   it.each([
-    ["is not worth another try", failure("auth")],
+    ["cannot be retried", failure("auth")],
     ["would have to wait for hours", failure("rate_limit", { can_retry: true, retry_after_ms: 3_600_000 })],
   ])("that %s fails at once", async (_, why) => {
     const { host, provider, agent } = setUp(() => ({ failure: why }));
@@ -378,26 +378,23 @@ describe("a refused turn", () => {
       { failure: failure("content_blocked") },
       ["user Hi", "assistant Hello.", "user And you?", "assistant Well."],
     ],
-  ])(
-    "is not in a summary that is made after it; where that %s it is not sent any more",
-    async (_, how, before) => {
-      const { host, provider, agent } = setUp([
-        { acts: [{ text: "Hello." }] },
-        { acts: [{ text: "Well." }] },
-        { failure: failure("content_blocked") },
-        { acts: [{ text: "The summary." }], ...how },
-        { acts: [{ text: "2" }] },
-        { acts: [{ text: "3" }] },
-      ]);
-      for (const prompt of ["Hi", "And you?", "Forbidden"]) await host.turn(agent, prompt);
-      await compact({ host, agent });
-      expect(sent(provider, 3)[0]).toContain("And you?");
-      expect(sent(provider, 3)[0]).not.toContain("Forbidden");
-      await host.turn(agent, "1+1?");
-      await host.turn(agent, "1+2?");
-      expect(sent(provider, 5)).toEqual(["system", ...before, "user 1+1?", "assistant 2", "user 1+2?"]);
-    },
-  );
+  ])("is not in a later summary; if that %s, it is no longer sent", async (_, how, before) => {
+    const { host, provider, agent } = setUp([
+      { acts: [{ text: "Hello." }] },
+      { acts: [{ text: "Well." }] },
+      { failure: failure("content_blocked") },
+      { acts: [{ text: "The summary." }], ...how },
+      { acts: [{ text: "2" }] },
+      { acts: [{ text: "3" }] },
+    ]);
+    for (const prompt of ["Hi", "And you?", "Forbidden"]) await host.turn(agent, prompt);
+    await compact({ host, agent });
+    expect(sent(provider, 3)[0]).toContain("And you?");
+    expect(sent(provider, 3)[0]).not.toContain("Forbidden");
+    await host.turn(agent, "1+1?");
+    await host.turn(agent, "1+2?");
+    expect(sent(provider, 5)).toEqual(["system", ...before, "user 1+1?", "assistant 2", "user 1+2?"]);
+  });
 });
 
 describe("context space", () => {

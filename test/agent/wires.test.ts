@@ -85,7 +85,7 @@ const wires: Sayings[] = [
 ];
 
 describe.each(wires)("the loop over $format.wire", ({ format, call, text }) => {
-  it("keeps calls apart that come with the same id, and sends each back with its own", async () => {
+  it("separates calls with the same id, and sends each back with its own result", async () => {
     const id = "functions.echo:0";
     const answers = [call(id, { say: "one" }), call(id, { say: "two" }), text("Both.")];
     const { host, agent, server } = await setUp(format, answers);

@@ -145,7 +145,7 @@ function shown(page: Page): Promise<string> {
 }
 
 it.runIf(process.platform === "linux")(
-  `what the card shows of ${COMMANDS} commands is what /bin/sh is given, byte for byte`,
+  `shows ${COMMANDS} commands byte for byte as /bin/sh receives them`,
   { timeout: 120_000 + COMMANDS * 5_000 },
   async () => {
     const seed = Date.now() % 1_000_000;
@@ -338,7 +338,7 @@ it("counts wrapped rows on a phone, shows the end with one tap, and keeps the an
 it.each([
   { name: "alone", before: [] },
   { name: "beside a call that ran meanwhile", before: [{ name: "glob", arguments: { pattern: "*" } }] },
-])("nothing lies over the answers of a turn that waits for one, $name", async ({ before }) => {
+])("nothing covers the answers of a waiting turn, $name", async ({ before }) => {
   const { page } = await enter(await browser.newContext({ viewport: { width: 1280, height: 720 } }), daemon);
   const command = Array.from({ length: 60 }, (_, line) => `echo ${line}`).join("\n");
   const calls = [...before, { name: "shell", arguments: { command } }];
@@ -389,20 +389,17 @@ it("ignores a second click on the next request, which moved under the pointer", 
   expect(complaints).toEqual([]);
 });
 
-it.each([true, false])(
-  "an approval names its keys where there are some, not on a screen that is touched: %s",
-  async (hasTouch) => {
-    const { page } = await enter(
-      await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch, isMobile: hasTouch }),
-      daemon,
-    );
-    const model = await scriptFile(home, "one", shellCalls("touch ran"));
-    await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
-    const allow = page.getByRole("button", { name: "Allow", exact: true });
-    await allow.waitFor();
-    expect(await allow.innerText()).toMatch(hasTouch ? /^Allow$/ : /^Allow\s*Y$/);
-  },
-);
+it.each([true, false])("shows an approval's keys except on touch screens: %s", async (hasTouch) => {
+  const { page } = await enter(
+    await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch, isMobile: hasTouch }),
+    daemon,
+  );
+  const model = await scriptFile(home, "one", shellCalls("touch ran"));
+  await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
+  const allow = page.getByRole("button", { name: "Allow", exact: true });
+  await allow.waitFor();
+  expect(await allow.innerText()).toMatch(hasTouch ? /^Allow$/ : /^Allow\s*Y$/);
+});
 
 it("has targets of 44 pixels, 12 pixels apart, on a touch screen", async () => {
   const { page, complaints } = await enter(

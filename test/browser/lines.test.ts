@@ -184,7 +184,7 @@ it.each([1440, 1024, 390, 320])("truncates no figure at %i px", async (width) =>
 });
 
 it.each([1440, 1024, 390])(
-  "why a call failed is in sight behind a long command, and a short one stands whole before it, %i px wide",
+  "shows why a call failed after a long command, and a short command completely, %i px wide",
   async (width) => {
     await page.setViewportSize({ width, height: 800 });
     const reason = page.locator(".line-failure", { hasText: "too many arguments" });
@@ -203,7 +203,7 @@ it.each([1440, 1024, 390])(
 );
 
 it.each([1440, 1024, 390])(
-  "a call that failed and names nothing has the row of one that does, %i px wide",
+  "gives a failed call without a subject the same row as one with a subject, %i px wide",
   async (width) => {
     await page.setViewportSize({ width, height: 800 });
     const heightOf = async (failure: string) => {
@@ -219,7 +219,7 @@ it.each([1440, 1024, 390])(
 );
 
 it.each([1440, 390, 360])(
-  "the foot of a turn begins with why it ended, and all of it is in sight above the next turn, %i px wide",
+  "begins a turn's foot with the reason for its end, and shows all of it above the next turn, %i px wide",
   async (width) => {
     await page.setViewportSize({ width, height: 800 });
     const foot = page.locator(".turn-foot").first();
@@ -282,7 +282,7 @@ it("keeps words and numbers of a printed table together if they fit", async () =
 });
 
 it.each([1440, 1280, 1190, 1024, 600, 390])(
-  "a heading that cuts its prompt has a way to all of it, %i px wide",
+  "lets the user open a prompt that its heading truncates, %i px wide",
   async (width) => {
     await page.setViewportSize({ width, height: 3_000 });
     await page.goto(`${daemon.origin}/session/${HEADINGS}`);

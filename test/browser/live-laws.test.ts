@@ -205,7 +205,7 @@ function expectKept(seen: readonly TranscriptPart[], stored: readonly Transcript
 }
 
 describe("a live session", () => {
-  it(`is on every page what it is in the store, after ${CUTS} cuts of a connection`, {
+  it(`is on every page what it is in the store, after ${CUTS} disconnects`, {
     timeout: 60_000 + CUTS * 3_000,
   }, async () => {
     const seed = Date.now() % 1_000_000;

@@ -76,7 +76,7 @@ describe("a growing session file", () => {
     expect(complaints).toEqual([]);
   });
 
-  it(`shows the same transcript after ${CUTS} cuts of the connection as on a page that was left alone`, async () => {
+  it(`shows the same transcript after ${CUTS} disconnects as on an undisturbed page`, async () => {
     const seed = Date.now() % 1_000_000;
     console.info(`cuts at random, seed ${seed}`);
     const random = seeded(seed);

@@ -535,7 +535,7 @@ it.each([
   [390, 700],
   [844, 390],
 ])(
-  "the line that one writes in a new session is in sight above Start, %i by %i pixels",
+  "keeps the line being typed in a new session visible above Start, %i by %i pixels",
   async (width, height) => {
     const context = await browser.newContext({ viewport: { width, height } });
     const { page, complaints } = await enter(context, { ...daemon, launch: address });

@@ -109,7 +109,7 @@ async function measure({ page, cdp }: { page: Page; cdp: CDPSession }): Promise<
   };
 }
 
-it(`${RUNS} sub-agents that speak at once are told apart, and three pages that watch them stay smooth`, {
+it(`separates ${RUNS} concurrent sub-agents, and three pages that watch them stay smooth`, {
   timeout: 240_000 + SECONDS * 3_000,
 }, async () => {
   const names = Array.from({ length: RUNS }, (_, index) => `run-${String(index).padStart(2, "0")}`);

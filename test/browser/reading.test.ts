@@ -566,10 +566,10 @@ it("shows no hint about rows below while the last row is in view", async () => {
 });
 
 it.each([
-  { name: "stands on half a screen", height: 1000 },
+  { name: "fills half a screen", height: 1000 },
   { name: "is longer than the screen", height: 420 },
 ])(
-  "an agent whose requests were gone to and answered is followed again, in a session that $name",
+  "follows an agent again after the user went to its requests and answered them, in a session that $name",
   async ({ height }) => {
     const rest = restOf(home, daemon);
     await page.setViewportSize({ width: 1280, height });

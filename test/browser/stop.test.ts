@@ -58,7 +58,7 @@ const COMMAND =
   "sleep 3001 & (trap '' TERM; while :; do sleep 3002; done) & setsid sleep 3003 & nohup sleep 3004 >/dev/null 2>&1 & echo started; wait";
 
 it.runIf(process.platform === "linux")(
-  "stopped with Esc Esc, an agent leaves no process behind, and a record of all that was, an interrupt in its place",
+  "an agent stopped with Esc Esc leaves no process, and a complete record with the interrupt in its place",
   async () => {
     const script = (name: string, ...parts: unknown[]) =>
       scriptFile(home, name, { title: name, tokens_per_second: 0, steps: [{ parts }] });

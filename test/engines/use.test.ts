@@ -31,7 +31,7 @@ const look = (): { fromEnd: number; row: string | undefined; copied: string } | 
 
 describe.each(ENGINES)("a session in $name", ({ found, openEngine }) => {
   it.skipIf(found === undefined)(
-    "is copied in words, and stands where it was when one comes back to it",
+    "is copied as text, and keeps its position when the user returns",
     async () => {
       const home = await createHome();
       const folder = join(home.claude, "projects/-home-ada-use");

@@ -197,7 +197,7 @@ describe("a turn", () => {
     }
   });
 
-  it("counts the usage of a message once, however often it is sent", () => {
+  it("counts the usage of a message once, even if it is sent repeatedly", () => {
     const used = (number: number, input: number): Bare => ({
       type: "message.end",
       message_id: message(number),

@@ -1477,7 +1477,7 @@ describe("a call and its result", () => {
     expect(last(begin(), call("x"), { type: "task.start", sub_agent: run })).not.toHaveProperty("run");
   });
 
-  it("know what else was told of them, which shows that they run", () => {
+  it("keep other reported facts, which show that they run", () => {
     const tell = (metadata: unknown, more = {}): Bare => ({
       type: "task.metadata",
       tool_call_id: "x",
@@ -1505,7 +1505,7 @@ describe("a call and its result", () => {
 });
 
 describe("a session's figures", () => {
-  it("are the last ones told", () => {
+  it("are the last reported ones", () => {
     const todos = [{ text: "t", status: "pending" as const }];
     const transcript = fold(
       { type: "todo.change", todos },
@@ -1548,7 +1548,7 @@ describe("a client with part of the transcript", () => {
     open: transcript.open,
   });
 
-  it("gets the position of what a frame opens or changes, and what else it cannot know", () => {
+  it("gets the position of the part that a frame opens or changes, and other facts that it cannot know", () => {
     const base = fold(prompt("a"), begin(), open(), say("ab", { part_id: PART }));
     expect(extra(base, say("c", { part_id: PART }))).toEqual({ part_index: 2, offset: 2 });
     expect(extra(base, say("c"))).toEqual({ part_index: 2, part_id: PART, offset: 2 });

@@ -23,7 +23,7 @@ describe("the list prices", () => {
     }
   });
 
-  it("hold from their dates on", () => {
+  it("apply from their dates on", () => {
     const of = (day: string) => table.costOf("gpt-5.6-sol", { input: 0, output: MILLION }, on(day));
     expect([of("2026-08-20"), of("2026-08-21"), of("2026-11-01")]).toEqual([30, 20, 20]);
   });

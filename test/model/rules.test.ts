@@ -68,13 +68,13 @@ function fired(rule: Rule, frames: readonly Frame[]): (string | undefined)[] {
 }
 
 describe("an event rule", () => {
-  it("applies to a text once, when it is whole", () => {
+  it("matches a text once, when it is complete", () => {
     const frames = [turn("one"), step("a"), ...say("text", "The disk ", "is full", "."), call("ls", "ls")];
     expect(fired(event('"disk is full"'), frames)).toEqual([uuidOf("text")]);
     expect(fired(event("kind:thought disk"), frames)).toEqual([]);
   });
 
-  it("applies to calls by kind, tool and words, and to their ends", () => {
+  it("matches calls by kind, tool and words, and their ends", () => {
     const frames = [
       turn("one"),
       step("a"),
@@ -91,12 +91,12 @@ describe("an event rule", () => {
     expect(fired(event("/RM: .*file/"), frames)).toEqual([uuidOf("result of rm")]);
   });
 
-  it("does not apply to what was recorded before it", () => {
+  it("does not match earlier records", () => {
     const frames = [turn("one"), step("a"), call("rm", "rm -rf build")];
     expect(fired(event("kind:call", { changed_at: NOW + 1 }), frames)).toEqual([]);
   });
 
-  it("needs no more memory and time for a long session than for its present turn", () => {
+  it("needs memory and time only for the current turn, however long the session", () => {
     let watched = unwatched(TIDES);
     for (let number = 0; number < 50; number++) {
       const name = `turn ${number}`;
@@ -116,7 +116,7 @@ describe("rules of a row", () => {
   const firing = (when: RuleCondition, of: SessionSummary, now = NOW, from = 0) =>
     firingOfRow(when, of, now, from)?.key;
 
-  it("silence: a turn runs and nothing was recorded for so long, unless it waits for a person", () => {
+  it("silence: a turn runs and nothing was recorded for the given time, unless it waits for a person", () => {
     const when: RuleCondition = { type: "silence", minutes: 10 };
     const silent = row({ last_activity_at: NOW - 10 * MINUTE });
     expect(firing(when, silent)).toBe(`silence ${NOW - 10 * MINUTE}`);
@@ -127,7 +127,7 @@ describe("rules of a row", () => {
     expect(firing(when, silent)).not.toBe(firing(when, row({ last_activity_at: NOW - 11 * MINUTE })));
   });
 
-  it("budget of a session: tokens with those of the cache, or the greater of the known costs", () => {
+  it("budget of a session: tokens including cached ones, or the greater of the known costs", () => {
     const tokens: RuleCondition = { type: "budget", of: "session", measure: "tokens", above: 100 };
     const cost: RuleCondition = { ...tokens, measure: "cost", above: 2 };
     const spent = (usage: SessionSummary["usage"]) => row(usage && { usage });
@@ -169,7 +169,7 @@ describe("rules of a row", () => {
     );
   });
 
-  it("status: ends since the rule was added, and waits that last long enough", () => {
+  it("status: ends after the rule was added, and waits that last long enough", () => {
     const failed: RuleCondition = { type: "status", status: "failed" };
     expect(firing(failed, row({ status: "failed", turns: 3 }))).toBe("failed 3");
     expect(firing(failed, row({ status: "failed" }), NOW, NOW + 1)).toBeUndefined();
@@ -185,7 +185,7 @@ describe("rules of a row", () => {
     });
   });
 
-  it("are about sessions in their scope; the ends and silences of sub-agents are their parents'", () => {
+  it("match sessions in their scope; ends and silences of sub-agents count for their parents", () => {
     const inScope = (rule: Rule, of: SessionSummary) => createEvaluator(rule).isInScope(of);
     const silence: RuleCondition = { type: "silence", minutes: 1 };
     expect(inScope(ruleOf(silence, { scope: "project:tides agent:codex" }), row())).toBe(true);

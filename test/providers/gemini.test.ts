@@ -119,7 +119,7 @@ describe("a signature", () => {
       ["call a {}", "signature S on tool_call", "call b {}"],
     ],
     [
-      "text in the middle, which stays a part of its own",
+      "text in the middle, which stays a separate part",
       [
         chunk([{ text: "One " }]),
         chunk([{ text: "two", thoughtSignature: "S" }]),
@@ -231,7 +231,7 @@ describe("streamed arguments", () => {
   });
 
   it.each(["$.__proto__.polluted", "$.constructor.prototype.polluted", "$['__proto__']['polluted']"])(
-    "touch nothing but themselves: %s",
+    "do not pollute prototypes: %s",
     (path) => {
       decode([call({ name: "a", willContinue: true }), piece(path, { stringValue: "yes" }), call({}), end()]);
       expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
@@ -239,7 +239,7 @@ describe("streamed arguments", () => {
   );
 
   it.each(["$.a[4000000000]", "a.b", "$.a..b", "$"])(
-    "that have no place make the call one that is not run: %s",
+    "with an invalid path prevent the call from running: %s",
     (path) => {
       const reply = decode([
         call({ name: "a", willContinue: true }),
@@ -446,7 +446,7 @@ describe("a request", () => {
     ["gemini-3-flash", "none", { thinkingLevel: "minimal" }],
     ["gemini-3-flash", "medium", { includeThoughts: true, thinkingLevel: "medium" }],
     ["gemini-2.0-flash", "high", undefined],
-  ] as const)("asks %s for %s thinking as its generation wants it", (model, effort, expected) => {
+  ] as const)("asks %s for %s thinking in the way of its generation", (model, effort, expected) => {
     expect(encode({ model, effort }).generationConfig?.thinkingConfig).toEqual(expected);
   });
 

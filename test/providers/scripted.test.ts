@@ -318,8 +318,8 @@ describe("a fault of a script", () => {
 
 describe("an error in a script", () => {
   it.each([
-    ["no JSON", "{", /mine\.json is not JSON/],
-    ["a field that is not known", '{"title":"T","step":[]}', /mine\.json is not a valid script.*"step"/],
+    ["invalid JSON", "{", /mine\.json is not JSON/],
+    ["an unknown field", '{"title":"T","step":[]}', /mine\.json is not a valid script.*"step"/],
     ["a wrong type", '{"title":"T","steps":[{"parts":[{"text":1}]}]}', /steps\[0\]\.parts\[0\]\.text: /],
     [
       "two kinds in one part",
@@ -328,7 +328,7 @@ describe("an error in a script", () => {
     ],
     ["neither steps nor turns", '{"title":"T"}', /either steps or turns/],
     [
-      "a class that is none",
+      "an unknown class",
       '{"title":"T","steps":[{"parts":[{"fail":{"class":"tired","message":"m"}}]}]}',
       /steps\[0\]\.parts\[0\]\.fail\.class/,
     ],

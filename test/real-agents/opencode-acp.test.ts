@@ -81,7 +81,7 @@ describe.skipIf(missing !== undefined)(
       host.turn(text, (prompt) => agent.run(prompt, signal));
     const texts = () => host.parts().flatMap((part) => (part.type === "text" ? [part.text] : []));
 
-    it("works through a turn, asks before each command, and goes on in a new process", async () => {
+    it("completes a turn, asks before each command, and continues in a new process", async () => {
       const agent = start();
       // The second command is refused, which ends opencode's turn.
       const options = ["once", "reject"];
@@ -121,7 +121,7 @@ describe.skipIf(missing !== undefined)(
       );
     }, 240_000);
 
-    it("stops a command that runs, keeps what it printed, and takes the next prompt", async () => {
+    it("stops a running command, keeps its output, and accepts the next prompt", async () => {
       const agent = start();
       const stop = new AbortController();
       const turn = ask(agent, "[[scenario:slow]] Run the long command", stop.signal);

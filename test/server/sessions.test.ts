@@ -526,13 +526,13 @@ describe("an open session", () => {
         renameSync(`${file}.new`, file);
       },
     ],
-    ["was cut", (file: string) => truncateSync(file, prompt("one", "First").length)],
+    ["was truncated", (file: string) => truncateSync(file, prompt("one", "First").length)],
     [
       "was rewritten in place, longer",
       (file: string) => write(file, prompt("one", "New"), answer("one", "x".repeat(5_000))),
     ],
     [
-      "was cut and has grown again beyond where it was read, with the same beginning",
+      "was truncated and has grown beyond its old end, with the same beginning",
       (file: string) => write(file, prompt("one", "First"), answer("one", "N".repeat(5_000))),
     ],
   ])("begins a new epoch when its file %s", async (_how, change) => {
@@ -823,7 +823,7 @@ describe("a second daemon on one store", () => {
 });
 
 describe("a store that cannot be written", () => {
-  it("is reported, does not hide sessions, and is caught up later", async () => {
+  it("is reported, does not hide sessions, and is completed later", async () => {
     write(path("one.jsonl"), prompt("one", "First"));
     const sessions = start();
     await listed(sessions, "one");

@@ -174,7 +174,7 @@ const saidIn = (updates: readonly JsonObject[], kind: string) =>
     .join("");
 
 describe.each(recordings.map((path) => [basename(path), path] as const))("%s", (_name, path) => {
-  it("shows all that the agent said, in its order, and keeps the order of frames", async () => {
+  it("shows all output of the agent in order, with frames in a valid order", async () => {
     const { host, recording, outcomes } = await play(path);
     expect(host.violations).toEqual([]);
     const parts = host.parts();
@@ -279,7 +279,7 @@ describe.each(recordings.map((path) => [basename(path), path] as const))("%s", (
     }
   });
 
-  it("makes a frame of every update, or counts it under the name of why not", () => {
+  it("converts every update to a frame, or counts it under the reason why not", () => {
     const { prompts } = readRecording(path);
     let ids = 0;
     const reader = createUpdateReader({

@@ -211,7 +211,7 @@ describe("a form", () => {
     { question: "Which sizes?", multiSelect: true, options: [{ label: "S" }, { label: "L" }] },
   ];
 
-  it("is answered when all its questions are", async () => {
+  it("is answered when all its questions are answered", async () => {
     const { hook, open } = await ask({ tool_name: "AskUserQuestion", tool_input: { questions } });
     const [colour, sizes] = open;
     expect(open.map(({ title }) => title)).toEqual(["Which colour?", "Which sizes?"]);

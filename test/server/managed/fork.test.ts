@@ -109,7 +109,7 @@ async function session(...prompts: ReturnType<typeof promptOf>[]): Promise<strin
 }
 
 describe("a fork", () => {
-  it("is a session of its own with everything before the prompt, once, and continues from there", async () => {
+  it("is a separate session with everything before the prompt, once, and continues from there", async () => {
     const [one, two, three] = [promptOf("One"), promptOf("Two"), promptOf("Three")];
     const id = await session(one, two, three);
     const fork = randomUUID();
