@@ -12,9 +12,9 @@ import { median, type Row, report, round } from "./measure.ts";
 import { startScriptedModel } from "./scripted-model.ts";
 
 /**
- * What attaching costs Claude Code: the time of a turn of 50 tool calls that its settings allow, attached against not, at the same
- * time; and the time of its hook when no page shows the session. `node bench/attach.bench.ts [--rounds 5]`. The program is that of
- * CLAUDE_CODE_PATH, or `claude` on the PATH, or is installed from npm into `.cache`; without one this is skipped.
+ * The cost of attaching for Claude Code: the time of a turn of 50 tool calls that its settings allow, with and without attaching,
+ * side by side; and the time of its hook when no page shows the session. `node bench/attach.bench.ts [--rounds 5]`. The program
+ * is that of CLAUDE_CODE_PATH, or `claude` on the PATH, or is installed from npm into `.cache`; without one this is skipped.
  */
 const { values: flags } = parseArgs({ options: { rounds: { type: "string", default: "5" } } });
 const CALLS = 50;
@@ -36,7 +36,7 @@ function findClaude(): string | undefined {
     stdio: ["ignore", 2, 2],
   });
   const program = join(folder, "node_modules/@anthropic-ai/claude-code");
-  // npm may be set not to run install scripts; this one puts the program in its place.
+  // npm may be configured not to run install scripts; this one installs the program.
   if (existsSync(program) && !runs(installed))
     spawnSync(process.execPath, [join(program, "install.cjs")], { cwd: program, stdio: ["ignore", 2, 2] });
   return runs(installed) ? installed : undefined;
@@ -64,12 +64,12 @@ async function measure(program: string): Promise<void> {
 
     const turn = (home: string) =>
       turnOf({ program, home, origin: model.origin, cwd: join(folder, "project") });
-    // The first run of a home writes its settings.
+    // The first run in a home writes its settings.
     await turn(homes.plain);
     await turn(homes.attached);
     const times: Record<keyof typeof homes, number[]> = { attached: [], plain: [] };
     const cpu: typeof times = { attached: [], plain: [] };
-    // Both at the same time: other work on the machine slows both alike.
+    // Both at the same time, so that other load slows both equally.
     for (let n = 0; n < Number(flags.rounds); n++) {
       const [attached, plain] = await Promise.all([turn(homes.attached), turn(homes.plain)]);
       times.attached.push(attached.ms);
@@ -92,7 +92,7 @@ async function measure(program: string): Promise<void> {
         goal: "≤ 1.05",
       },
       {
-        // Hooks in the background take time from both turns above, where there is no core for them.
+        // Background hooks slow both turns above if there is no core for them.
         row: "CPU time of all its processes",
         figures: {
           ratio: round(median(cpu.attached) / median(cpu.plain)),

@@ -11,7 +11,7 @@ const root = resolve(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const api = read("docs/specs/http-api.md");
 
-/** The rows of the tables that come under a heading, by the names in their first cells. */
+/** The rows of the tables under a heading, by the names in their first cells. */
 function rowsUnder(heading: string): Map<string, string> {
   const section = api.split(`\n${heading}`)[1]?.split(/\n## |\n### /)[0] ?? "";
   const rows = new Map<string, string>();
@@ -25,7 +25,7 @@ function rowsUnder(heading: string): Map<string, string> {
 interface Kind {
   def: { values: string[] };
 }
-/** A member of a union told apart by `type`, as zod holds it. */
+/** A member of a union discriminated by `type`, as in zod. */
 interface Member {
   shape: Record<string, unknown> & { type: unknown };
 }
@@ -87,7 +87,7 @@ describe("docs/specs/http-api.md", () => {
     ].map(([, code = ""]) => code);
     expect(codes.length).toBeGreaterThan(30);
     const described = `${api}\n${read("docs/push-your-agent.md")}`;
-    // Whoever broke off a push does not hear its code.
+    // The sender of an aborted push does not receive its code.
     expect([...new Set(codes)].filter((code) => !described.includes(`\`${code}\``))).toEqual(["cut_off"]);
   });
 

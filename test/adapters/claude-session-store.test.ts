@@ -12,7 +12,7 @@ import { type SpawnedDaemon, spawnDaemon } from "../server/spawned-daemon.ts";
 const ROOT = resolve(import.meta.dirname, "../..");
 const FIXTURES = join(ROOT, "test/fixtures/claude-code");
 const SESSION = "5f0c1a52-7d7e-4b8e-9a51-0d1c2b3a4f5e";
-/** Beside the repository's own packages: its optional packages are several hundred megabytes. */
+/** Not among the repository's packages, because its optional packages are several hundred megabytes. */
 const SDK_VERSION = "0.3.332";
 const SDK_FOLDER = join(ROOT, ".cache/claude-agent-sdk");
 

@@ -4,11 +4,11 @@ import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
 
-// What a line of a transcript says first of all is in sight, however much it has to say.
+// The most important part of a transcript line is visible, however long the line is.
 
 const SESSION = "5f0c1d9e-0000-4000-8000-000000000001";
 const HEADINGS = "5f0c1d9e-0000-4000-8000-000000000002";
-/** As long as a heading has room for, and longer: in one line, in several, in wide letters. */
+/** As long as a heading can show, and longer: in one line, in several, in wide letters. */
 const PROMPTS = [40, 100, 160, 200, 240, 280].flatMap((length) => [
   "Say why the second record of a cut file is shown twice, and mend it. ".repeat(5).slice(0, length),
   `Say why.\n${"The second record of a cut file is shown twice. ".repeat(6).slice(0, length - 10)}`,
@@ -95,7 +95,7 @@ function command(id: string, command: string, output: string, seconds = 1): stri
   ];
 }
 
-/** A page that was fetched. */
+/** A fetched page. */
 function fetched(id: string, seconds: number): string[] {
   const url = `https://tides.example/harbours/of/departure?${"5389".repeat(30)}`;
   return [
@@ -124,7 +124,7 @@ function refusedPlan(id: string, seconds: number): string[] {
   ];
 }
 
-/** A run that took some seconds, and of which nothing but its figures is left. */
+/** A run that took some seconds, of which only figures exist. */
 function run(id: string, task: string, seconds: number): string[] {
   const input = { description: task, prompt: task, subagent_type: "general" };
   const figures = { totalDurationMs: seconds * 1000, totalTokens: 48_200, totalToolUseCount: 31 };
@@ -152,7 +152,7 @@ it.each([1440, 900, 390])("shows a call's duration on the row of its figures at 
     await words.waitFor();
     expect(await rowsOf(words)).toBe(1);
   }
-  // Between the last of the run's figures and the words of its time.
+  // The gap between the last of the run's figures and the text of its time.
   const gap = await page.locator(".run-action + .line-time").evaluate((time) => {
     const words = document.createRange();
     words.selectNodeContents(time);

@@ -202,7 +202,7 @@ it("a number in a call's arguments does not slow down reading its long output", 
   const child = Object.assign(new EventEmitter(), { stdout, stdin: new PassThrough(), pid: 1 });
   let heard = () => {};
   const connection = await connect(
-    // Of a program no more than its streams is looked at.
+    // Only the streams of the program are used.
     { child, endFor() {} } as unknown as AgentProcess,
     {
       onUpdate: () => heard(),
@@ -213,7 +213,7 @@ it("a number in a call's arguments does not slow down reading its long output", 
     },
   );
   const rows = Array.from({ length: 60_000 }, (_, at) => ({ id: at, name: '{[\\"', price: at / 4 }));
-  /** Milliseconds of CPU: a machine that does other work too does not add to it. */
+  /** Milliseconds of CPU, which other load on the machine does not affect. */
   const costOf = async (call: object): Promise<number> => {
     const update = { sessionUpdate: "tool_call_update", toolCallId: "c", rawOutput: { rows }, ...call };
     const bytes = Buffer.from(`${JSON.stringify({ method: "session/update", params: { update } })}\n`);
@@ -249,7 +249,7 @@ it("a refused call ends as aborted, even if the agent never reports it", async (
   expect(await ask("Do it")).toBe("completed");
   const result = host.parts().find((part) => part.type === "tool_result");
   expect(result).toMatchObject({ status: "aborted", is_error: false, output_text: "Refused: Reject" });
-  // The result stands before what the agent said to it.
+  // The result precedes the agent's text about it.
   expect(kinds(host).indexOf("tool_result")).toBeLessThan(kinds(host).indexOf("text"));
 });
 
@@ -415,7 +415,7 @@ it("a crash shows the exit code, the agent's last output and a remedy, and the n
   expect(host.parts().find((part) => part.type === "tool_result")).toMatchObject({ status: "aborted" });
   expect(host.violations).toEqual([]);
 
-  // It starts again, and cannot know what it did before.
+  // It starts again without memory.
   expect(await ask("Go on")).toBe("failed");
   expect(kinds(host)).toContain("note: scripted starts without memory of what is above");
   expect(host.parts().filter((part) => part.type === "text")).toHaveLength(2);

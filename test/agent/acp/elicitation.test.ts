@@ -31,7 +31,7 @@ const FORM = {
 const chosen = (...option_ids: string[]): Answer => ({ option_ids });
 const said = (text: string): Answer => ({ option_ids: [], text });
 
-/** A turn in which the agent shows a form and says what it got. Each question takes the next answer; without one it waits. */
+/** A turn in which the agent shows a form and then prints the reply. Each question gets the next answer; without one it waits. */
 async function fillIn(
   schema: object,
   answers: (Answer | undefined)[],
@@ -55,7 +55,7 @@ async function fillIn(
   return { host, reply: replyOf(host) };
 }
 
-/** What the agent got, which it says in its last text. */
+/** The reply that the agent got, from its last text. */
 function replyOf(host: ActingHost): unknown {
   const text = host.parts().findLast((part) => part.type === "text");
   return JSON.parse(text?.type === "text" ? text.text : "null");

@@ -45,7 +45,7 @@ const input = fc.oneof(
   ),
   fc.jsonValue({ maxDepth: 2 }),
 );
-/** Updates as agents send them, and every field of them as none should. */
+/** Updates as agents send them, and with arbitrary values in every field. */
 const update = fc.record(
   {
     sessionUpdate: fc.oneof(
@@ -177,7 +177,7 @@ it("whatever an agent sends becomes frames that are valid and in order, or is co
           if (step.do === "end") take(reader.endTurn({ stopReason: "end_turn" }).frames);
           else if (step.do === "fail") take(reader.fail("Gone"));
           else take(reader.interrupt("Stopped"));
-          // Nothing is left open, whatever came before.
+          // No part stays open, whatever preceded.
           for (const part of transcript.parts) {
             if (part?.type === "tool_call") expect(part.state.status).not.toMatch(/pending|running/);
             if (part?.type === "text" || part?.type === "thinking") expect(part.open).toBeUndefined();
@@ -199,7 +199,7 @@ describe("output of an agent after its prompt was answered", () => {
   const call = (fields: object) => ({ sessionUpdate: "tool_call", toolCallId: "c", ...fields });
   const update = (fields: object) => ({ sessionUpdate: "tool_call_update", toolCallId: "c", ...fields });
 
-  /** The turn, what was sent in it and behind it, as parts in short. */
+  /** The parts, in short form, of updates sent within a turn and after it. */
   function play(within: readonly unknown[], behind: readonly unknown[]) {
     const reader = createReader();
     const checker = createOrderChecker();
