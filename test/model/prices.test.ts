@@ -66,7 +66,7 @@ describe("the list prices", () => {
   it("are not guessed", () => {
     for (const name of [
       ...["claude-opus-9", "gpt-5-turbo-x", "m", "<synthetic>", ""],
-      // Other hosts of open models have prices of their own.
+      // Other hosts of open models have different prices.
       ...["moonshotai/kimi-k2.6", "z-ai/glm-5.3", "deepseek-v4-pro"],
     ])
       expect([name, table.costOf(name, input, on("2026-09-16"))]).toEqual([name, undefined]);

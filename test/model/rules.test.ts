@@ -55,7 +55,7 @@ const result = (name: string, output_text: string, is_error = false): Frame => (
 const turn = (name: string): Frame => ({ ...common, type: "turn.start", turn_id: uuidOf(name) });
 const step = (name: string): Frame => ({ ...common, type: "message.start", message_id: uuidOf(name) });
 
-/** The ids of the parts to which a rule applies, in the order in which it does. */
+/** The ids of the parts that a rule matches, in order of matching. */
 function fired(rule: Rule, frames: readonly Frame[]): (string | undefined)[] {
   const evaluator = createEvaluator(rule);
   let watched = unwatched(TIDES);
@@ -85,7 +85,7 @@ describe("an event rule", () => {
     ];
     expect([...new Set(fired(event("kind:call tool:bash rm"), frames))]).toEqual([uuidOf("rm")]);
     expect(fired(event("kind:call status:failed"), frames)).toEqual([uuidOf("rm")]);
-    // A result is of the tool of its call.
+    // A result has the tool of its call.
     expect(fired(event('kind:output tool:Bash "no such file"'), frames)).toEqual([uuidOf("result of rm")]);
     expect(fired(event("kind:output -status:failed"), frames)).toEqual([uuidOf("result of ls")]);
     expect(fired(event("/RM: .*file/"), frames)).toEqual([uuidOf("result of rm")]);
@@ -137,7 +137,7 @@ describe("rules of a row", () => {
     expect(firing(cost, spent({ input: 1, output: 1, cost: 2.5 }))).toBe("budget");
     expect(firing(cost, { ...spent({ input: 1, output: 1 }), agent_cost: { usd: 3 } })).toBe("budget");
     expect(firing(cost, spent({ input: 1, output: 1 }))).toBeUndefined();
-    // What was spent before the rule was added does not count.
+    // Usage before the rule was added does not count.
     expect(firing(tokens, spent({ input: 500, output: 0 }), NOW, NOW + 1)).toBeUndefined();
   });
 

@@ -168,7 +168,7 @@ it("keeps deltas of a block that never started as the part that they imply", () 
     delta(4, { type: "text_delta", text: "All of " }),
     delta(4, { type: "text_delta", text: "it." }),
     stop(4),
-    // The block has ended: what still comes under its index is another one.
+    // The block has ended, so later data with its index is another block.
     delta(4, { type: "text_delta", text: "More." }),
     ...ended("end_turn"),
   );
