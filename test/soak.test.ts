@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { judge, medianSlope, type Sample } from "./soak/judge.ts";
 
-/** Rests every quarter of an hour, of which each has three samples that differ a little. */
+/** A rest every quarter of an hour, each with three slightly different samples. */
 function rests(count: number, at: (hours: number) => Partial<Sample>): Sample[][] {
   return Array.from({ length: count }, (_, rest) =>
     [-0.02, 0, 0.02].map((stir) => {

@@ -29,7 +29,7 @@ function write(path: string, text: string) {
 }
 const say = (word: string) => write("src/server/cli/main.ts", `console.log(${JSON.stringify(word)});\n`);
 
-/** A tree like this one, whose daemon says a word and ends. */
+/** A tree like this one, whose daemon prints a word and exits. */
 function plant(word: string) {
   say(word);
   for (const path of ["index.html", "public/empty.txt"]) write(path, "");

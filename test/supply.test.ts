@@ -13,7 +13,7 @@ interface Locked {
   hasInstallScript?: boolean;
 }
 const locked = (lock: string): [string, Locked][] =>
-  // npm's own file; the fields are looked at one by one.
+  // npm's own file; its fields are checked one by one.
   Object.entries((JSON.parse(read(lock)) as { packages: Record<string, Locked> }).packages).filter(
     ([path]) => path !== "",
   );
@@ -68,7 +68,7 @@ describe("docs/dependencies.md", () => {
     size,
     why,
   }));
-  /** Name to licence; a row of the table may hold several packages. */
+  /** Name to licence; a row of the table may have several packages. */
   const rows = table.flatMap(({ names, ...row }) => names.map((name) => ({ name, ...row })));
   const used = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies });
   const rowOf = (name: string) =>

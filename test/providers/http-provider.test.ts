@@ -580,7 +580,7 @@ describe("a provider over HTTP", () => {
       .join("\n\n");
     server = await startServer((response) => {
       response.writeHead(200, EVENT_STREAM);
-      // The connection stays open: the client must leave.
+      // The connection stays open; the client must close it.
       response.write(`${start}\n\ndata: {"type": "content_block\n\n`);
     });
     const { reply } = await ask({ endpoint: { base_url: server.url } });

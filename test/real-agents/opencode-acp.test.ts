@@ -112,7 +112,7 @@ describe.skipIf(missing !== undefined)(
       await agent.close();
       expect(await ask(start(), "[[scenario:more]] And now show both files")).toBe("completed");
       const fresh = host.parts().slice(before);
-      // Its past is not told again, and it knew its session: no line says that it begins or forgot.
+      // Its history is not repeated, and it knew its session: no note says that it starts or has no memory.
       expect(fresh.filter((part) => part.type === "prompt")).toHaveLength(1);
       expect(fresh.some((part) => part.type === "marker" && /began|memory/.test(part.title))).toBe(false);
       expect(fresh.some((part) => part.type === "text")).toBe(true);

@@ -460,7 +460,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     await client.resume();
     await client.until(() => client.synced, "synced");
     sessions.push(session_id, many(1, 2));
-    // Due before the 16 ms of a moment are over: timers run in the order in which they are due, however late.
+    // Due before the batch of 16 ms ends: timers run in the order in which they are due, however late.
     setTimeout(() => sessions.push(session_id, many(2, 3)), 12);
     await client.until(() => client.seq === 3, "both frames");
     expect(client.of("frames").map(({ frames }) => frames.length)).toEqual([1, 1]);

@@ -172,7 +172,7 @@ describe.each([
     expect(await sum()).toEqual([
       ["2026-11-24", undefined, 1, 0, 1_000, undefined, 0],
       ["2026-11-24", "a", 1, 0, 1_000, 1, 0],
-      // Half past eleven in Greenwich is the next day in Berlin, at the price of the day in Greenwich.
+      // 23:30 UTC is the next day in Berlin, at the price of the UTC day.
       ["2026-11-25", "a", 2, 1, 2_000, 10, 0],
       ["2026-11-25", "b", 1, 0, 1_000, undefined, 1_000_000],
     ]);
@@ -187,7 +187,7 @@ describe.each([
       ["2026-11-25", "b", 1, 0, 1_000, undefined, 1_000_000],
     ]);
 
-    // Steps from a position on replace what was there; those before stay.
+    // Steps replace the stored ones from their position on; earlier ones stay.
     const later = [step(5, { at: at("2026-11-26T09:00:00Z"), model: "c" })];
     await index.write([
       source("one", [session("tides", [], { ...written, steps: later, steps_from: 4, part_count: 10 })], "2"),
@@ -242,7 +242,7 @@ describe.each([
     const parts = [
       part(0, "a", { started_at: at(0) }),
       part(1, "b", { started_at: at(1), kind: "request" }),
-      // Somebody was asked.
+      // A request was open.
       part(2, "c", { started_at: at(30) }),
       part(3, "no time"),
       part(4, "d", { started_at: at(45), byte: 99 }),

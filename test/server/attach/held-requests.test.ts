@@ -20,7 +20,7 @@ const SESSION = "7d1f2c44-0b0e-4f0a-9c39-1d2d6f5f3a72";
 let folder: string;
 let processes: Map<string, TerminalProcess>;
 let is_watched: boolean;
-/** How often the registers were read. */
+/** How often the process registries were read. */
 let looks: number;
 let time: number;
 let held: HeldRequests;

@@ -188,7 +188,7 @@ describe("a fork", () => {
 });
 
 describe("the files in a fork's history", () => {
-  /** Each image of the session by its path in the history: as the page gets it, and as the agent reads it. */
+  /** Each image of the session by its path in the history, as the page and the agent receive it. */
   const pictures = async (id: string) => {
     const parts = [...((await hosted.open(id))?.transcript.parts ?? [])];
     return await Promise.all(
