@@ -9,9 +9,9 @@ import { fold, ofFile, partsOf, readFile, readPieces } from "./codex-support.ts"
 // The end of every turn and every call of the recorded sessions, determined manually from the records.
 
 /**
- * Thread, what was played, its turns (with their errors, where there are any), its calls in order.
+ * Thread, scenario, its turns (with their errors, if any), its calls in order.
  *
- * In cx-code the first script "completed", and one of its two commands ended with 2; the last command of its fourth was ended
+ * In cx-code the first script "completed", and one of its two commands exited with 2; the last command of its fourth was ended
  * with the session (exit code -1), which is not a failure. The first turn of cx-slowtext was killed during its text, so it has no
  * recorded end.
  */

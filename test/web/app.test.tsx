@@ -36,7 +36,7 @@ const answer = (session_id: string, text: string, message: number): Frame[] => [
 
 let daemon: TestDaemon;
 let client: Client;
-/** What the rows of the sessions say. */
+/** Additional facts of the sessions' rows. */
 let facts: Record<string, Partial<SessionSummary>>;
 
 beforeEach(async () => {
@@ -90,7 +90,7 @@ test("rows do not move while the pointer is pressed", async () => {
   fireEvent.pointerDown(screen.getByRole("link", { name: /Write the changelog/ }));
   daemon.sessions.add(STOPPED, [prompt(STOPPED, "Draw it.", 400)]);
   await waitFor(() => expect(client.rows.getState().byId.has(STOPPED)).toBe(true));
-  // Longer than the list waits before it shows what is new.
+  // Longer than the list's delay before it shows changes.
   const told_at = performance.now();
   await waitFor(() => expect(performance.now() - told_at).toBeGreaterThan(400));
   expect(titles()).toEqual(before);
@@ -256,7 +256,7 @@ test("the address names the list's filter, for a reload and for others, in one e
   expect(screen.getByRole("searchbox", { name: "Filter sessions" })).toHaveProperty("value", "write the");
   expect(screen.getByRole("button", { name: /Failed/ }).getAttribute("aria-pressed")).toBe("true");
 
-  // Left before the address is written, it is as it was left there and on every way back.
+  // If the user leaves before the address is written, the filter is kept, also after going back.
   await userEvent.type(screen.getByRole("searchbox", { name: "Filter sessions" }), " ch");
   await userEvent.click(await screen.findByRole("link", { name: /Write the changelog/ }));
   await userEvent.click(await screen.findByRole("link", { name: "Sessions" }));
@@ -321,7 +321,7 @@ test("the focus stays on its session when rows above change or it moves", async 
   fireEvent.scroll(list);
   await userEvent.keyboard("j");
   expect(document.activeElement).toBe(titled(21));
-  // All of the second project comes above the first.
+  // The whole second project moves above the first.
   says(80, at + 200);
   await waitFor(() => expect(list.scrollTop).toBe(40 + 60 * 32));
   expect(document.activeElement).toBe(titled(21));
@@ -329,7 +329,7 @@ test("the focus stays on its session when rows above change or it moves", async 
   says(21, at + 300);
   await waitFor(() => expect(list.scrollTop).toBe(20 * 32));
   expect(document.activeElement).toBe(titled(21));
-  // The next step is taken from what is in view.
+  // The next step is relative to the view.
   await userEvent.keyboard("j");
   expect(document.activeElement).toBe(titled(19));
 });
@@ -359,7 +359,7 @@ test("an agent named like an Object.prototype member is shown by that name", asy
   screen.getByText(/constructor/);
 });
 
-/** React tells the console what a boundary caught: here that is heard, and asked for. */
+/** React logs errors that a boundary caught; here they are recorded and expected. */
 function hearErrors(): () => string {
   const heard: string[] = [];
   const spy = vi.mocked(console.error).mockImplementation((...words) => {
@@ -373,7 +373,7 @@ function hearErrors(): () => string {
 
 test("a session that cannot be listed shows an error without affecting others", async () => {
   const told = hearErrors();
-  // No date is that late.
+  // An impossible date.
   facts[STOPPED] = { last_activity_at: 9e15 };
   daemon.sessions.add(STOPPED, [prompt(STOPPED, "Draw it.", 400)]);
   render(<App client={client} />);
@@ -430,7 +430,7 @@ test("every screen reports a newer build after a reconnect", async () => {
 
 test("a screen that fails shows the reason and a way back, and is retried", async () => {
   const told = hearErrors();
-  // The daemon's row, as its schema would not let it through.
+  // A row that the daemon's schema would reject.
   facts[STOPPED] = { title: "Draw the map", git_branch: {} as string, last_activity_at: at };
   daemon.sessions.add(STOPPED, [prompt(STOPPED, "Draw it.", 400)]);
   render(<App client={client} />);
@@ -493,7 +493,7 @@ test("a session that is opened from the list has the focus", async () => {
 
 test.each([
   { layout: "Cyrillic", j: "о", g: "п", G: "П" },
-  // There some keys write marks, or two letters.
+  // On this layout some keys write marks or two letters.
   { layout: "Arabic", j: "ت", g: "ل", G: "لأ" },
 ])("letter keys work by position on a keyboard with $layout letters", async ({ j, g, G }) => {
   render(<App client={client} />);
@@ -507,7 +507,7 @@ test.each([
   expect(stands()).toContain("Write the changelog");
   press("KeyG", g);
   expect(stands()).toContain("Repair the uploader");
-  // Elsewhere letters of one's own stand on keys that have no letter here.
+  // On other layouts, letters are on keys that have no letter here.
   expect(press("Semicolon", "ö")).toBe(true);
   press("KeyF", "а", { ctrlKey: true });
   expect(document.activeElement).toBe(screen.getByRole("searchbox"));
@@ -576,13 +576,13 @@ test("a run opens beside its session and closes again", async () => {
   expect(location.search).toBe(`?beside=${RUN}`);
   expect(await screen.findByText("It is in retry.ts.")).toBeTruthy();
   expect(screen.getByText("It is repaired.")).toBeTruthy();
-  // All that is the run's stands in one section, whose header is no banner of the page.
+  // Everything of the run is in one section, whose header is not a banner landmark.
   const beside = screen.getByRole("region", { name: "Sub-agent in split view" });
   expect(within(beside).getByRole("heading", { level: 2, name: "Find the retry loop Explore" })).toBeTruthy();
   expect(within(beside).getByRole("link", { name: "Open full" })).toBeTruthy();
   expect(screen.getByRole("heading", { level: 1, name: "Repair the uploader" })).toBeTruthy();
   expect(screen.getByRole("main").contains(beside)).toBe(false);
-  // Up to the call that started it, beside which it stays.
+  // Goes to the call that started it; the run stays open beside it.
   const path = within(beside).getByRole("navigation", { name: "Path of the run" });
   expect(within(path).getByRole("link", { name: "Repair the uploader" }).getAttribute("href")).toBe(
     `/session/${PARENT}?beside=${RUN}#call-call%201`,

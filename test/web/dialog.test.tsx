@@ -28,7 +28,7 @@ it("a dialog stays open until the user closes it, even in strict mode, which clo
   );
   await userEvent.click(screen.getByRole("button", { name: "Ask" }));
   const dialog = await screen.findByRole("dialog", { name: "A question" });
-  // The browser tells of a closing later.
+  // The browser emits the close event later.
   await new Promise((resolve) => setTimeout(resolve));
   expect(dialog.isConnected).toBe(true);
   expect(screen.getByRole("dialog", { name: "A question" })).toBe(dialog);

@@ -108,7 +108,7 @@ test("rows are hidden by kind, state and tool, in order, and the counts add up",
   await userEvent.selectOptions(within(bar).getByRole("combobox", { name: "Tool" }), "Read");
   await waitFor(() => expect(rows()).toEqual([all[3]]));
 
-  // What comes is filtered as it comes, and counted.
+  // New parts are filtered and counted as they arrive.
   daemon.sessions.push(SESSION, [...say("I try again."), ...call("Read", "/log2")]);
   await within(bar).findByText("2 shown · 5 hidden · 7 rows");
   await waitFor(() => expect(rows()).toHaveLength(2));

@@ -54,12 +54,12 @@ const show = (id: string): void => {
   render(<App client={client} />);
 };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** What the page sent to routes that change something. */
+/** The page's requests to routes that change something. */
 const posted = () => daemon.asked.filter(({ route }) => route.startsWith("POST"));
 const sentPrompts = () => posted().map(({ body }) => (body as SendPromptBody).prompt);
 const accept = (status = 200, body: unknown = {}) =>
   daemon.answer(({ route }) => (route.startsWith("POST") ? [status, body] : undefined));
-/** A connection that died without a word. */
+/** A connection that died silently. */
 const NEVER = new Promise<never>(() => {});
 const promptField = () => screen.findByRole("textbox", { name: "Prompt" });
 
@@ -441,7 +441,7 @@ describe("the composer", () => {
     await waitFor(() => expect(heard()).toContain("1 prompt queued"));
     sessions.say(SESSION, { status: "interrupted", control: control({ queued }) });
     await waitFor(() => expect(heard()).toContain("1 prompt held"));
-    // It was there before anything was said in it.
+    // It existed before anything was announced in it.
     expect(heard()).toHaveLength(regions);
   });
 
@@ -787,10 +787,10 @@ describe("the composer", () => {
     show(SESSION);
     const field = await promptField();
     const picture = new File([Uint8Array.of(137, 80, 78, 71)], "image.png", { type: "image/png" });
-    // What nobody prevents, the browser does: it pastes the words.
+    // The default action is not prevented, so the browser pastes the text.
     const words = { "text/plain": "Words", "text/html": "<b>Words</b>" };
     expect(fireEvent.paste(field, { clipboardData: pasted([picture], words) })).toBe(true);
-    // The name of a file that was copied, the markup of a picture: none is meant as words.
+    // The name of a copied file, the markup of an image: neither is meant as text.
     const named = [
       { "text/plain": "sketch.png" },
       { "text/html": "<img src='sketch.png'>" },
@@ -893,7 +893,7 @@ describe("a request that waits for a person", () => {
     await userEvent.keyboard("w");
     await screen.findByRole("region", { name: /^Approval: / });
     await waitFor(() => expect(document.activeElement?.id).toBe(`part-${request.request_id}`));
-    // Again from elsewhere in its own session, with another one beside that stays.
+    // Again from another place in its own session, while another session stays open beside it.
     history.replaceState(null, "", `${location.pathname}?beside=${SESSION}${location.hash}`);
     act(() => {
       dispatchEvent(new PopStateEvent("popstate"));
@@ -922,7 +922,7 @@ describe("a request that waits for a person", () => {
       return asked === 1 ? NEVER : [200, { outcome: "answered", answer: { option_ids: ["once"] } }];
     });
     show(GRANDCHILD);
-    // By its key: a click on what came just now counts as meant for what was there before.
+    // By its key, because a click on new content counts as meant for the content before it.
     fireEvent.click(await screen.findByRole("button", { name: /Allow once/ }));
     await waitFor(() => expect(asked).toBe(1));
     daemon.cutSockets();
@@ -955,7 +955,7 @@ describe("a request that waits for a person", () => {
 
 describe("a screen reader", () => {
   const request = approval(500, "rm -rf build");
-  /** What is said in a region that was in the document before it was said. */
+  /** The announcements in a live region that existed before them. */
   const said = (region: Element): string[] => {
     const heard: string[] = [];
     new MutationObserver(() => {
@@ -972,7 +972,7 @@ describe("a screen reader", () => {
     show(SESSION);
     const says = await region();
     const heard = said(says);
-    // What speaks there comes after the page.
+    // The announcing component renders after the page.
     await waitFor(() => expect(says.firstElementChild).not.toBeNull());
     const waits = { control: control({ state: "waiting" }), requests: [openRequest(request)] };
     sessions.say(RUN, waits);
@@ -1045,7 +1045,7 @@ describe("a session that this daemon runs", () => {
 
   describe("continues from an earlier prompt", () => {
     const PICTURE = "data:image/png;base64,iVBORw0KGgo=";
-    /** Longer than the page gets it. */
+    /** Longer than the part that the page receives. */
     const long = `Repair it. ${"All of it. ".repeat(7_000)}And only that.`;
     const withParts = (...parts: Part[]): void =>
       sessions.rewrite(SESSION, [
@@ -1059,7 +1059,7 @@ describe("a session that this daemon runs", () => {
         },
         ...answer(SESSION, "It is repaired.", 110),
       ]);
-    /** Opens the dialog; its buttons, once the prompt is there. */
+    /** Opens the dialog. Returns its buttons once the prompt is loaded. */
     const fromHere = async () => {
       show(SESSION);
       await userEvent.click(await screen.findByRole("button", { name: "Branch" }));

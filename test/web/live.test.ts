@@ -98,7 +98,7 @@ test("a transcript that was cut off 41 times while it grew equals the undisturbe
   await eventually(() => expect(session.state.getState().synced).toBe(true));
   await session.load(0, truth.parts.length);
   const { transcript } = session.state.getState();
-  // As on the wire, where an output stands in its result alone.
+  // As sent to clients, where only the result has the output.
   const wire = (of: typeof truth | undefined): unknown =>
     JSON.parse(JSON.stringify([...(of?.parts ?? [])].map((part) => part && truncatePart(part))));
   expect(wire(transcript)).toEqual(wire(truth));

@@ -66,12 +66,12 @@ type Started = [number, unknown] | "lost";
 let sessions: HostedSessions;
 let daemon: TestDaemon;
 let client: Client;
-/** What `GET /api/agents` says. */
+/** The reply of `GET /api/agents`. */
 let reply: AgentsReply;
-/** What `POST /api/sessions` says; by default the session is there. */
+/** The reply of `POST /api/sessions`; by default the session has started. */
 let started: (body: NewSessionBody) => Started | Promise<Started>;
 
-// jsdom has nothing to scroll.
+// jsdom does not implement scrolling.
 Element.prototype.scrollIntoView ??= () => undefined;
 
 beforeEach(async () => {
@@ -133,7 +133,7 @@ test("starting opens the live session, and clears the draft", async () => {
   expect(Object.keys(localStorage).filter((key) => /draft|new-session/.test(key))).toEqual([]);
 });
 
-/** Sends the form and goes back to the list before the session has begun. */
+/** Sends the form and goes back to the list before the session has started. */
 async function leaveWhileStarting(): Promise<() => void> {
   let begin = (): void => {};
   const succeed = started;
@@ -387,7 +387,7 @@ test("two simultaneous pastes with too many images: the rest is named and not se
     fireEvent.paste(await promptField(), {
       clipboardData: pasted(Array.from({ length: count }, picture)),
     });
-  // Both pastes read one picture after the other, by turns.
+  // Both pastes read their images alternately.
   for (let read = 0; read < 11; read++) await pictures.read();
   expect((await screen.findByRole("alert")).textContent).toContain("A prompt can have 10 images");
   expect(screen.getAllByRole("img", { name: /^Image / })).toHaveLength(10);

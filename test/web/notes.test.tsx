@@ -30,7 +30,7 @@ const FRAMES: Frame[] = [
 let daemon: TestDaemon;
 let client: Client;
 let notes: Notes;
-/** What the next change is answered with, instead of being made. */
+/** The reply to the next change, which is then not made. */
 let refusal: [number, unknown] | "lost" | undefined;
 
 beforeEach(async () => {

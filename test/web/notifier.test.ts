@@ -26,7 +26,7 @@ const item = (name: string, kind: AttentionKind, key = `${name} ${kind}`): Atten
   href: "",
 });
 const nothing = () => false;
-/** Keys that are shown when the list is taken at a time. */
+/** The keys that are shown for a list at a time. */
 const shown = (notifier: Notifier, items: AttentionItem[], at: number, isSeen = nothing) =>
   notifier.take(items, "all", at, isSeen).show.map(({ key }) => key);
 

@@ -62,7 +62,7 @@ beforeEach(async () => {
   localStorage.clear();
   sessionStorage.clear();
   history.replaceState(null, "", "/");
-  // The simulated document has no layout to scroll.
+  // jsdom does not implement scrolling.
   Element.prototype.scrollIntoView = () => {};
   daemon = await startTestDaemon(withTitles(createMemorySessions()));
   daemon.sessions.add(TIDES, [

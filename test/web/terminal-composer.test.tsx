@@ -10,7 +10,7 @@ import { sessionsWith } from "./sessions-with.ts";
 const SESSION = uuidOf("in a terminal");
 let daemon: TestDaemon;
 let client: Client;
-/** What the daemon says to what is sent. */
+/** The daemon's refusal of a prompt, if any. */
 let refusal: string | undefined;
 
 beforeEach(async () => {

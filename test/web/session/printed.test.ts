@@ -7,7 +7,7 @@ import { printed } from "../../../src/web/screens/session/print-view.ts";
 const SESSION = "7c1d8a52-2222-4333-8444-555566667777";
 const id = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 
-/** As many turns, each a prompt and as many texts. */
+/** Turns with one prompt and the given number of texts each. */
 function rowsOf(turns: number, texts: number) {
   const common = { session_id: SESSION, at: 0 };
   let transcript = emptyTranscript(SESSION);

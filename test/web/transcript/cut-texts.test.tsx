@@ -11,7 +11,7 @@ const FAMILY = "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}";
 const ENGLAND = "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}";
 const WORD = "\u0645\u06cc\u200c\u0634\u0648\u062f";
 
-/** What says that something hides, as a mark or within an attribute. */
+/** Marks of hidden characters, as elements or in attributes. */
 function marks(root: Element): string[] {
   const said = Array.from(root.querySelectorAll("mark"), (mark) => mark.textContent ?? "");
   for (const element of root.querySelectorAll("*"))
@@ -20,7 +20,7 @@ function marks(root: Element): string[] {
   return said;
 }
 
-/** So long that every place cuts it, at each place within what it repeats. */
+/** Long enough to be cut everywhere, at each position within the repeated text. */
 const texts = (count: number) =>
   [FAMILY, ENGLAND, WORD].flatMap((unit) =>
     Array.from({ length: unit.length }, (_, before) => "x".repeat(before) + unit.repeat(count)),

@@ -19,7 +19,7 @@ describe("JSON on the page", () => {
   });
 
   it("is indented in linear time, however many brackets it has", () => {
-    // Looked at anew from its beginning at each bracket, this takes minutes.
+    // Rescanning from the beginning at each bracket would take minutes.
     const count = 250_000;
     const shown = indentJson(`[${"[],".repeat(count)}[]]`);
     expect(shown).toHaveLength(1 + 6 * count + 5 + 2);

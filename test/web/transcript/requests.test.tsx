@@ -52,7 +52,7 @@ function show(part: TranscriptPartOf<"request">, host: Partial<TranscriptHost> =
   return { sent, ...shown };
 }
 
-/** Clicks a button as somebody does who has read what it is about. */
+/** Clicks a button after the time that a person needs to read the request. */
 async function press(name: string) {
   const button = await screen.findByRole("button", { name });
   await waitFor(() => expect(button.getAttribute("aria-disabled")).toBe("false"));

@@ -17,7 +17,7 @@ function show(of: Call, output?: string, ui_extra?: UiExtra, host: TranscriptHos
   return render(<TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index]} host={host} />);
 }
 
-/** The words of the closed line, white space joined. */
+/** The text of the closed line, with white space normalized. */
 function line(): string {
   return (document.querySelector(".line")?.textContent ?? "").replace(/\s+/g, " ").trim();
 }
@@ -454,7 +454,7 @@ describe("an open card", () => {
     await userEvent.click(screen.getByRole("button", { name: "Open whole output (349 KB)" }));
     expect((await screen.findByRole("alert")).textContent).toBe("Not opened: The file is gone.");
     unmount();
-    // Nobody can open it where there is no daemon.
+    // It cannot be opened without a daemon.
     show(bash, output, ui_extra);
     await openCard();
     expect(screen.queryByRole("button", { name: /Open whole/ })).toBeNull();
@@ -567,11 +567,11 @@ describe("an open card", () => {
       unmount();
       return count;
     };
-    // A comparison also ends after a time, which a busy computer would reach.
+    // A comparison also has a time limit, which a busy machine could reach.
     const now = vi.spyOn(Date, "now").mockReturnValue(0);
     expect(added(1, 600)).toBe("+300");
     expect(added(16, 400)).toBe("+3200");
-    // All lines out, all lines in: the one that is the same, too.
+    // All lines removed and added, including the equal one.
     expect(added(16, 600)).toBe("+4816");
     now.mockRestore();
   });

@@ -37,7 +37,7 @@ function show(given: readonly TranscriptPart[], host: TranscriptHost = hostOf(),
   );
 }
 
-/** What stands in each row, in the order of the page. */
+/** The text of each row, in page order. */
 const rows = () => screen.getAllByRole("article").map((row) => row.textContent ?? "");
 const kinds = () =>
   screen.getAllByRole("article").map((row) => within(row).getByRole("heading", { level: 3 }).textContent);
@@ -243,7 +243,7 @@ describe("a turn", () => {
       "text",
     ]);
     expect(notes[0]?.querySelector("time")?.dateTime).toBe(new Date(revised_at).toISOString());
-    // No time is known.
+    // The time is unknown.
     expect(notes[2]?.textContent).toBe("Changed after the turn's end");
   });
 
@@ -619,7 +619,7 @@ describe("loaded and opened content", () => {
         archived: false,
       }),
     });
-  /** The same turn, of other parts: its file was written anew. */
+  /** The same turn with other parts: its file was rewritten. */
   const turn = (parts: readonly TranscriptPart[], of: TranscriptHost) => (
     <TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index]} host={of} />
   );
@@ -688,7 +688,7 @@ describe("loaded and opened content", () => {
   });
 });
 
-/** What a promise of words becomes on the clipboard. */
+/** A clipboard item that accepts a promise of text. */
 class PromisedWords {
   readonly items: Readonly<Record<string, Promise<Blob>>>;
   constructor(items: Readonly<Record<string, Promise<Blob>>>) {
@@ -725,7 +725,7 @@ describe.each([
     fireEvent.click(screen.getByRole("button", { name }));
     isClick = false;
   };
-  /** A daemon that has these parts whole. */
+  /** A daemon with the complete parts. */
   const holding = (...wholes: TranscriptPart[]) =>
     hostOf({
       loadWhole: async (id) => wholes.find((whole) => whole.id === id) ?? Promise.reject(new Error("gone")),
@@ -853,7 +853,7 @@ The beginning and the end
     fireEvent.click(button);
     for (let given = 0; given < cut.length; given += 1) {
       await waitFor(() => expect(asked.length).toBeGreaterThan(0));
-      // The last that was asked for comes first.
+      // The last requested one arrives first.
       asked.pop()?.();
     }
     expect(await screen.findByRole("button", { name: "Copied" })).toBeTruthy();

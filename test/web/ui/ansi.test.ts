@@ -145,7 +145,7 @@ describe("terminal output", () => {
     const long = "x".repeat(5_000);
     expect(plain(`a${ESC}]0;${long}\u0007`)).toBe(`a0;${long}`);
     expect(plain(`a${ESC}]0;${"x".repeat(4_000)}\u0007b`)).toBe("ab");
-    // A bell ends an operating system command alone.
+    // A bell ends only an operating system command.
     expect(plain(`a${ESC}Pab\u0007cd${ESC}\\b`)).toBe("ab");
     expect(plain(`a${ESC}[31é`)).toBe("aé");
     expect(plain(`a${ESC}[3 1é`)).toBe("aé");
@@ -203,7 +203,7 @@ describe("terminal output", () => {
   });
 
   it("is read in linear time, however often a line is overwritten", () => {
-    // Each of these takes minutes where a return of the carriage or a backspace goes through what its line has so far.
+    // Each of these takes minutes if a carriage return or a backspace scans its line so far.
     const returns = readTerminal("50% done\r".repeat(200_000));
     expect(returns).toHaveLength(200_000);
     expect(returns.filter((piece) => !piece.overwritten)).toEqual([{ text: "50% done", style: "" }]);
@@ -216,7 +216,7 @@ describe("terminal output", () => {
       { text: "b", style: "", link: "https://a.example/" },
     ]);
     expect(readTerminal("\u0090never ended\u009b31mb")).toEqual([{ text: "b", style: "red" }]);
-    // Takes minutes where each of these looks for its end.
+    // Takes minutes if each of these searches for its end.
     expect(plain(`${"\u009d".repeat(8_000_000)}\nb`)).toBe("\nb");
   });
 

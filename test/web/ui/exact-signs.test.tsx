@@ -6,7 +6,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** What stands in the box: each sign as its name in brackets. */
+/** The content of the box, with each sign as its name in brackets. */
 function signs(text: string): string {
   const { container, unmount } = render(<ExactText text={text} label="command" />);
   for (const sign of container.querySelectorAll(".exact-sign")) {
@@ -71,7 +71,7 @@ it.each([
   act(() => last?.near());
   expect(container.querySelectorAll(".exact-far").length).toBe(far - 1);
   expect(isWhole()).toBe(true);
-  // Paper has no sight.
+  // A printed page has no viewport.
   act(() => void dispatchEvent(new Event("beforeprint")));
   expect(container.querySelector(".exact-far")).toBeNull();
   expect(isWhole()).toBe(true);
@@ -84,6 +84,6 @@ it("is in a labelled box, left to right, with each word marked separately", () =
   expect(box.innerHTML).toMatch(
     /^<pre class="exact-text" dir="ltr"><span>a<mark .*<\/mark>b<\/span><span class="exact-sign exact-tab">\t<\/span><span>c<\/span><\/pre>$/,
   );
-  // What looks like ASCII is marked, as nowhere else.
+  // Characters that look like ASCII are marked only here.
   expect(box.querySelectorAll("mark")).toHaveLength(1);
 });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { ExactText } from "../../../src/web/ui/ExactText.tsx";
 
-/** What a person could not see, or would read as another character, had nobody marked it. */
+/** Characters that a person could not see or would mistake for others without marks. */
 const DECEPTIVE = [
   "\u0000\u0007\u0008\u000b\u000c\r\u001b\u007f\u0085\u009b",
   "\u00a0\u00ad\u034f\u061c\u115f\u1680\u180e\u2000\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202f",
@@ -27,7 +27,7 @@ const ORDINARY = [
   "é",
 ];
 
-/** The text that a reader can tell from what is on screen: each mark names the character that it stands for. */
+/** The text that can be read back from the screen: each mark names its character. */
 function readBack(element: Element): string {
   let text = "";
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);

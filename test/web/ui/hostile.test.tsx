@@ -27,7 +27,7 @@ function payloads(name: string): Payload[] {
   return path === undefined ? [] : JSON.parse(readFileSync(path, "utf8"));
 }
 
-/** Everything that could run, load or leave by itself. */
+/** Everything that could run, load or navigate by itself. */
 function dangers(root: Element): string[] {
   const found: string[] = [];
   for (const element of root.querySelectorAll("*")) {
@@ -138,7 +138,7 @@ shared("hostile Markdown (skipped without the shared payloads)", () => {
 });
 
 describe("hidden text", () => {
-  /** Every text and attribute that still holds it as itself. */
+  /** Every text and attribute that contains it unmarked. */
   const unmarked = (root: Element): string[] => {
     const hidden = /[\u200b\u202e]/;
     const found = hidden.test(root.textContent ?? "") ? [root.textContent ?? ""] : [];
@@ -286,7 +286,7 @@ shared("hostile terminal output (skipped without the shared payloads)", () => {
       if (wanted.link === null) expect(link, id).toBeNull();
       if (wanted.recoverable === true) {
         clickAll(container);
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences are no words.
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences are not text.
         const readable = String(input).replaceAll(/\u001b\[[0-9;]*[A-Za-z]/g, " ");
         for (const word of readable.match(/[a-z]{5,}/g) ?? [])
           expect(container.textContent, id).toContain(word);

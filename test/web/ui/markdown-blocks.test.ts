@@ -10,13 +10,13 @@ import { hasTasks, inspect, isLoose } from "../../../src/web/markdown/tree.ts";
 import { canMeasure, heldBy } from "../../held-by.ts";
 import { BLOCKS, GIANTS } from "./markdown-texts.ts";
 
-// What a text is read into, without a page. That it looks as react-markdown renders the whole text is `markdown.test.tsx`'s.
+// Tests the parsed blocks without a page. `markdown.test.tsx` compares their rendering with react-markdown's.
 
 type Document = { nodes: unknown[]; calls: readonly string[]; footnotes: unknown[] };
 
-/** A node as it is rendered: references with what they refer to, and without its place in the text. */
+/** A node as it is rendered: with resolved references, and without its position in the text. */
 function clean(node: Node, definitions: readonly Definition[]): unknown {
-  // Every node that the parser makes is one of these.
+  // Every node of the parser is one of these.
   const { position, ...known } = node as RootContent;
   const children = "children" in known ? cleanAll(known.children, definitions) : [];
   switch (known.type) {
@@ -32,7 +32,7 @@ function clean(node: Node, definitions: readonly Definition[]): unknown {
       const [loose, tasks] = [isLoose(known), hasTasks(known.children)];
       return { type: "list", ordered, start: start ?? 1, loose, tasks, children };
     }
-    // Its list tells whether it is loose.
+    // Its list has the flag for loose items.
     case "listItem":
       return { type: "listItem", checked: known.checked, children };
     default:
@@ -40,12 +40,12 @@ function clean(node: Node, definitions: readonly Definition[]): unknown {
   }
 }
 
-/** Where definitions stand shows nowhere. */
+/** The places of definitions are not visible. */
 function cleanAll(nodes: readonly Node[], definitions: readonly Definition[]): unknown[] {
   return nodes.filter(({ type }) => type !== "definition").map((node) => clean(node, definitions));
 }
 
-/** What was read, put together again. */
+/** The parsed pieces, reassembled. */
 function assembled(document: MarkdownDocument): Document {
   const calls: string[] = [];
   const cleaned = (piece: Piece<Node & RootContent>): unknown[] => {
@@ -80,7 +80,7 @@ function assembled(document: MarkdownDocument): Document {
   };
 }
 
-/** The same, read by the parser at once. */
+/** The same, parsed at once. */
 function whole(text: string): Document {
   const { children } = fromMarkdown(text, GITHUB);
   const facts = inspect(children);
@@ -94,14 +94,14 @@ function whole(text: string): Document {
   };
 }
 
-/** Texts whose blocks end in all ways. */
+/** Texts with all kinds of block ends. */
 const some = fc
   .array(fc.tuple(fc.constantFrom(...BLOCKS), fc.constantFrom("\n\n", "\n\n", "\n\n", "\n", "\n\n\n")), {
     minLength: 1,
     maxLength: 6,
   })
   .map((blocks) => blocks.flat().join(""))
-  // micromark, given the whole, takes a list after indented code for one that would interrupt a paragraph.
+  // In the whole text, micromark treats a list after indented code like one that would interrupt a paragraph.
   .filter((text) => !/^(?: {4}|\t).*\n\s*\n(?:(?! *1[.)])\d+[.)]|(?:[-*+]|\d+[.)])[ \t]*$)/m.test(text));
 const many = fc
   .array(
@@ -119,7 +119,7 @@ const many = fc
   )
   .chain((blocks) => fc.constantFrom("\n\n", "\n").map((separator) => blocks.join(separator)));
 
-/** Reads a text as it comes in pieces. */
+/** Parses a text that arrives in pieces. */
 function readInPieces(text: string, cuts: readonly number[]): MarkdownDocument {
   const stream = createMarkdownStream();
   const ends = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b);
@@ -182,7 +182,7 @@ describe("a text that grows", () => {
           part = {};
           recordGrowth(last, part, text.slice(before, end), end);
           before = end;
-          // Some states are never looked at, and some texts end and go on.
+          // Some states are skipped, and some texts end and continue.
           if (index % 3 === 2) continue;
           const complete = index % 5 === 4;
           expect(told.read(soFar, complete, false, growthOf(part))).toEqual(compared.read(soFar, complete));
@@ -209,7 +209,7 @@ describe("a text that grows", () => {
     const text = lines(1_000, (n) => `Paragraph ${n} with some words in it.\n`);
     const atOnce = held((stream) => stream.read(text, false));
     const growing = held((stream) => {
-      // Put together, as a text that comes is: what is cut out of such a string holds all of it.
+      // Concatenated like a streamed text: a slice of such a string retains all of it.
       for (let end = 50, grown = ""; end < text.length; end += 50) {
         grown += text.slice(end - 50, end);
         stream.read(grown, false);
@@ -240,7 +240,7 @@ const blocksOf = (document: MarkdownDocument): MarkdownBlock[] => document.pages
 const itemsOf = (pages: readonly Piece<Node>[]): string =>
   pages.map(({ nodes }) => nodes.map(textOf).join(" ")).join(" | ");
 
-/** A block in words; long plain text by its length. */
+/** A block as text; long plain text as its length. */
 function inWords(block: MarkdownBlock): string {
   switch (block.kind) {
     case "nodes":
@@ -260,7 +260,7 @@ function inWords(block: MarkdownBlock): string {
 const words = (document: MarkdownDocument): string[] => blocksOf(document).map(inWords);
 const readOnce = (text: string, complete = false): string[] =>
   words(createMarkdownStream().read(text, complete));
-/** Reads a text as it comes character by character. */
+/** Parses a text that arrives character by character. */
 function readSlowly(text: string, first?: number): ReturnType<typeof createMarkdownStream> {
   const stream = createMarkdownStream(first);
   for (let end = 1; end <= text.length; end++) stream.read(text.slice(0, end), false);
@@ -492,7 +492,7 @@ describe("unchanged content keeps its identity between two reads", () => {
       for (const [index, page] of block.pages.entries())
         seen.set(index, (seen.get(index) ?? new Set()).add(page));
     }
-    // A page changes with each character that comes, of its own and, at its end, of the next item's line.
+    // A page changes with each character of its own and, at its end, of the next item's line.
     const characters = 8 * (item(10).length + 1);
     expect([...seen.keys()]).toEqual([0, 1, 2, 3, 4]);
     for (const pages of seen.values()) expect(pages.size).toBeLessThanOrEqual(characters + 8);
@@ -640,7 +640,7 @@ describe("a long block that grows", () => {
   const line = `${"w ".repeat(49)}w\n`;
   /** 8,200 characters. */
   const long = line.repeat(82);
-  /** What it is read into after it came in two pieces. */
+  /** The blocks of a text that arrived in two pieces. */
   const after = (first: string, more: string) => {
     const stream = createMarkdownStream();
     stream.read(first.slice(0, 4_000), false);
@@ -776,7 +776,7 @@ describe("a text that is partly plain", () => {
 
 describe("a text of many elements", () => {
   const headings = (count: number) => "# a\n".repeat(count);
-  /** How many blocks, how many of them plain, whether there is more, and whether it is still to be read. */
+  /** The number of blocks, how many are plain, whether there is more, and whether that is still unread. */
   const counts = (document: MarkdownDocument) => {
     const blocks = blocksOf(document);
     return [
@@ -795,7 +795,7 @@ describe("a text of many elements", () => {
     const stream = createMarkdownStream(10);
     for (let count = 1; count <= 11; count++)
       expect(counts(stream.read(headings(count), false))).toEqual([count, 0, false, false]);
-    // The last one is not finished before the next one comes.
+    // The last one is not finished before the next one begins.
     expect(counts(stream.read(headings(12), false))).toEqual([12, 0, true, false]);
     expect(counts(stream.read(headings(20), false))).toEqual([11, 0, true, false]);
     expect(counts(stream.read(headings(20), true))).toEqual([11, 0, true, false]);
@@ -867,7 +867,7 @@ describe("a text of many elements", () => {
     const document = stream.read(text, false);
     const [table, ...plain] = blocksOf(document);
     const rows = table?.kind === "table" ? table.pages.flatMap(({ nodes }) => nodes).length : 0;
-    // A row and 500 cells, 24 times, and the rest of what was read with them.
+    // 24 rows with 500 cells each, and the rest of the text that was read with them.
     expect(rows).toBeGreaterThanOrEqual(24);
     expect(rows).toBeLessThan(33);
     expect(plain.map((block) => (block.kind === "plain" ? block.raw : "")).join("")).toBe(
@@ -932,7 +932,7 @@ describe("a text of many elements", () => {
       }
       return told;
     };
-    // To the end of a step: 1,024 characters, or an eighth of what is open.
+    // To the end of a step: 1,024 characters, or an eighth of the open text.
     expect(lengths(`\`\`\`\n${"a".repeat(99_996)}`)).toEqual([33_659, 68_233, 99_996]);
     expect(lengths(`\`\`\`\n${"a\n".repeat(50_000)}`)).toEqual([33_659, 67_323, 99_999]);
   });

@@ -32,7 +32,7 @@ describe("the line that opens a fence", () => {
     { line: "\t```", marks: undefined },
   ])("begins with its marks: $line", ({ line, marks }) => {
     expect(FENCE.exec(line)?.[1]).toBe(marks);
-    // As the parser takes it.
+    // As the parser reads it.
     const [block] = fromMarkdown(`${line}\na`).children;
     expect(block?.type === "code" && block.value === "a").toBe(marks !== undefined);
   });
@@ -244,7 +244,7 @@ describe("a range that is not parsed", () => {
       expect(reasonOf(`${opening}${address}`), opening).toBe("an address of more than 2,000 characters");
     for (const opening of ["If a ", "[a] ", "[a]:\nx ", "- "])
       expect(reasonOf(`${opening}${address} d`), opening).toBeUndefined();
-    // An address may hold blanks of other kinds.
+    // An address may contain other kinds of blanks.
     expect(reasonOf(`${"a".repeat(1_500)}\u205f${"a".repeat(600)}`)).toBe(WORD);
     expect(reasonOf(`b ${"a".repeat(1_999)}`)).toBeUndefined();
     expect(reasonOf(`b ${"a".repeat(1_999)} ${"a".repeat(1_999)}`)).toBeUndefined();

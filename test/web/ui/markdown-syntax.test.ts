@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { GITHUB, syntaxOf } from "../../../src/web/markdown/syntax.ts";
 import { times } from "../../long.ts";
 
-/** Links of all kinds, and what makes of them something else. */
+/** Links of all kinds, and text around them that changes their meaning. */
 const PIECES = [
   ..."[]()!^`|<>*_~:/.=\n\t ".split(""),
   ...["words ", "www", "http:", "//", "https://e.co", "mailto:", "**", "``", "```\n", "<a ", "    ", "  \n"],

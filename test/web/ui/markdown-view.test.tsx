@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Markdown, markdownComponents } from "../../../src/web/markdown/Markdown.tsx";
 import { remarkCjk } from "./remark-cjk.ts";
 
-// What each element of Markdown becomes on the page. That it is cut into blocks without a trace is `markdown.test.tsx`'s.
+// The rendering of each Markdown element. `markdown.test.tsx` tests that splitting into blocks is not visible.
 
-/** The HTML of a text, without the wrapper around all of it. */
+/** The HTML of a text, without its wrapper. */
 function html(text: string, props: Partial<Parameters<typeof Markdown>[0]> = {}): string {
   const { container, unmount } = render(<Markdown text={text} {...props} />);
   const { innerHTML } = container;
@@ -16,7 +16,7 @@ function html(text: string, props: Partial<Parameters<typeof Markdown>[0]> = {})
     .replace(/^<div class="markdown">(.*)<\/div>$/s, "$1")
     .replaceAll('<div class="markdown-page">', "<page>");
 }
-/** The same by react-markdown, whole. */
+/** The same by react-markdown, for the whole text. */
 function whole(text: string): string {
   const { container, unmount } = render(
     <ReactMarkdown
@@ -133,7 +133,7 @@ describe("an element of Markdown", () => {
 describe("a long list", () => {
   const items = (count: number, mark: (index: number) => string, between = "\n") =>
     Array.from({ length: count }, (_, index) => `${mark(index)} i${index}`).join(between);
-  /** The list's own tag with its attributes, how many items stand in it, and the first of them. */
+  /** The list's tag with its attributes, the number of its items, and the first item. */
   const list = (text: string) => {
     const { container, unmount } = render(<Markdown text={text} />);
     const lists = container.querySelectorAll("ul, ol");
@@ -266,7 +266,7 @@ describe("a long text", () => {
   });
 
   it("is complete up to 65,536 characters; longer ones are cut at a line end, or within a long line", () => {
-    /** How much of a text is on the page at first. */
+    /** The initially rendered part of a text. */
     const shown = (text: string) => {
       const { container, unmount } = render(<Markdown text={text} />);
       const isCut = showAll() !== null;
@@ -285,7 +285,7 @@ describe("a long text", () => {
     expect(shown(`${"z".repeat(32_769)}\n${"y".repeat(40_000)}`)[0]).toBe(32_769);
     expect(shown(`${"x".repeat(38)}\n\n`.repeat(2_000))).toEqual([38 * 1_000, true]);
     expect(shown(`\n${"x\n".repeat(2_100)}`)).toEqual([1_999, true]);
-    // Its 2,000th line is behind what is shown.
+    // Its 2,000th line is after the shown part.
     expect(shown(`${`${"x".repeat(98)}\n\n`.repeat(900)}${"y\n".repeat(400)}`)).toEqual([98 * 655, true]);
     expect(shown(`a${"\n".repeat(100)}${"z".repeat(40_000)}\n${"y".repeat(40_000)}`)[0]).toBe(40_000);
   });

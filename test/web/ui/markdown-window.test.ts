@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createMarkdownWindow } from "../../../src/web/markdown/window.ts";
 
-/** What the window holds after each of some texts. */
+/** The window's content after each of some texts. */
 function shown(...texts: string[]): string[] {
   const window = createMarkdownWindow();
   return texts.map((text) => {
@@ -40,7 +40,7 @@ test("line ends are normalized, wherever the text was split", () => {
   expect(shown("a\r", "a\r", "a\r\n")).toEqual(["a\n", "a\n", "a\n"]);
   expect(shown("\na")).toEqual(["\na"]);
   expect(shown("\ra", "\ra\n")).toEqual(["\na", "\na\n"]);
-  // The same of a text that is another one.
+  // The same for another text.
   expect(shown("x", "\ra", "\ra\n")).toEqual(["x", "\na", "\na\n"]);
   expect(shown("x", "a\r", "a\r\n")).toEqual(["x", "a\n", "a\n"]);
 });
@@ -49,7 +49,7 @@ test("growth information is trusted without comparing the rest", () => {
   const text_id = {};
   const window = createMarkdownWindow();
   window.take("abc", { text_id, length: 3, end: "abc" });
-  // Were the text itself looked at, it would show.
+  // A comparison of the text itself would detect the difference.
   expect(window.take("abcDE", { text_id, length: 5, end: "..de" })).toBe(true);
   expect(window.text).toBe("abcde");
   expect(window.take("abcDEF", { text_id, length: 6, end: "f" })).toBe(true);

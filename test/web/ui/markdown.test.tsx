@@ -10,13 +10,13 @@ import { eventually } from "../../eventually.ts";
 import { BLOCKS, GIANTS, LONG_TABLE } from "./markdown-texts.ts";
 import { remarkCjk } from "./remark-cjk.ts";
 
-/** The elements and the text of a rendered Markdown, without the white space that HTML does not show. */
+/** The elements and the text of rendered Markdown, without insignificant white space. */
 function shape(root: Element): unknown {
   const walk = (node: Node, preserve: boolean): unknown[] => {
     const out: unknown[] = [];
     for (const child of node.childNodes) {
       if (child instanceof Element) {
-        // Blocks and lines come in pages, which are wrappers and nothing else.
+        // Blocks and lines are grouped in pages, which are only wrappers.
         if (/^(?:markdown|code)-page\b/.test(child.className)) {
           for (const inside of walk(child, preserve)) {
             const last = out.at(-1);
@@ -91,8 +91,8 @@ describe("streamed Markdown", () => {
         fc.array(fc.nat({ max: 2_000 }), { maxLength: 30 }),
         (blocks, cuts) => {
           const text = blocks.flat().join("");
-          // micromark, given the whole, takes a list after indented code for one that would interrupt a paragraph, so that it
-          // must begin with 1 and with a word. Ours begins anew at the blank line, as CommonMark says.
+          // In the whole text, micromark treats a list after indented code like one that would interrupt a paragraph, so that it
+          // must begin with 1 and with a word. Ours restarts at the blank line, as in CommonMark.
           fc.pre(!/^(?: {4}|\t).*\n\s*\n(?:(?! *1[.)])\d+[.)]|(?:[-*+]|\d+[.)])[ \t]*$)/m.test(text));
           expect(streamed(text, cuts)).toEqual(whole(text));
         },

@@ -98,7 +98,7 @@ describe("a long line", () => {
 });
 
 describe("a truncated output", () => {
-  /** What the box holds, in its order. */
+  /** The content of the box, in order. */
   const inBox = () =>
     [...screen.getByRole("group", { name: "output" }).children].map((each) => each.textContent);
 

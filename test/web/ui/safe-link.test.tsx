@@ -2,7 +2,7 @@ import { fireEvent, render, screen } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
 import { FragmentLink, RemoteImage, SafeLink } from "../../../src/web/ui/SafeLink.tsx";
 
-/** What is on the page, as HTML. */
+/** The rendered page as HTML. */
 const html = (element: React.ReactNode): string => {
   const { container, unmount } = render(element);
   const { innerHTML } = container;
@@ -154,7 +154,7 @@ describe("an address with letters that only look Latin", () => {
   it("is marked if it is not a link, and if it is an image's", () => {
     expect(link(`javascript:${odd}`, "click")).toContain("U+0430");
     const { container } = render(<RemoteImage src={`data:,${odd}`} alt={odd} />);
-    // A description is prose, which may be of any script.
+    // A description is prose, which may be in any script.
     expect(container.querySelectorAll("mark")).toHaveLength(0);
     fireEvent.click(screen.getByRole("button"));
     expect(container.querySelector(".link-target mark")?.textContent).toContain("U+0430");

@@ -232,7 +232,7 @@ describe("the text of a link", () => {
     ["paypal。com", "evil.example"],
     ["pay\u200bpal.com", "evil.example"],
     ["p\u0430ypal.com", "evil.example"],
-    // What is written as a host is one, whatever else is called so.
+    // Text in the form of a host is treated as one, even if it could be something else.
     ["PAYPAL.COM", "evil.example"],
     ["Paypal.Com", "evil.example"],
     ["asp.net", "evil.example"],
@@ -244,7 +244,7 @@ describe("the text of a link", () => {
     ["com.paypal.com", "evil.example"],
     ["com.paypal.net", "evil.example"],
     ["paypal.app", "evil.example"],
-    // The name of a package that ends as a host does may be one.
+    // A package name that ends like a host may be a host.
     ["com.paypal.app", "evil.example"],
     ["com.paypal.dev", "evil.example"],
     ["org.apache.commons.io", "evil.example"],

@@ -14,7 +14,7 @@ test("an age is rendered once, and again each time it changes", () => {
   const Age = () => {
     const now = useNow(1_000);
     drawn.push(now);
-    // It takes time.
+    // Rendering takes time.
     vi.setSystemTime(Date.now() + 5);
     return <p>{now}</p>;
   };
