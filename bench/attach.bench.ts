@@ -14,8 +14,8 @@ import { commandIn } from "../test/server/attach/hook-shell.ts";
 import { median, type Row, report, round } from "./measure.ts";
 
 /**
- * What attaching costs Claude Code: the time of a turn of 50 tool calls that its settings allow, attached against not, at the same
- * time; and the time of its hook when no page shows the session. `node bench/attach.bench.ts [--rounds 5]`. Claude Code is
+ * The cost of attaching for Claude Code: the time of a turn of 50 tool calls that its settings allow, with and without attaching,
+ * side by side; and the time of its hook when no page shows the session. `node bench/attach.bench.ts [--rounds 5]`. Claude Code is
  * installed from npm, as for the tests with real agents; if that fails, this is skipped.
  */
 const { values: flags } = parseArgs({ options: { rounds: { type: "string", default: "5" } } });
@@ -46,12 +46,12 @@ async function measure(program: string): Promise<void> {
 
     const turn = (home: string) =>
       turnOf({ program, home, origin: model.origin, cwd: join(folder, "project") });
-    // The first run of a home writes its settings.
+    // The first run in a home writes its settings.
     await turn(homes.plain);
     await turn(homes.attached);
     const times: Record<keyof typeof homes, number[]> = { attached: [], plain: [] };
     const cpu: typeof times = { attached: [], plain: [] };
-    // Both at the same time: other work on the machine slows both alike.
+    // Both at the same time, so that other load slows both equally.
     for (let n = 0; n < Number(flags.rounds); n++) {
       const [attached, plain] = await Promise.all([turn(homes.attached), turn(homes.plain)]);
       times.attached.push(attached.ms);
@@ -74,7 +74,7 @@ async function measure(program: string): Promise<void> {
         goal: "≤ 1.05",
       },
       {
-        // Hooks in the background take time from both turns above, where there is no core for them.
+        // Background hooks slow both turns above if there is no core for them.
         row: "CPU time of all its processes",
         figures: {
           ratio: round(median(cpu.attached) / median(cpu.plain)),

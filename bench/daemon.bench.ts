@@ -217,7 +217,7 @@ async function connect(daemon: Daemon): Promise<WebSocket> {
   return socket;
 }
 
-// --- What is measured -----------------------------------------------------------------------------------------------
+// --- Measurements ---------------------------------------------------------------------------------------------------
 
 async function many() {
   const home = newHome("many");

@@ -31,13 +31,13 @@ const weigh = (files: Iterable<string>): number => {
 const html = readFileSync(join(root, "dist/web/index.html"), "utf8");
 const named = [...html.matchAll(/\/assets\/([\w-]+\.js)"/g)].flatMap(([, name]) => name ?? []);
 const entry = named.flatMap((name) => [...imports(name)]);
-/** What the page imports for a screen, beside its entry. A screen that is not a script of its own would be in the entry. */
+/** The page's imports for a screen, in addition to its entry. A screen without a separate script would be in the entry. */
 function withScreen(name: string): Set<string> {
   const script = readdirSync(assets).find((file) => new RegExp(`^${name}-.*\\.js$`).test(file));
   if (script === undefined) throw new Error(`No script of ${name} in ${assets}.`);
   return new Set([...entry, ...imports(script)]);
 }
-// The page opens on the list, whose script the entry asks for before it renders anything.
+// The page opens with the list, whose script the entry requests before it renders anything.
 const first = withScreen("SessionsScreen");
 const withMarkdown = withScreen("SessionScreen");
 

@@ -6,17 +6,17 @@ import type { Format } from "../src/sources/contract.ts";
 import { formats } from "../src/sources/index.ts";
 import { isRecordLog } from "../src/sources/record-log/log-line.ts";
 
-/** What one source's reader reads: its session files, or the record logs of its databases and documents. */
+/** The input of one source's reader: its session files, or the record logs of its databases and documents. */
 export interface SourceFiles {
   format: Format;
   files: { path: string; bytes: Buffer }[];
 }
 
-/** Files of more bytes than that are left out: they would outweigh all others. */
+/** Larger files are excluded, because they would outweigh all others. */
 const LARGEST = 64 * 1024 * 1024;
 const HEAD = 64 * 1024;
 
-/** The session files below folders, by source, recognised by their content; databases and documents become record logs first. */
+/** The session files below folders, by source, recognized by their content; databases and documents become record logs first. */
 export function sourceFiles(folders: readonly string[]): SourceFiles[] {
   const found = new Map<Format, SourceFiles["files"]>();
   const add = (format: Format, path: string): void => {
@@ -52,7 +52,7 @@ export function sourceFiles(folders: readonly string[]): SourceFiles[] {
     try {
       createLogWriter().update({ agent: format.id, snapshots: format.snapshots, store, folder });
     } catch {
-      // Another agent's store, which this one's name fits.
+      // Another agent's store whose path matches this one.
       continue;
     }
     for (const path of filesBelow(folder)) if (isRecordLog(path)) add(format, path);

@@ -7,17 +7,17 @@ import { type SourceFiles, sourceFiles } from "./reading-sources.ts";
 import { continued } from "./scale.ts";
 
 /**
- * What reading session files costs beside nothing but `JSON.parse` of their lines: into text that is parsed, which is the floor of
- * whatever reads lines out of bytes; into frames, into a row of the list, into a transcript. The bytes are in memory; the
- * stages take turns on each file, so that a machine that slows down slows all.
+ * The cost of reading session files compared with `JSON.parse` of their lines: decoded and parsed, which is the floor for reading
+ * lines from bytes; into frames, into a row of the list, into a transcript. The bytes are in memory. The stages alternate on each
+ * file, so that a slow machine affects all of them.
  *
  * `node bench/reading.bench.ts [FOLDER…]`: a row for each source, from the session files below the folders or from those of the
  * tests. Sources with few bytes are continued (`scale.ts`): small files would measure what a file costs, not its records.
  */
 const PIECE = 256 * 1024;
-/** How often each source is read, behind one time that is not measured. */
+/** Number of measured reads per source, after a warm-up read. */
 const ROUNDS = 3;
-/** Of each source, before it is read; at most so many are measured. */
+/** Minimum bytes per source before it is read, and maximum that is measured. */
 const LEAST_BYTES = 5 * 1024 * 1024;
 const MOST_BYTES = 12 * 1024 * 1024;
 
@@ -46,7 +46,7 @@ function atLeast({ format, files }: SourceFiles): SourceFiles {
   };
 }
 
-/** Into frames alone; the `Reading` of the daemon makes a row of them, and with `folding` a transcript. */
+/** Reads only frames; the daemon's `Reading` makes a row of them, and with `folding` a transcript. */
 async function read(
   format: Format,
   path: string,
@@ -81,7 +81,7 @@ async function measure({
   const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0);
   const records = files.reduce((sum, file) => sum + file.bytes.toString("utf8").split("\n").length, 0);
   for (let round_number = 0; round_number <= ROUNDS; round_number += 1) {
-    // The first round is for the compiler.
+    // The first round is a warm-up.
     if (round_number === 1) Object.assign(times, { parse: 0, floor: 0, frames: 0, row: 0, transcript: 0 });
     for (const file of files) {
       const lines = file.bytes.toString("utf8").split("\n");

@@ -1,10 +1,10 @@
 import { asNumber, asObject, asString, type JsonObject } from "../src/model/narrow.ts";
 
 /**
- * Continues a session as its agent would: its records again and again, in their order, with ids and times of their own, until
- * there are so many bytes. The first line and records that name the session are written once. References between records of one
- * repetition stay; the first record of a repetition follows the last one before it. Texts and sizes of records do not change, so
- * the mix of small and large records is that of the session.
+ * Continues a session as its agent would: repeats its records in order, with new ids and times, up to the given number of bytes.
+ * The first line and records that name the session are written once. References between records of one repetition stay; the first
+ * record of a repetition follows the last one before it. Texts and sizes of records do not change, so the mix of small and large
+ * records is that of the session.
  */
 export function continued(text: string, bytes: number): string {
   const lines = text.trimEnd().split("\n");
@@ -29,7 +29,7 @@ export function continued(text: string, bytes: number): string {
         if (isTime(name) && !Number.isNaN(Date.parse(value)))
           return new Date(Date.parse(value) + round * span).toISOString();
         if (isId(name)) return freshId(value, round);
-        // Records of documents are named and placed by their index.
+        // Records of documents have their index in key and place.
         if (name === "key" || name === "pointer")
           return freshKey(value, (index) => index + round * records.length, round);
       }
@@ -57,10 +57,10 @@ function parsed(line: string): JsonObject | undefined {
   }
 }
 
-/** A record that a session has once. */
+/** A record that occurs once per session. */
 const isHeader = (record: JsonObject): boolean =>
   "record_log" in record ||
-  // Names an item by its index, which a repetition would have elsewhere.
+  // Refers to an item by its index, which would differ in a repetition.
   /rewind/i.test(asString(record.type) ?? "") ||
   record.key === "head" ||
   record.key === "session" ||

@@ -8,8 +8,8 @@ import { generateClaudeText } from "./claude-session.ts";
 import { load, median, type Row, report, round } from "./measure.ts";
 
 /**
- * The search over all sessions: time until the first page of hits, over HTTP, beside `rg` over the same files, and while more
- * sessions are indexed. `node bench/search.bench.ts [--full]`: 100 MB of sessions, or 1 GB.
+ * The search over all sessions: time until the first page of hits over HTTP, compared with `rg` over the same files, and while
+ * more sessions are indexed. `node bench/search.bench.ts [--full]`: 100 MB of sessions, or 1 GB.
  */
 const full = process.argv.includes("--full");
 const FILES = full ? 1_000 : 100;
@@ -18,7 +18,7 @@ const FILE_BYTES = 1_000_000;
 const LATER = 0.1;
 const ROUNDS = 20;
 
-/** Queries, with the fixed text that `rg` looks for. `needle 7` is in one session, the others are in many or in none. */
+/** Queries, with the fixed text for `rg`. `needle 7` is in one session, the others are in many or in none. */
 const QUERIES: readonly { name: string; query: string; text?: string }[] = [
   { name: "identifier in one session", query: "getUserById7", text: "getUserById7" },
   { name: "substring of it", query: "serById7", text: "serById7" },

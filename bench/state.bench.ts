@@ -6,11 +6,11 @@ import { generateClaudeSession } from "../test/generate-session.ts";
 import { load, median, report, round } from "./measure.ts";
 
 /**
- * From the moment at which an agent's register says another state until Chromium has painted it in the list. `node
- * bench/state.bench.ts`, after `npm run build`. The agent is this process: it writes Claude Code's register as 2.1.332 does.
+ * The time from a changed state in an agent's process registry until Chromium has painted it in the list. `node
+ * bench/state.bench.ts`, after `npm run build`. The agent is this process: it writes Claude Code's registry file like 2.1.332.
  */
 const CHANGES = 60;
-/** Of 2,000 sessions one changes. */
+/** One of 2,000 sessions changes. */
 const SESSIONS = 2_000;
 
 const home = await createHome();

@@ -8,14 +8,14 @@ import type {
 } from "../src/model/transcript/transcript.ts";
 import type { TranscriptHost } from "../src/web/transcript/host.ts";
 
-/** Small builders of transcript parts: a test states what it is about, everything else is the same every time. */
+/** Small builders of transcript parts: a test states only relevant fields, all others have defaults. */
 const SESSION = "00000000-0000-4000-8000-000000000001";
 const MESSAGE = "00000000-0000-4000-8000-000000000002";
 export const START = Date.UTC(2026, 0, 2, 14, 3, 22);
 
 type Given<Type extends TranscriptPart["type"]> = Partial<TranscriptPartOf<Type>>;
 
-/** A UUID that is the same for the same words. */
+/** A UUID derived from the words. */
 export function idOf(words: string): string {
   let hash = 0;
   for (const character of words) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) >>> 0;
@@ -47,7 +47,7 @@ export function prompt(words: string, given: Given<"prompt"> = {}): TranscriptPa
   return { ...rest, type: "prompt", parts: [{ type: "text", text: words }], ...given };
 }
 
-/** A call in some state; without a state it is done. */
+/** A call in the given state; completed by default. */
 export function call(
   tool_name: string,
   input: unknown,
@@ -140,7 +140,7 @@ export function legacy(content: string, given: Given<"legacy"> = {}): Transcript
   return { ...common(`legacy ${content}`), type: "legacy", role: "assistant", content, ...given };
 }
 
-/** The parts with each call and result knowing the other's place, as the fold leaves them. */
+/** The parts with each call and result paired, as the fold does. */
 export function paired(parts: readonly TranscriptPart[]): TranscriptPart[] {
   const calls = new Map<string, number>();
   const results = new Map<string, number>();
@@ -179,7 +179,7 @@ export function turnOf(parts: readonly TranscriptPart[], given: Partial<Turn> = 
   };
 }
 
-/** A screen's side of the transcript that remembers what was opened, and knows no daemon. */
+/** A transcript host that remembers opened parts, without a daemon. */
 export function hostOf(
   given: Partial<TranscriptHost> = {},
 ): TranscriptHost & { opened: Map<string, boolean> } {

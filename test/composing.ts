@@ -1,5 +1,5 @@
 /**
- * What an event of the keyboard says while an input method has the keys: first during the spelling of a word, then with the
- * Enter that ends one in Safari, which comes after the spelling.
+ * Keyboard events while an input method is composing: first during composition, then the Enter that ends it in Safari, which
+ * comes after composition.
  */
 export const COMPOSING = [{ isComposing: true }, { keyCode: 229 }] as const;

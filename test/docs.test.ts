@@ -11,7 +11,7 @@ const root = resolve(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const api = read("docs/specs/http-api.md");
 
-/** The rows of the tables that come under a heading, by the names in their first cells. */
+/** The rows of the tables under a heading, by the names in their first cells. */
 function rowsUnder(heading: string): Map<string, string> {
   const section = api.split(`\n${heading}`)[1]?.split(/\n## |\n### /)[0] ?? "";
   const rows = new Map<string, string>();
@@ -25,7 +25,7 @@ function rowsUnder(heading: string): Map<string, string> {
 interface Kind {
   def: { values: string[] };
 }
-/** A member of a union told apart by `type`, as zod holds it. */
+/** A member of a union discriminated by `type`, as in zod. */
 interface Member {
   shape: Record<string, unknown> & { type: unknown };
 }
@@ -59,7 +59,7 @@ describe("docs/specs/http-api.md", () => {
   it.each<[string, string, string, { shape: Record<string, unknown> }]>([
     ["row of the list", "### Row", "\n### ", sessionSummary],
     ["page", "### Page", "A **turn**", sessionPage],
-    ["place where the fold of a page stands", "### Page", "A **turn**", sessionPage.shape.open],
+    ["fold state of a page", "### Page", "A **turn**", sessionPage.shape.open],
     ["turn", "A **turn**", "; its parts", turn],
     ["status", "| `/api/status`", "\n", statusReply],
   ])("names every field of a %s where it is described", (_name, begin, end, { shape }) => {
@@ -87,7 +87,7 @@ describe("docs/specs/http-api.md", () => {
     ].map(([, code = ""]) => code);
     expect(codes.length).toBeGreaterThan(30);
     const described = `${api}\n${read("docs/push-your-agent.md")}`;
-    // Whoever broke off a push does not hear its code.
+    // The sender of an aborted push does not receive its code.
     expect([...new Set(codes)].filter((code) => !described.includes(`\`${code}\``))).toEqual(["cut_off"]);
   });
 
@@ -130,7 +130,7 @@ describe("the documents", () => {
     }
   });
 
-  it("name no flag in the README that --help does not know", () => {
+  it("name only flags that --help lists in the README", () => {
     const help = helpText();
     const readme = read("README.md");
     for (const [, flag = ""] of readme.matchAll(/`?(--[a-z][a-z-]+)/g)) expect(help).toContain(flag);

@@ -1,5 +1,5 @@
-// `npm run test:engines`: a session in use, and the harness of hostile text, all of it, in Debian's Firefox and in WebKitGTK. Installs them where apt
-// can; says at its end which of them were tested, and fails where none is there.
+// `npm run test:engines`: a session in use, and the complete suite of hostile texts, in Debian's Firefox and in WebKitGTK.
+// Installs them if apt can. Prints at its end which of them were tested, and fails if none is available.
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";

@@ -1,8 +1,8 @@
 import { vi } from "vitest";
 
 /**
- * Waits until a check passes. The limit is for a check that never will: it must not fail a good run on a machine that is
- * busy, as `vi.waitFor`'s own limit of a second does.
+ * Waits until a check passes. The limit is long, so that it only ends checks that never pass: `vi.waitFor`'s default of a second
+ * fails good runs on a busy machine.
  */
 export function eventually<Result>(
   check: () => Result | Promise<Result>,

@@ -7,7 +7,7 @@ import { type Finding, fuzz } from "./fuzz/fuzz.ts";
 const folder = mkdtempSync(join(tmpdir(), "verbatim-fuzz-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const here = import.meta.dirname;
-/** What every clone has: `npm run test:fuzz` takes real sessions too, where there are any. */
+/** The inputs that every clone has. `npm run test:fuzz` also uses real sessions if there are any. */
 const corpora = {
   sessions: [resolve(here, "../src/server/samples"), resolve(here, "fixtures")],
   streams: [resolve(here, "providers/fixtures")],

@@ -1,12 +1,12 @@
 import { seeded } from "./seeded.ts";
 import { uuidOf } from "./uuid-of.ts";
 
-/** What `generateClaudeSession` makes: the same options give the same bytes. */
+/** The result of `generateClaudeSession`: the same options give the same bytes. */
 export interface GeneratedSession {
   session_id: string;
-  /** JSON lines in the shape that Claude Code 2.1 writes, one record each, without newlines. */
+  /** JSON lines in the format of Claude Code 2.1, one record each, without newlines. */
   lines: string[];
-  /** Thinking, text and call parts that the lines hold; results and prompts come on top. */
+  /** Number of thinking, text and call parts in the lines, without results and prompts. */
   parts: number;
 }
 

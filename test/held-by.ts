@@ -1,10 +1,10 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** What a mutant runs is recorded, which takes memory of its own. */
+/** The mutation runner records executed code, which takes additional memory. */
 export const canMeasure = process.env.VERBATIM_MUTATION_FILES === undefined;
 
-/** Bytes of the heap that are held by what this makes. */
+/** Heap bytes retained by the created value. */
 export function heldBy(make: () => unknown): number {
   setFlagsFromString("--expose-gc");
   const collect: unknown = runInNewContext("gc");
@@ -14,7 +14,7 @@ export function heldBy(make: () => unknown): number {
   const made = [make()];
   collect();
   const now = process.memoryUsage().heapUsed;
-  // It is alive until now.
+  // Keeps it alive until here.
   made.pop();
   return now - heapUsed;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { findInexact } from "../src/hidden-text/exact-text.ts";
 import { findHidden, type TextKind, visibleText } from "../src/hidden-text/hidden-text.ts";
 
-// Character by character: `web/ui/hidden-text.test.tsx` looks at where they stand on a page.
+// Tests characters one by one; `web/ui/hidden-text.test.tsx` tests them on a page.
 
 type Kind = TextKind | "exact";
 const find = (text: string, kind: Kind) => (kind === "exact" ? findInexact(text) : findHidden(text, kind));
@@ -135,9 +135,9 @@ describe("a hidden character", () => {
       ]);
     }
     expect(labels(`${tags("a")}x\u{e0000}`)).toEqual(["1 hidden: a", "1 hidden: ·"]);
-    // One by one where a person is about to allow it.
+    // One by one in an exact text, which a person is about to approve.
     expect(labels(tags("ab"), "exact")).toEqual(["U+E0061", "U+E0062"]);
-    // The next number is no tag.
+    // The next code point is not a tag.
     expect(labels("\u{e0100}")).toEqual(["U+E0100"]);
   });
 
@@ -153,7 +153,7 @@ describe("a hidden character", () => {
     expect(labels(`x${tags("gbsct")}\u{e007f}`)).toEqual(["6 hidden: gbsct·"]);
     for (const country of ["gbeng", "gbwls"])
       expect(labels(`\u{1f3f4}${tags(country)}\u{e007f}`), country).toEqual([]);
-    // Flags that no font has: what they spell is what they are for.
+    // Flags that no font has: they can only be used to hide what they spell.
     expect(labels(`\u{1f3f4}${tags("ustx")}\u{e007f}`)).toEqual(["5 hidden: ustx·"]);
     expect(labels(`\u{1f3f4}${tags("rmrf1234")}\u{e007f}`)).toEqual(["9 hidden: rmrf1234·"]);
     expect(labels("\u{1f3f4}")).toEqual([]);
@@ -185,7 +185,7 @@ describe("a character that a script needs", () => {
       }
       expect(labels(legal, "exact")).toHaveLength(1);
     }
-    // Where a suffix of a word in other letters begins, and where a word ends at a comma: both in prose only.
+    // Before a suffix in other letters, and at a word end before a comma: both only in prose.
     for (const legal of [
       "\u200cها",
       "API\u200cها",
@@ -276,7 +276,7 @@ describe("a character that a script needs", () => {
     const blank = "\u2800";
     for (const kind of ["prose", "code", "name"] as const) {
       expect(labels(`⠓⠊${blank}⠽⠕⠥`, kind)).toEqual([]);
-      // A picture, which no name holds.
+      // A picture, which names do not contain.
       const picture = labels(`${blank}${blank}⣿⠿${blank.repeat(40)}⡇${blank}\n⣿${blank}`, kind);
       expect(picture).toEqual(kind === "name" ? ["U+2800 × 2", "U+2800 × 40"] : []);
       expect(labels(`a${blank}b`, kind)).toEqual(["U+2800"]);
@@ -384,7 +384,7 @@ describe("a character that a script needs", () => {
       expect(labels(odd, "prose"), odd).toHaveLength(1);
     }
     expect(labels("1\u202f000", "prose")).toEqual([]);
-    // Typography is for spaces: nothing else becomes legal between figures.
+    // Typography only allows spaces; nothing else becomes legitimate between figures.
     for (const other of ["1\u200b0", "1\u20600", "«\u202ea", "a\u200e!", "x\u00a01x"]) {
       expect(labels(other, "prose"), other).toHaveLength(other.startsWith("x") ? 0 : 1);
     }
@@ -419,12 +419,12 @@ describe("confusable letters", () => {
         `${character}⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`,
       ]);
     }
-    // What decomposes into a sign of ASCII looks like it; what decomposes into anything else does not.
+    // Characters that decompose into an ASCII character look like it; others do not.
     expect(labels("ａ／\u212a", "exact")).toHaveLength(3);
     for (const own of ["é", "ﾊ", "Привет", "Ελλάδα", "→", "日本", "ß"]) {
       expect(labels(own, "exact"), own).toEqual([]);
     }
-    // Whatever script hardly anybody writes: Coptic, Lisu, Tifinagh, N'Ko, Osage, Deseret, Canadian syllabics, small capitals.
+    // Rare scripts: Coptic, Lisu, Tifinagh, N'Ko, Osage, Deseret, Canadian syllabics, small capitals.
     for (const character of [
       "ⲟ",
       "ꓮ",
@@ -449,7 +449,7 @@ describe("confusable letters", () => {
     }
     for (const word of ["ⲥⲟⲣ", "ꓮꓟ", "ᑭᗪ"])
       expect(labels(word, "exact"), word).toHaveLength([...word].length);
-    // A Latin letter in the word takes the benefit of the doubt from all of it.
+    // With a Latin letter in the word, all of its letters are suspicious.
     expect(labels("Приvет", "exact")).toHaveLength(5);
   });
 

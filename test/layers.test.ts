@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 const SRC = join(import.meta.dirname, "../src");
 
 interface Layer {
-  /** The longest layer that begins a path is the file's layer. */
+  /** The longest layer that is a prefix of a path is the file's layer. */
   layer: string;
   /** Layers it may import. */
   from: string[];
@@ -160,7 +160,7 @@ const LAYERS: Layer[] = [
     packages: ["react", "react-dom", "zustand"],
   },
 ];
-/** Run before anything is installed or built: in no layer, import nothing but Node and one another. */
+/** Run before anything is installed or built: they are in no layer, and import only Node and each other. */
 const BOOTSTRAP = ["install.mjs", "start.mjs"];
 
 const layerOf = (path: string) =>

@@ -55,7 +55,7 @@ const request = (id: string, more: object) => ({
   ...more,
 });
 
-/** A session of two steps; the first was tried twice. The second request repeats a message and caches its last block. */
+/** A session of two steps; the first needed two attempts. The second request repeats a message and caches its last block. */
 export const loggedSession = [
   user(uuidOf(1), null, "List the files"),
   { type: "api-request-shape", sessionId, shapeHash: digestOf(shape), shape },

@@ -7,7 +7,7 @@ import { fenceOf, findRisk } from "../src/web/markdown/source.ts";
 import { judgeUrl } from "../src/web/ui/safe-url.ts";
 
 const LENGTH = 20_000;
-/** What an expression that takes the square of a length is slow with. */
+/** Inputs that are slow for an expression with quadratic time. */
 const UNITS = [
   " ",
   "\t",
@@ -42,7 +42,7 @@ const READERS: Record<string, (text: string) => unknown> = {
   "an address without a path": (text) => judgeUrl(`https://${text}`),
 };
 
-/** Milliseconds of CPU: a machine that does other work too does not add to it. */
+/** Milliseconds of CPU, which other load on the machine does not affect. */
 function cpuOf(read: (text: string) => unknown, unit: string, length: number): number {
   const text = `x${unit.repeat(length / unit.length)}x`;
   const before = process.cpuUsage();
@@ -51,7 +51,7 @@ function cpuOf(read: (text: string) => unknown, unit: string, length: number): n
 }
 
 it.each(Object.entries(READERS))(
-  "a text of four times the length takes no square of the time: %s",
+  "a text of four times the length takes less than quadratic time: %s",
   (_name, read) => {
     for (const unit of UNITS) {
       const once = cpuOf(read, unit, LENGTH);

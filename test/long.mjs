@@ -1,5 +1,5 @@
-// `npm run test:long`: the suites about faults and live sessions, as often as they are promised; those in the
-// browser on the page that the last build made. Their results belong into docs/quality.md.
+// `npm run test:long`: the suites about faults and live sessions, with the full number of repetitions; browser tests use the last
+// build of the page. The results belong in docs/quality.md.
 import { spawnSync } from "node:child_process";
 import { join, resolve } from "node:path";
 
@@ -31,7 +31,7 @@ const { status } = spawnSync(
     "browser",
     "--project",
     "browser-alone",
-    // One after the other: each of them wants the whole machine.
+    // One after the other, because each of them needs the whole machine.
     "--no-file-parallelism",
     ...(process.argv.length > 2
       ? process.argv.slice(2)

@@ -7,7 +7,7 @@ const names = (list: string): string[] => list.split(",").map((name) => name.rep
 const namesIn = (pattern: RegExp): string[] =>
   [...standIn.matchAll(pattern)].flatMap(([, found = ""]) => names(found));
 
-test("the tests of plain functions use no more of Vitest than the stand-in has that tries mutants with them", () => {
+test("the tests of pure functions use only Vitest features that the in-process mutation runner supports", () => {
   const exported = new Set([
     ...namesIn(/^export const (\w+)/gm),
     ...namesIn(/^export \{(.*)\};/gm),

@@ -15,7 +15,7 @@ const OLD_WORDS = new Set(
 /** Folders whose names are still being changed. */
 const PENDING: string[] = [];
 
-/** The source without comments and without text in quotes; what a template literal interpolates stays. */
+/** The source without comments and quoted text; interpolated expressions of template literals stay. */
 function codeOf(source: string): string {
   return (
     source

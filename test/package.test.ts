@@ -8,7 +8,7 @@ import { expectNoSecrets } from "./secrets.ts";
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, "..");
-/** The Node that runs this test stands first, so that `npx` starts the package with it. */
+/** The Node that runs this test comes first, so that `npx` starts the package with it. */
 const path = [join(process.execPath, ".."), process.env.PATH].join(delimiter);
 
 let scratch: string;
@@ -21,7 +21,7 @@ beforeAll(async () => {
   await mkdir(home);
   environment = {
     ...process.env,
-    // Vitest's `test` would make the package, and what it leaves in dist/, a build for development.
+    // Vitest's `test` would create a development build of the package and in dist/.
     NODE_ENV: undefined,
     PATH: path,
     HOME: home,
@@ -65,7 +65,7 @@ describe("the packed package, in an empty folder", () => {
     expect(stderr).toBe("");
   });
 
-  it("passes on the licences of what is bundled", async () => {
+  it("includes the licences of everything that is bundled", async () => {
     const { stdout } = await run("tar", [
       "xzOf",
       tarball,
@@ -75,7 +75,7 @@ describe("the packed package, in an empty folder", () => {
     for (const name of ["react", "hono", "zod", "shiki", "ws"]) expect(stdout).toContain(`## ${name} `);
   });
 
-  it("has the page as people use it, not as it is developed", async () => {
+  it("contains the production build of the page", async () => {
     const folder = await emptyFolder("page");
     await run("tar", ["xzf", tarball, "package/dist/web/assets"], { cwd: folder });
     const assets = join(folder, "package/dist/web/assets");
@@ -83,7 +83,7 @@ describe("the packed package, in an empty folder", () => {
     const texts = await Promise.all(scripts.map((name) => readFile(join(assets, name), "utf8")));
     expect(texts.some((text) => text.includes("createRoot"))).toBe(true);
     expect(texts.filter((text) => text.includes("Download the React DevTools"))).toEqual([]);
-    // The daemon checks what it sends (zod), and the browser knows the names of characters.
+    // The daemon validates its messages (zod), and the browser knows character names, so the page has neither.
     expect(texts.filter((text) => /ZodError|_zod|CounterClockwiseContourIntegral/.test(text))).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
-// `npm test`: everything that must hold, in a fresh clone too. Plain JavaScript for whatever Node the machine has; the
-// checks themselves run on the pinned one.
+// `npm test`: all checks, also in a fresh clone. Plain JavaScript for any installed Node; the checks themselves run on the pinned
+// one.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -48,7 +48,7 @@ try {
   console.log(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 }
 
-/** The Chromium of this machine; on Debian and its kin it is installed where there is none. */
+/** The Chromium of this machine; on Debian and its derivatives it is installed if there is none. */
 function chromiumOrInstall() {
   const found = findChromium();
   if (found) return found;
@@ -68,8 +68,8 @@ function chromiumOrInstall() {
 }
 
 /**
- * Tools that start `node` or the repository's own commands find the pinned ones. What one process compiled (types are
- * taken out, too) the next ones take as it is: tests start hundreds of them.
+ * Lets tools that start `node` or the repository's commands find the pinned ones. Compiled code (with types stripped) is cached
+ * between processes, because tests start hundreds of them.
  */
 function pinnedEnvironment() {
   const path = [join(root, "node_modules/node/bin"), join(root, "node_modules/.bin"), process.env.PATH];
@@ -80,7 +80,7 @@ function pinnedEnvironment() {
   };
 }
 
-/** Runs a command quietly; its output is shown when it fails, or when it has something to say all the same. */
+/** Runs a command quietly; its output is shown if it fails or warns. */
 function step(name, [command, ...options], env, succeeds = (status) => status === 0) {
   const started = Date.now();
   process.stdout.write(`\n— ${name}\n`);
@@ -99,7 +99,7 @@ function step(name, [command, ...options], env, succeeds = (status) => status ==
   console.log(`  ${((Date.now() - started) / 1000).toFixed(1)} s`);
 }
 
-/** Runs projects of the test suite with their output as it comes, and adds up what passed. */
+/** Runs projects of the test suite with live output, and counts passed tests. */
 function tests(name, projects, env) {
   const report = join(scratch, `${projects.join("-")}.json`);
   process.stdout.write(`\n— ${name}\n`);

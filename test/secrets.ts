@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { ingestToken, readAccess } from "../src/server/auth/access.ts";
 
 /**
- * Throws where what a daemon printed holds one of its secrets, or the launch token a second time. Every harness that starts
- * a daemon ends with it, so that all output of the whole suite is looked at.
+ * Throws if a daemon's output contains one of its secrets, or the launch token a second time. Every harness that starts a daemon
+ * calls it at the end, so that all output of the suite is checked.
  */
 export function expectNoSecrets(output: string, data_dir: string): void {
   const file = join(data_dir, "access.json");

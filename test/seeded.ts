@@ -1,4 +1,4 @@
-/** Numbers in [0, 1) from a seed (mulberry32), the same in Node and in a browser: a run that failed can be made again. */
+/** Numbers in [0, 1) from a seed (mulberry32), the same in Node and in a browser, so that a failed run can be reproduced. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

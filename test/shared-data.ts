@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 
 /**
- * A path in the folder of real sessions that some machines have beside this repository, or `undefined` where it is not
- * there. Tests over it skip themselves: `describe.skipIf(!sharedData())`.
+ * A path in the folder of real sessions that some machines have beside this repository, or `undefined` if it does not exist.
+ * Tests that use it skip themselves: `describe.skipIf(!sharedData())`.
  */
 export function sharedData(...segments: string[]): string | undefined {
   const path = resolve(import.meta.dirname, "../../shared", ...segments);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { judge, medianSlope, type Sample } from "./soak/judge.ts";
 
-/** Rests every quarter of an hour, of which each has three samples that differ a little. */
+/** A rest every quarter of an hour, each with three slightly different samples. */
 function rests(count: number, at: (hours: number) => Partial<Sample>): Sample[][] {
   return Array.from({ length: count }, (_, rest) =>
     [-0.02, 0, 0.02].map((stir) => {
@@ -17,11 +17,11 @@ function rests(count: number, at: (hours: number) => Partial<Sample>): Sample[][
   );
 }
 
-it("a daemon that holds the same at every rest passes", () => {
+it("a daemon with constant memory at rest passes", () => {
   expect(judge(rests(5, () => ({})))).toMatchObject({ passed: true, hours: 1, handles: {} });
 });
 
-it("one that grows does not pass, be it by objects or by memory that the system counts", () => {
+it("one that grows fails, whether in heap or in resident memory", () => {
   expect(judge(rests(5, (hours) => ({ heap_mb: 50 + 3 * hours })))).toMatchObject({
     passed: false,
     heap_mb_per_hour: expect.closeTo(3),
@@ -32,13 +32,13 @@ it("one that grows does not pass, be it by objects or by memory that the system 
   });
 });
 
-it("a short run says from which leak on it notices one", () => {
+it("a short run reports the smallest leak that it can detect", () => {
   const small = (hours: number) => ({ heap_mb: 50 + 3 * hours });
   expect(judge(rests(2, small))).toMatchObject({ passed: true, noticed_from: { heap_mb_per_hour: 5 } });
   expect(judge(rests(9, small))).toMatchObject({ passed: false, noticed_from: { heap_mb_per_hour: 1.5 } });
 });
 
-it("handles that are left behind are told by their kind; what was only on its way out is none", () => {
+it("leaked handles are reported by kind, except those that are closing", () => {
   const left = rests(3, (hours) => ({ handles: { socket: 20, Timeout: 4 + 8 * hours } }));
   expect(judge(left)).toMatchObject({ passed: false, handles: { Timeout: 4 } });
   const [first = [], ...others] = rests(3, () => ({}));
@@ -49,10 +49,10 @@ it("handles that are left behind are told by their kind; what was only on its wa
   expect(judge([first, ...passing])).toMatchObject({ passed: true, handles: {} });
 });
 
-it("one odd rest does not make a slope", () => {
+it("one outlier is not a slope", () => {
   expect(medianSlope([0, 1, 2, 3, 4, 5].map((x) => [x, x === 3 ? 90 : 50]))).toBe(0);
 });
 
-it("without two rests nothing is said", () => {
+it("fewer than two measurements give no result", () => {
   expect(() => judge(rests(1, () => ({})))).toThrow(RangeError);
 });

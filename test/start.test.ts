@@ -29,7 +29,7 @@ function write(path: string, text: string) {
 }
 const say = (word: string) => write("src/server/cli/main.ts", `console.log(${JSON.stringify(word)});\n`);
 
-/** A tree like this one, whose daemon says a word and ends. */
+/** A tree like this one, whose daemon prints a word and exits. */
 function plant(word: string) {
   say(word);
   for (const path of ["index.html", "public/empty.txt"]) write(path, "");
@@ -60,7 +60,7 @@ function start() {
 }
 
 describe.skipIf(process.platform === "win32")("npm start", () => {
-  it("builds what is not built yet or has changed, and nothing else", () => {
+  it("builds only what is missing or has changed", () => {
     plant("one");
     expect(start()).toEqual({ out: "one", built: true });
     expect(start()).toEqual({ out: "one", built: false });
@@ -68,7 +68,7 @@ describe.skipIf(process.platform === "win32")("npm start", () => {
     expect(start()).toEqual({ out: "two", built: true });
   });
 
-  it("does not run what was built by hand from an edit that is undone", () => {
+  it("does not run a manual build of an edit that was undone", () => {
     plant("one");
     expect(start()).toEqual({ out: "one", built: true });
     say("an edit");
@@ -81,7 +81,7 @@ describe.skipIf(process.platform === "win32")("npm start", () => {
     ["npm start", "src/start.mjs", ["token"]],
     ["npm test", "test/run.mjs", []],
   ])(
-    "%s installs where another version is there than package-lock.json names, whichever file is newer",
+    "%s installs if another version than package-lock.json's is installed, whichever file is newer",
     (_, script, args) => {
       plant("one");
       const lock = (version: string) => JSON.stringify({ packages: { "node_modules/tool": { version } } });
@@ -101,7 +101,7 @@ describe.skipIf(process.platform === "win32")("npm start", () => {
     },
   );
 
-  it("works where the operator is, not where npm goes to", () => {
+  it("works in the user's folder, not in npm's", () => {
     plant("one");
     write("src/server/cli/main.ts", "console.log(process.cwd());\n");
     write("package.json", '{"type":"module","packages":{},"scripts":{"start":"node src/start.mjs"}}');

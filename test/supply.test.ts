@@ -13,7 +13,7 @@ interface Locked {
   hasInstallScript?: boolean;
 }
 const locked = (lock: string): [string, Locked][] =>
-  // npm's own file; the fields are looked at one by one.
+  // npm's own file; its fields are checked one by one.
   Object.entries((JSON.parse(read(lock)) as { packages: Record<string, Locked> }).packages).filter(
     ([path]) => path !== "",
   );
@@ -26,7 +26,7 @@ const manifest = JSON.parse(read("package.json")) as {
 describe.each(["package-lock.json", "bench/package-lock.json", "test/mutation/package-lock.json"])(
   "%s",
   (lock) => {
-    it("takes every package from the npm registry, with the hash of its content", () => {
+    it("has every package from the npm registry, with the hash of its content", () => {
       const wrong = locked(lock).filter(
         ([path, { resolved, integrity, version, link }]) =>
           !path.includes("node_modules/") ||
@@ -38,7 +38,7 @@ describe.each(["package-lock.json", "bench/package-lock.json", "test/mutation/pa
       expect(wrong).toEqual([]);
     });
 
-    it("holds no install script but the runtime's", () => {
+    it("has no install script except the runtime's", () => {
       const scripts = locked(lock).filter(([, { hasInstallScript }]) => hasInstallScript === true);
       const allowed = lock === "package-lock.json" ? ["node_modules/node"] : [];
       expect(scripts.map(([path]) => path)).toEqual(allowed);
@@ -47,12 +47,12 @@ describe.each(["package-lock.json", "bench/package-lock.json", "test/mutation/pa
 );
 
 describe("package.json", () => {
-  it("allows the runtime's install script alone, and npm fails where another one comes", () => {
+  it("allows only the runtime's install script, and npm fails for any other one", () => {
     expect(manifest.allowScripts).toEqual({ node: true });
     expect(read(".npmrc")).toMatch(/^strict-allow-scripts=true$/m);
   });
 
-  it("names versions of the registry, never an address or a folder", () => {
+  it("names versions of the registry, never a URL or a folder", () => {
     const all = { ...manifest.dependencies, ...manifest.devDependencies };
     for (const [name, range] of Object.entries(all))
       expect([name, range]).toEqual([name, expect.stringMatching(/^[\^~]?\d/)]);
@@ -68,7 +68,7 @@ describe("docs/dependencies.md", () => {
     size,
     why,
   }));
-  /** Name to licence; a row of the table may hold several packages. */
+  /** Name to licence; a row of the table may have several packages. */
   const rows = table.flatMap(({ names, ...row }) => names.map((name) => ({ name, ...row })));
   const used = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies });
   const rowOf = (name: string) =>
@@ -88,7 +88,7 @@ describe("docs/dependencies.md", () => {
     }
   });
 
-  it("says how much each row's packages weigh, within a fifth", () => {
+  it("has the size of each row's packages, within a fifth", () => {
     const wrong: string[] = [];
     for (const { names, size } of table) {
       const packages = names.flatMap((name) =>

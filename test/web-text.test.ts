@@ -14,7 +14,7 @@ import { zh } from "../src/web/text/zh.ts";
 
 const WEB = join(import.meta.dirname, "../src/web");
 
-/** What is the same in every language: the product's name, commands, keys. */
+/** Text that is the same in every language: the product's name, commands, keys. */
 const ALLOWED = new Set([
   "Verbatim",
   "npm start -- --link",
@@ -22,11 +22,11 @@ const ALLOWED = new Set([
   "Ctrl+Enter",
   "file:/path.json",
 ]);
-/** Attributes, and members of objects, whose value people read. */
+/** Attributes and object members whose values are UI text. */
 const SHOWN = /^(?:aria-label|aria-description|title|placeholder|alt|label|does|summary)$/;
 const hasWords = (text: string): boolean => /\p{L}{2}/u.test(text) && !ALLOWED.has(text.trim());
 
-/** The texts that an expression may give, without those in what it calls. */
+/** The texts that an expression may evaluate to, without those in called functions. */
 function textsIn(node: ESTree.Expression | ESTree.JSXEmptyExpression | null): string[] {
   switch (node?.type) {
     case "Literal":
@@ -46,9 +46,9 @@ function textsIn(node: ESTree.Expression | ESTree.JSXEmptyExpression | null): st
 }
 
 interface Found {
-  /** Texts that people read. */
+  /** UI texts. */
   readonly texts: string[];
-  /** Where the module reads its words while it is evaluated: before they are loaded. */
+  /** Places where the module reads its text during evaluation, before it is loaded. */
   readonly early: string[];
 }
 
@@ -102,7 +102,7 @@ const sources = readdirSync(WEB, { recursive: true, withFileTypes: true })
 const inSources = (of: keyof Found): string[] =>
   sources.flatMap(({ file, source }) => look(file, source)[of].map((found) => `${file}: ${found}`));
 
-it("finds words in elements, in attributes and in the help of keys, and nothing else", () => {
+it("finds text only in elements, in attributes and in the help of keys", () => {
   const source = `
     const EARLY = t.app.name;
     const Page = ({ isOpen }) => (
@@ -118,7 +118,7 @@ it("finds words in elements, in attributes and in the help of keys, and nothing 
   expect(early).toEqual(["t.app.name;"]);
 });
 
-/** The files that a file of the page imports: for its own evaluation, or only when it asks for them. */
+/** The static and dynamic imports of a file of the page. */
 function importsOf(file: string): { statically: string[]; onDemand: string[] } {
   const source = readFileSync(join(WEB, file), "utf8");
   const resolve = (specifier: string): string =>
@@ -131,7 +131,7 @@ function importsOf(file: string): { statically: string[]; onDemand: string[] } {
   };
 }
 
-/** A script and all that the browser evaluates with it. */
+/** A script and all modules that the browser evaluates with it. */
 function scriptOf(file: string, script = new Set<string>()): Set<string> {
   if (script.has(file)) return script;
   script.add(file);
@@ -141,7 +141,7 @@ function scriptOf(file: string, script = new Set<string>()): Set<string> {
 
 const PARTS = { content, inspect, list, page, screens, session, transcript };
 
-it("brings the words that a script shows with it, or with the first script", () => {
+it("loads the text that a script shows with it, or with the first script", () => {
   const first = scriptOf("app/main.tsx");
   const roots = new Set(sources.flatMap(({ file }) => importsOf(file).onDemand));
   expect(roots).toContain("screens/session/SessionScreen.tsx");
@@ -164,17 +164,17 @@ it("brings the words that a script shows with it, or with the first script", () 
   expect(missing).toEqual([]);
 });
 
-it("has every word that the page shows in src/web/text", () => {
+it("has all text of the page in src/web/text", () => {
   expect(inSources("texts")).toEqual([]);
 });
 
-it("reads no word of the page before the language is loaded", () => {
+it("reads no text of the page before the language is loaded", () => {
   expect(inSources("early")).toEqual([]);
 });
 
 /** The same in both languages. */
 const SAME = new Set(["Shell"]);
-/** Every text that is no function, by its place. */
+/** Every text that is not a function, by its path. */
 function leaves(text: object, place = ""): [place: string, text: string][] {
   return Object.entries(text).flatMap(([name, value]: [string, unknown]) => {
     if (typeof value === "string") return [[`${place}${name}`, value]];
@@ -182,7 +182,7 @@ function leaves(text: object, place = ""): [place: string, text: string][] {
   });
 }
 
-it("says everything in Chinese", () => {
+it("has all text in Chinese", () => {
   const inChinese = new Map(leaves(zh));
   const missing = leaves(en).filter(
     ([place, text]) =>

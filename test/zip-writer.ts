@@ -4,14 +4,14 @@ export type ZipMethod = "stored" | "deflate" | "zstd";
 
 interface ZipOptions {
   method?: ZipMethod;
-  /** Sizes and offsets stand where those of archives above 4 GB do. */
+  /** Writes sizes and offsets where archives above 4 GB have them. */
   large?: boolean;
 }
 
 const METHODS: Record<ZipMethod, { code: number; compress(bytes: Buffer): Buffer }> = {
   stored: { code: 0, compress: (bytes) => bytes },
   deflate: { code: 8, compress: (bytes) => deflateRawSync(bytes) },
-  // In several frames, as writers that stream leave them.
+  // In several frames, as streaming writers produce them.
   zstd: {
     code: 93,
     compress: (bytes) =>
@@ -19,7 +19,7 @@ const METHODS: Record<ZipMethod, { code: number; compress(bytes: Buffer): Buffer
   },
 };
 
-/** A ZIP archive of texts. Of several of one name all are in it. */
+/** A ZIP archive of texts. Entries with the same name are all included. */
 export function zipOf(
   entries: readonly (readonly [name: string, text: string])[],
   { method = "deflate", large = false }: ZipOptions = {},

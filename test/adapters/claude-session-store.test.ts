@@ -12,7 +12,7 @@ import { type SpawnedDaemon, spawnDaemon } from "../server/spawned-daemon.ts";
 const ROOT = resolve(import.meta.dirname, "../..");
 const FIXTURES = join(ROOT, "test/fixtures/claude-code");
 const SESSION = "5f0c1a52-7d7e-4b8e-9a51-0d1c2b3a4f5e";
-/** Beside the repository's own packages: its optional packages are several hundred megabytes. */
+/** Not among the repository's packages, because its optional packages are several hundred megabytes. */
 const SDK_VERSION = "0.3.332";
 const SDK_FOLDER = join(ROOT, ".cache/claude-agent-sdk");
 
@@ -51,13 +51,13 @@ describe("the contract of SessionStore", () => {
     ...(subpath !== undefined && { subpath }),
   });
 
-  it("gives null for a key that was never written", async () => {
+  it("returns null for a key that was never written", async () => {
     expect(await store.load(key("never"))).toBeNull();
     expect(await store.listSessions("no-such-project")).toEqual([]);
     expect(await store.listSubkeys(key("never"))).toEqual([]);
   });
 
-  it("gives back what was appended, deep-equal and in the order of the calls", async () => {
+  it("returns appended entries, deep-equal and in call order", async () => {
     const entries = [
       entry(1),
       { type: "title", title: "Ünïcode \u2028 \n 😀" },
@@ -73,14 +73,14 @@ describe("the contract of SessionStore", () => {
     expect(await store.load(key("order"))).toEqual(entries);
   });
 
-  it("appends an entry with a uuid once, and one without as often as it comes", async () => {
+  it("appends an entry with a uuid once, and one without a uuid each time", async () => {
     const mode = { type: "mode", mode: "plan" };
     await store.append(key("twice"), [entry(1), mode]);
     await store.append(key("twice"), [entry(1), mode, entry(2)]);
     expect(await store.load(key("twice"))).toEqual([entry(1), mode, mode, entry(2)]);
   });
 
-  it("keeps sub-agents apart from their session, and lists them", async () => {
+  it("stores sub-agents separately from their session, and lists them", async () => {
     await store.append(key("family"), [entry(1)]);
     await store.append(key("family", "subagents/agent-a1"), [entry(2)]);
     await store.append(key("family", "subagents/deep/agent.b2"), [entry(3)]);
@@ -92,7 +92,7 @@ describe("the contract of SessionStore", () => {
     ]);
   });
 
-  it("lists the sessions of a project alone, with whole milliseconds", async () => {
+  it("lists only the sessions of a project, with times in whole milliseconds", async () => {
     const before = Date.now() - 60_000;
     const project = { projectKey: "tenant/ä b", sessionId: "..weird." };
     await store.append(project, [entry(1)]);

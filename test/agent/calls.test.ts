@@ -211,7 +211,7 @@ describe("permission", () => {
     ["mcp__files__save", '{"path":"build.sh"}', "every call of mcp__files__save"],
     ["write", `${"deep/".repeat(20)}build.sh`, `every write to …${"deep/".repeat(11)}build.sh`],
     ["x".repeat(100), "", `every call of …${"x".repeat(63)}`],
-  ])("says of %s %s how far the answer for the session reaches: %s", async (name, target, reach) => {
+  ])("names for %s %s the scope of an answer for the session: %s", async (name, target, reach) => {
     const { host, agent } = setUp(
       [call("a", name, { target })],
       [tool(name, () => ({ output_text: "" }), { default_decision: "ask" })],
@@ -232,11 +232,11 @@ describe("permission", () => {
   it.each([
     ["is refused", chosen("reject"), "The user denied this call; it was not run."],
     [
-      "is refused with words",
+      "is refused with a message",
       chosen("reject", "use ls"),
       "The user denied this call; it was not run. The user said:\nuse ls",
     ],
-    ["is answered with something else", chosen("sure"), "The user denied this call; it was not run."],
+    ["is answered with another option", chosen("sure"), "The user denied this call; it was not run."],
     [
       "is answered with two options",
       { option_ids: ["allow", "reject"] },

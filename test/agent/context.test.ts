@@ -7,7 +7,7 @@ import { createHistory } from "../../src/model/messages/history-collector.ts";
 import type { Message, SystemMessage } from "../../src/model/messages/message.ts";
 import { anyFrames, type Bare, id, session } from "../model/generate.ts";
 
-// A thousand sessions take a second or two; a busy machine may need many more.
+// A thousand sessions take a second or two, but much longer on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 const SYSTEM: SystemMessage = {
@@ -22,7 +22,7 @@ function historyOf(frames: readonly Frame[]): HistoryEvent[] {
   return [...frames.flatMap((frame) => history.push(frame)), ...history.flush()];
 }
 
-/** A context as words: `user Go`, `assistant I look. | call a`, `tool a`. */
+/** A context as text: `user Go`, `assistant I look. | call a`, `tool a`. */
 function words(messages: readonly Message[]): string[] {
   return messages.slice(1).map((message) => {
     if (message.role === "tool") return `tool ${message.call_id} ${message.output_text}`;
@@ -37,7 +37,7 @@ function context(bare: readonly Bare[]): string[] {
   return words(contextOf(historyOf(session(bare)), SYSTEM));
 }
 
-// --- What happens, as frames -------------------------------------------------------------------------------------------
+// --- Events, as frames -------------------------------------------------------------------------------------------------
 
 const prompt = (number: number, text: string, more: { queued?: boolean } = {}): Bare => ({
   type: "user.message",
@@ -185,7 +185,7 @@ describe("the context of a model call", () => {
     expect(context([...twice, marker("rewind", 2, { message_id: id(3, 1) }), prompt(4, "Four")])).toEqual([
       "user Four",
     ]);
-    // Taken back already, or never there: nothing more is lost.
+    // Already retracted, or never present: nothing else is lost.
     expect(
       context([...twice, marker("rewind", 3, { message_id: id(3, 2) }), marker("rewind", 4, undefined)]),
     ).toEqual(context(twice));
@@ -198,7 +198,7 @@ describe("the context of a model call", () => {
       prompt(2, "Two"),
       ...answer(2, "Second"),
       prompt(3, "Typed meanwhile", { queued: true }),
-      // What a person sees while it is made says nothing yet.
+      // The marker of a running compaction has no effect.
       marker("compaction", 1, undefined),
       marker("compaction", 1, { last_message_id: id(5, 2) }, "All of it."),
       prompt(4, "On"),
@@ -293,7 +293,7 @@ describe("the context of a model call", () => {
   });
 
   it("takes linear time for many results of one message", () => {
-    /** Milliseconds of CPU: a machine that does other work too does not add to it. */
+    /** Milliseconds of CPU, which other load on the machine does not affect. */
     const cpuOf = (count: number): number => {
       const calls = Array.from({ length: count }, (_, n) => `call_${n}`);
       const results = calls.map((call_id) => result(call_id, "Done"));

@@ -7,7 +7,7 @@ import type { Frame } from "../../src/model/frames/frame.ts";
 import type { HistoryEvent } from "../../src/model/messages/history.ts";
 import type { Answer, Request } from "../../src/model/request.ts";
 
-/** A session for tests of tools: a folder of its own, and what was emitted and asked. */
+/** A session for tests of tools: a separate folder, and the emitted frames and requests. */
 export interface TestHost extends AgentHost {
   readonly frames: Frame[];
   readonly asked: Request[];

@@ -10,11 +10,11 @@ import { failure, plainProvider, type Step } from "./plain-provider.ts";
 import { createPlainSession, story } from "./plain-session.ts";
 import { echo, endless, tool } from "./plain-tools.ts";
 
-// Some two hundred turns, many with processes of their own.
+// About two hundred turns, many of which start processes.
 vi.setConfig({ testTimeout: 120_000 });
 
 const pids: number[] = [];
-/** A shell that waits for a line, which it is given when it has said that it is there, or (`waits`) never. */
+/** A shell that waits for a line. It gets the line once it has started, or (`waits`) never. */
 const shell = tool(
   "shell",
   ({ waits }, { signal, progress }) =>
@@ -89,7 +89,7 @@ function setUp() {
   return { host, runs, agent };
 }
 
-/** What a part says, as far as an interrupt may not change it; `grows`: what it may have cut short. */
+/** The content of a part that an interrupt must not change; `grows`: the content that it may truncate. */
 function said(part: TranscriptPart): { what: string; grows: string } {
   switch (part.type) {
     case "text":
@@ -111,7 +111,7 @@ const isAborted = (part: TranscriptPart) => part.type === "step_finish" && part.
 
 describe("an interrupt", () => {
   it.each([
-    ["in the midst of", (stop: () => void) => stop()],
+    ["during", (stop: () => void) => stop()],
     ["right after", (stop: () => void) => setImmediate(stop)],
   ])("%s any frame keeps all parts, stops everything, and is recorded in its place", async (_, when) => {
     const whole = setUp();
@@ -133,7 +133,7 @@ describe("an interrupt", () => {
         if (index === stop_at) when(() => stop.abort("Stopped by the person"));
       };
       const outcome = await host.turn(agent, "Go", stop.signal);
-      // An abort that comes when everything is said and done is none.
+      // An abort after the end of the turn has no effect.
       if (outcome === "completed" && stop_at === frames - 1) continue;
       expect(outcome, `frame ${stop_at}`).toBe("interrupted");
       host.onFrame = () => {};
@@ -149,7 +149,7 @@ describe("an interrupt", () => {
         expect(said(part).what, `frame ${stop_at}`).toBe(said(reference).what);
         expect(said(reference).grows.startsWith(said(part).grows), `frame ${stop_at}`).toBe(true);
       }
-      // Every call has a result; those without one were aborted, behind the marker, in the model's order.
+      // Every call has a result; calls that had none were aborted, after the marker, in the model's order.
       const calls = host.parts.filter((part) => part.type === "tool_call").map((part) => part.tool_call_id);
       const results = host.parts
         .filter((part) => part.type === "tool_result")

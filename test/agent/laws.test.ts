@@ -12,11 +12,11 @@ import { failure, plainProvider, type Step } from "./plain-provider.ts";
 import { createPlainSession, type PlainSession, story } from "./plain-session.ts";
 import { echo, tool } from "./plain-tools.ts";
 
-// Two hundred whole turns; a busy machine may need many seconds for them.
+// Two hundred whole turns, which may take many seconds on a busy machine.
 vi.setConfig({ testTimeout: 240_000 });
 const RUNS = { numRuns: 200 };
 
-/** Lets some others go first. */
+/** Yields to other work several times. */
 async function yieldTimes(times: number): Promise<void> {
   for (let index = 0; index < times; index += 1) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -62,7 +62,7 @@ const script = fc.record({
   typed: fc.array(fc.nat(120), { maxLength: 3 }),
   /** The frame at which a person stops it. */
   stop_at: fc.oneof(fc.constant(null), fc.nat(150)),
-  /** What a person says to each request in turn. */
+  /** A person's answers to consecutive requests. */
   answers: fc.array(fc.constantFrom("allow", "reject", "always"), { minLength: 1, maxLength: 5 }),
   knows_limit: fc.boolean(),
 });
@@ -113,7 +113,7 @@ async function play(given: Script): Promise<{ host: PlainSession; calls: ModelCa
   };
   const typed = new Set(given.typed);
   host.onFrame = (frame: Frame, index) => {
-    // What is typed in the midst of a frame's own handling comes after it.
+    // Text that is typed while a frame is handled comes after that frame.
     if (typed.delete(index) && frame.type !== "turn.start") host.steer(`typed at ${index}`);
     if (index === given.stop_at) setImmediate(() => stop.abort());
   };
@@ -122,7 +122,7 @@ async function play(given: Script): Promise<{ host: PlainSession; calls: ModelCa
   return { host, calls: provider.calls, outcome };
 }
 
-/** What is wrong with messages as a provider would take them; nothing is. */
+/** Violations of a provider's rules in messages; empty if there are none. */
 function problems(messages: readonly Message[]): string[] {
   const found: string[] = [];
   let open: string[] = [];
@@ -167,7 +167,7 @@ describe("for any model output, failures, and user input", () => {
       }),
       RUNS,
     );
-    // The scripts reach all that there is to reach.
+    // The scripts cover everything.
     const expected = [
       "completed",
       "failed",
@@ -195,7 +195,7 @@ describe("for any model output, failures, and user input", () => {
           expect(JSON.stringify(messages.slice(0, before.length))).toBe(JSON.stringify(before));
           before = messages;
         }
-        // What a person typed is sent once, unless the turn ended before the next call.
+        // A typed prompt is sent once, unless the turn ended before the next call.
         const last = calls.at(-1)?.messages.filter(({ role }) => role === "user") ?? [];
         expect(new Set(last.map(({ id }) => id)).size).toBe(last.length);
         expect(host.violations).toEqual([]);

@@ -20,7 +20,7 @@ function setUp(
   return { host, provider, agent };
 }
 
-/** What the provider was sent in a call, as roles and words. */
+/** The messages that were sent to the provider in a call, as roles and texts. */
 function sent(provider: PlainProvider, call: number): string[] {
   return (provider.calls[call]?.messages ?? []).map((message) => {
     if (message.role === "tool") return `tool ${message.call_id} ${message.status} ${message.output_text}`;
@@ -276,7 +276,7 @@ describe("a failed model call", () => {
       "step stop",
     ]);
     expect(sent(provider, 2)).toEqual(["system", "user Go"]);
-    // What was withdrawn is still shown: its call keeps its id.
+    // A retracted message is still shown, so its call keeps its id.
     expect(provider.calls[2]?.taken_call_ids).toEqual(new Set(["c0"]));
     expect(host.violations).toEqual([]);
   });
@@ -298,7 +298,7 @@ describe("a failed model call", () => {
   });
 
   it.each([
-    ["is not worth another try", failure("auth")],
+    ["cannot be retried", failure("auth")],
     ["would have to wait for hours", failure("rate_limit", { can_retry: true, retry_after_ms: 3_600_000 })],
   ])("that %s fails at once", async (_, why) => {
     const { host, provider, agent } = setUp(() => ({ failure: why }));
@@ -337,7 +337,7 @@ describe("a refused turn", () => {
       { acts: [{ text: "Hello." }] },
       { acts: [{ call: "c", name: "echo" }] },
       { acts: [{ text: "I" }], stop_raw: "refusal", failure: blocked },
-      // As a filter before the model does it: nothing of a message comes.
+      // Like a filter before the model: no message begins.
       { failure: blocked },
       { acts: [{ text: "2" }] },
     ]);
@@ -378,26 +378,23 @@ describe("a refused turn", () => {
       { failure: failure("content_blocked") },
       ["user Hi", "assistant Hello.", "user And you?", "assistant Well."],
     ],
-  ])(
-    "is not in a summary that is made after it; where that %s it is not sent any more",
-    async (_, how, before) => {
-      const { host, provider, agent } = setUp([
-        { acts: [{ text: "Hello." }] },
-        { acts: [{ text: "Well." }] },
-        { failure: failure("content_blocked") },
-        { acts: [{ text: "The summary." }], ...how },
-        { acts: [{ text: "2" }] },
-        { acts: [{ text: "3" }] },
-      ]);
-      for (const prompt of ["Hi", "And you?", "Forbidden"]) await host.turn(agent, prompt);
-      await compact({ host, agent });
-      expect(sent(provider, 3)[0]).toContain("And you?");
-      expect(sent(provider, 3)[0]).not.toContain("Forbidden");
-      await host.turn(agent, "1+1?");
-      await host.turn(agent, "1+2?");
-      expect(sent(provider, 5)).toEqual(["system", ...before, "user 1+1?", "assistant 2", "user 1+2?"]);
-    },
-  );
+  ])("is not in a later summary; if that %s, it is no longer sent", async (_, how, before) => {
+    const { host, provider, agent } = setUp([
+      { acts: [{ text: "Hello." }] },
+      { acts: [{ text: "Well." }] },
+      { failure: failure("content_blocked") },
+      { acts: [{ text: "The summary." }], ...how },
+      { acts: [{ text: "2" }] },
+      { acts: [{ text: "3" }] },
+    ]);
+    for (const prompt of ["Hi", "And you?", "Forbidden"]) await host.turn(agent, prompt);
+    await compact({ host, agent });
+    expect(sent(provider, 3)[0]).toContain("And you?");
+    expect(sent(provider, 3)[0]).not.toContain("Forbidden");
+    await host.turn(agent, "1+1?");
+    await host.turn(agent, "1+2?");
+    expect(sent(provider, 5)).toEqual(["system", ...before, "user 1+1?", "assistant 2", "user 1+2?"]);
+  });
 });
 
 describe("context space", () => {
@@ -468,7 +465,7 @@ describe("context space", () => {
     expect(await host.turn(agent, "Read it all")).toBe("completed");
     const summaries = provider.calls.filter(({ tools }) => tools.length === 0);
     expect(summaries).toHaveLength(1);
-    // Of each result its beginning and its end.
+    // The beginning and end of each result.
     expect(JSON.stringify(summaries[0]?.messages).length).toBeLessThan(100_000);
     expect(sent(provider, provider.calls.length - 1)[1]).toContain("So it is.");
   });
@@ -483,7 +480,7 @@ describe("context space", () => {
       { acts: [{ text: "Done" }] },
     ]);
     expect(await host.turn(agent, "Go")).toBe("completed");
-    // The summary itself was too long at first: less of the record was sent.
+    // The request for the summary was too long at first, so less of the history was sent.
     expect(sent(provider, 4)[1]).toContain("Short.");
     expect(story(host.parts).slice(-3)).toEqual([
       "compaction: Conversation summarised to free context space",

@@ -1,5 +1,5 @@
 // A server for tests, made with the protocol's own SDK: over standard input and output, or (`http`) on a port that it prints.
-// `refuse` answers the question for its tools with an error, `mislist` with something that is no list.
+// `refuse` answers the request for its tools with an error, `mislist` with a value that is not a list.
 import { createServer } from "node:http";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
@@ -49,7 +49,7 @@ const tools = [
       },
     },
   },
-  // Its result does not hold what its own schema promises, and the schema's pattern would never end.
+  // Its result does not match its own schema, and the schema's pattern would never end.
   {
     name: "liar",
     inputSchema: object,
@@ -122,7 +122,7 @@ if (process.argv[2] === "http") {
   if (process.argv[2] === "refuse") process.stderr.write("reading the environment\n");
   await make().connect(transport);
   process.stdout.write("a line of log that is no message\n");
-  // Below the SDK, which would not send it: a tool without a schema, and a result that is none.
+  // Bypasses the SDK, which would not send a tool without a schema or an invalid result.
   const send = transport.send.bind(transport);
   const asked = new Set();
   const receive = transport.onmessage;

@@ -39,7 +39,7 @@ async function connect(servers: Record<string, McpServer>, options: Partial<McpO
   return { ...connections, use };
 }
 
-/** Starts the server on a port of its own. */
+/** Starts the server on a free port. */
 async function startRemote(): Promise<string> {
   const child = spawn(process.execPath, [SERVER, "http"], { stdio: ["ignore", "pipe", "inherit"] });
   children.push(child);
@@ -116,7 +116,7 @@ describe("a started server", () => {
       status: "error",
       output_text: expect.stringContaining("invalid reply"),
     });
-    // What it says about its own results is not tried: its pattern would take years.
+    // Its output schema is not evaluated, because its pattern would take years.
     expect(await use("mcp__sums__liar")).toMatchObject({ status: "success" });
     expect(await use("mcp__sums__add", { a: 1, b: 1 })).toMatchObject({ output_text: "2" });
   });
@@ -258,13 +258,13 @@ describe("a server that is retried", () => {
       return Number(readFileSync(join(host.cwd, "pid"), "utf8"));
     });
     expect(await use("mcp__sums__add", { a: 1, b: 2 })).toMatchObject({ output_text: "3" });
-    // Another one that is tried beside it need not wait for it.
+    // Another server that is started at the same time does not wait for it.
     await eventually(async () =>
       expect(await use("mcp__lame__add", { a: 1, b: 2 })).toMatchObject({ output_text: "3" }),
     );
     process.kill(pid, 0);
     await close();
-    // It has ended; that it has is noticed a moment later.
+    // It has ended, but that is noticed a moment later.
     await eventually(() => expect(() => process.kill(pid, 0)).toThrow());
     // Far less than the thirty seconds that a server has.
     expect(performance.now() - began).toBeLessThan(15_000);

@@ -117,7 +117,7 @@ describe("a pattern for commands", () => {
   });
 
   it.each<PermissionRule["decision"]>(["deny", "ask"])(
-    "that is to %s reaches a command behind words that only lead to it",
+    "with decision %s matches a command after prefixes such as env",
     (kind) => {
       const found = (pattern: string, command: string) =>
         decide(
@@ -199,7 +199,7 @@ describe("a pattern for URLs", () => {
   });
 
   it.each<PermissionRule["decision"]>(["deny", "ask"])(
-    "that is to %s reaches the host however either of them is spelled",
+    "with decision %s matches the host in any spelling",
     (kind) => {
       const rules = (pattern: string): PermissionRule[] => [
         { tool: "web_fetch", decision: "allow" },

@@ -10,7 +10,7 @@ import type {
   StreamOptions,
 } from "../../src/providers/provider.ts";
 
-/** What a model does in one call, in order. */
+/** The actions of a model in one call, in order. */
 export type Act =
   | { thinking: string }
   | { text: string }
@@ -21,18 +21,18 @@ export interface Step {
   stop?: StopReason;
   stop_raw?: string;
   usage?: Usage;
-  /** How the call fails, after its acts; without acts nothing of a message comes. */
+  /** How the call fails after its acts; without acts no message begins. */
   failure?: Failure;
   /** Awaited before the message ends. */
   before_end?: (call: ModelCall, options: StreamOptions) => unknown;
 }
 
 export interface PlainProvider extends Provider {
-  /** What was asked, call by call. */
+  /** The requests, call by call. */
   readonly calls: ModelCall[];
 }
 
-/** A provider that says what a list says, one step a call, in deltas of three characters. */
+/** A provider that plays a list, one step per call, in deltas of three characters. */
 export function plainProvider(
   steps: readonly Step[] | ((call: ModelCall, index: number) => Step),
 ): PlainProvider {

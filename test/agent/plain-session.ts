@@ -19,20 +19,20 @@ export interface PlainSession extends AgentHost {
   readonly violations: Violation[];
   readonly transcript: Transcript;
   readonly parts: TranscriptPart[];
-  /** Told of every frame after it was taken. */
+  /** Called with every frame after it was accepted. */
   onFrame: (frame: Frame, index: number) => void;
-  /** What a person answers at once; `undefined`: not yet. */
+  /** A person's immediate answer; `undefined`: none yet. */
   answer: (request: Request) => Answer | undefined;
   /** Answers a request that waits. */
   reply(request_id: string, answer: Answer): void;
-  /** What drives a run, given its session. */
+  /** Creates the agent of a run, given its session. */
   startAgent: (run: PlainSession, options: RunOptions) => Agent;
   readonly runs: PlainSession[];
-  /** What `stored` does. */
+  /** The implementation of `stored`. */
   store: () => Promise<void>;
-  /** A whole turn, as a session does it. */
+  /** Runs a whole turn, as a session does. */
   turn(agent: Agent, text: string, signal?: AbortSignal): Promise<TurnOutcome>;
-  /** Ends a turn that is driven otherwise (`resume`, `compact`). */
+  /** Ends a turn that was driven in another way (`resume`, `compact`). */
   end(outcome: TurnOutcome): void;
   steer(text: string): void;
 }
@@ -41,7 +41,7 @@ export interface PlainSession extends AgentHost {
 const base = mkdtempSync(join(tmpdir(), "verbatim-agent-"));
 afterAll(() => rmSync(base, { recursive: true, force: true, maxRetries: 5 }));
 
-/** A session in memory that keeps everything it is given, checks the order of frames, and answers as it is told. */
+/** A session in memory that records everything, checks the order of frames, and gives prepared answers. */
 export function createPlainSession(
   given: { session_id?: string; depth?: number; history?: readonly HistoryEvent[] } = {},
 ): PlainSession {

@@ -1,7 +1,7 @@
 import type { PreparedCall, Tool, ToolContext, ToolOutput } from "../../src/agent/tool.ts";
 import { ToolInputError } from "../../src/agent/tool.ts";
 
-/** A tool of a test: `run` does what it says, everything else is the same unless given. */
+/** A tool for tests: `run` is its implementation; all other fields have defaults. */
 export function tool(
   name: string,
   run: (input: Readonly<Record<string, unknown>>, context: ToolContext) => ToolOutput | Promise<ToolOutput>,
@@ -22,7 +22,7 @@ export function tool(
   };
 }
 
-/** Gives back what it was given. */
+/** Returns its input. */
 export const echo = tool("echo", (input) => ({ output_text: String(input.say ?? "") }), {
   prepare: (input) => {
     if (input.say === 1) throw new ToolInputError("say must be a string");
@@ -34,7 +34,7 @@ export const echo = tool("echo", (input) => ({ output_text: String(input.say ?? 
   },
 });
 
-/** Runs until it is stopped; `onStart` is told when it runs. */
+/** Runs until it is stopped; `onStart` is called when it runs. */
 export const endless = (onStart: () => void = () => {}, given: Partial<Tool> = {}): Tool =>
   tool(
     "endless",

@@ -15,10 +15,10 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** An answer of a wire: its events. */
+/** An answer in a protocol: its events. */
 type Answer = readonly object[];
 
-/** The loop on a provider of this machine, which gives these answers one after the other. */
+/** The loop with a local provider, which gives these answers in sequence. */
 async function setUp(format: ApiProtocol, answers: readonly Answer[]) {
   server = await startServer((response, _, number) => {
     response.writeHead(200, EVENT_STREAM);
@@ -31,7 +31,7 @@ async function setUp(format: ApiProtocol, answers: readonly Answer[]) {
   return { host, server, agent: createLoopAgent({ host, provider, model: "small", tools: [echo] }) };
 }
 
-/** How a wire says one call, and one text. */
+/** The encoding of one call and of one text in a protocol. */
 interface Sayings {
   format: ApiProtocol;
   call(id: string, input: object): Answer;
@@ -85,7 +85,7 @@ const wires: Sayings[] = [
 ];
 
 describe.each(wires)("the loop over $format.wire", ({ format, call, text }) => {
-  it("keeps calls apart that come with the same id, and sends each back with its own", async () => {
+  it("separates calls with the same id, and sends each back with its own result", async () => {
     const id = "functions.echo:0";
     const answers = [call(id, { say: "one" }), call(id, { say: "two" }), text("Both.")];
     const { host, agent, server } = await setUp(format, answers);

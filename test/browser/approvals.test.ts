@@ -29,9 +29,9 @@ afterEach(async () => {
   await home.remove();
 });
 
-/** What a command may be made of to look like another one. */
+/** Pieces that can make a command look like another one. */
 const PIECES = [
-  // Control characters and what terminals obey.
+  // Control characters and terminal sequences.
   ...Array.from({ length: 31 }, (_, code) => String.fromCharCode(code + 1)).filter((sign) => sign !== "\r"),
   "\u007f",
   "\u0085",
@@ -55,7 +55,7 @@ const PIECES = [
   "\u061c",
   "שלום rm",
   "مرحبا 12",
-  // What cannot be seen.
+  // Invisible characters.
   "\u00a0",
   "\u00ad",
   "\u200b",
@@ -74,7 +74,7 @@ const PIECES = [
   "\u{e0100}",
   "\ufffd",
   "\ufffe",
-  // What looks like something else.
+  // Confusable characters.
   "аbс",
   "ЅЕСURЕ",
   "ρath",
@@ -88,7 +88,7 @@ const PIECES = [
   "ﬁle",
   "𝗅𝗌",
   "Ⅰ",
-  // Of other scripts and planes, and what Markdown or HTML would take.
+  // Characters of other scripts and planes, and Markdown and HTML syntax.
   "日本語",
   "👩\u200d👩\u200d👧",
   "🏴\u{e0067}\u{e0062}\u{e007f}",
@@ -105,14 +105,14 @@ const PIECES = [
   "0",
 ];
 
-/** Harmless, whatever it is made of: it writes down what its own shell was given, and does nothing with the rest. */
+/** A harmless command, whatever its pieces: it records the arguments of its own shell and does nothing else. */
 function commandOf(random: () => number, index: number): string {
   const rest = Array.from(
     { length: 1 + Math.floor(random() * 12) },
     () => PIECES[Math.floor(random() * PIECES.length)],
   ).join("");
   const report = `cat /proc/$$/cmdline > ${index}.cmdline`;
-  // In a quoted text, in a here-document, or behind a line that ends the program.
+  // In a quoted text, in a here-document, or after a line that ends the program.
   switch (index % 3) {
     case 0:
       return `${report}; : '${rest}'`;
@@ -123,7 +123,7 @@ function commandOf(random: () => number, index: number): string {
   }
 }
 
-/** What the card says runs, read back from the document: each mark stands for the characters whose code point it names. */
+/** The command as the card shows it, read back from the document: each mark is replaced by the characters that it names. */
 function shown(page: Page): Promise<string> {
   return page
     .getByRole("region", { name: "Approval" })
@@ -145,7 +145,7 @@ function shown(page: Page): Promise<string> {
 }
 
 it.runIf(process.platform === "linux")(
-  `what the card shows of ${COMMANDS} commands is what /bin/sh is given, byte for byte`,
+  `shows ${COMMANDS} commands byte for byte as /bin/sh receives them`,
   { timeout: 120_000 + COMMANDS * 5_000 },
   async () => {
     const seed = Date.now() % 1_000_000;
@@ -219,7 +219,7 @@ it("keeps the focus on an answer that did not arrive, so that it can be repeated
   await page.getByText("That is all.").waitFor();
 });
 
-/** A script with calls in one message, so that they are asked about at once. */
+/** A script with calls in one message, so that their approvals are requested at once. */
 const shellCalls = (...commands: string[]) => ({
   title: "Clean up",
   tokens_per_second: 0,
@@ -263,7 +263,7 @@ it("shows how many rows of a command are below the visible ones, until its end w
     );
   await below.waitFor();
   expect(await described()).toBe(await below.textContent());
-  // 450 pixels of the window are its half: 22 rows and a piece of one.
+  // Half of the window is 450 pixels: 22 rows and a fraction.
   const rows = async () => Number.parseInt((await below.textContent()) ?? "", 10);
   expect(await rows()).toBe(83 - 22);
 
@@ -278,8 +278,8 @@ it("shows how many rows of a command are below the visible ones, until its end w
   expect(await command.evaluate(isAtEnd)).toBe(true);
   expect(await command.evaluate((box) => box === document.activeElement)).toBe(true);
 
-  // Whoever scrolls back at once is not held at the end: a key moves it by seven eighths of its 448 pixels.
-  // The browser scrolls for a while: what is to go elsewhere meanwhile is its own to settle.
+  // Scrolling back at once is possible: a key moves the view by seven eighths of its 448 pixels. The browser scrolls smoothly, so
+  // wait until it has finished.
   const scrolled = command.evaluate(
     (box) =>
       new Promise<void>((resolve) => box.addEventListener("scrollend", () => resolve(), { once: true })),
@@ -291,7 +291,7 @@ it("shows how many rows of a command are below the visible ones, until its end w
   await command.press("PageUp");
   await expect.poll(rows).toBe(20);
 
-  // Another half of the window, another end of what is in sight of it.
+  // With another window height, another part is visible.
   const toStart = () => command.evaluate((box) => box.scrollTo(0, 0));
   await expect.poll(() => toStart().then(rows)).toBe(83 - 22);
   await page.setViewportSize({ width: 1280, height: 1200 });
@@ -322,7 +322,7 @@ it("counts wrapped rows on a phone, shows the end with one tap, and keeps the an
     1,
   );
   expect((await middleOf(allow))[1]).toBe(y);
-  // All of it was laid out once it was in sight.
+  // Everything is laid out once it was visible.
   const rows = await command.evaluate(async (box) => {
     for (let top = 0; top < box.scrollHeight; top += box.clientHeight) {
       box.scrollTo(0, top);
@@ -338,7 +338,7 @@ it("counts wrapped rows on a phone, shows the end with one tap, and keeps the an
 it.each([
   { name: "alone", before: [] },
   { name: "beside a call that ran meanwhile", before: [{ name: "glob", arguments: { pattern: "*" } }] },
-])("nothing lies over the answers of a turn that waits for one, $name", async ({ before }) => {
+])("nothing covers the answers of a waiting turn, $name", async ({ before }) => {
   const { page } = await enter(await browser.newContext({ viewport: { width: 1280, height: 720 } }), daemon);
   const command = Array.from({ length: 60 }, (_, line) => `echo ${line}`).join("\n");
   const calls = [...before, { name: "shell", arguments: { command } }];
@@ -360,7 +360,7 @@ it.each([
   );
   await transcript.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
   expect(await page.getByRole("button", { name: "To the end" }).count()).toBe(0);
-  // Whatever comes below them.
+  // Content that appears below them.
   await send(rest, session_id, "Mind the tests.", "steer");
   await transcript.getByText("Mind the tests.").waitFor();
   expect(await page.getByRole("button", { name: "1 new below" }).count()).toBe(0);
@@ -378,7 +378,7 @@ it("ignores a second click on the next request, which moved under the pointer", 
   const at = await middleOf(allow.first());
   await page.locator("[data-answer=allow_once]:not([aria-disabled=true])").first().click();
   await page.getByText("Allowed", { exact: true }).waitFor();
-  // As near to the button's middle as it comes: the form that went was higher than what stands for it now.
+  // As close to the button's middle as possible: the removed form was higher than its replacement.
   await comesUnder(page, at);
   await page.mouse.click(...at);
   await page.locator("[data-answer=allow_once][aria-disabled=false]").waitFor();
@@ -389,20 +389,17 @@ it("ignores a second click on the next request, which moved under the pointer", 
   expect(complaints).toEqual([]);
 });
 
-it.each([true, false])(
-  "an approval names its keys where there are some, not on a screen that is touched: %s",
-  async (hasTouch) => {
-    const { page } = await enter(
-      await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch, isMobile: hasTouch }),
-      daemon,
-    );
-    const model = await scriptFile(home, "one", shellCalls("touch ran"));
-    await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
-    const allow = page.getByRole("button", { name: "Allow", exact: true });
-    await allow.waitFor();
-    expect(await allow.innerText()).toMatch(hasTouch ? /^Allow$/ : /^Allow\s*Y$/);
-  },
-);
+it.each([true, false])("shows an approval's keys except on touch screens: %s", async (hasTouch) => {
+  const { page } = await enter(
+    await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch, isMobile: hasTouch }),
+    daemon,
+  );
+  const model = await scriptFile(home, "one", shellCalls("touch ran"));
+  await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
+  const allow = page.getByRole("button", { name: "Allow", exact: true });
+  await allow.waitFor();
+  expect(await allow.innerText()).toMatch(hasTouch ? /^Allow$/ : /^Allow\s*Y$/);
+});
 
 it("has targets of 44 pixels, 12 pixels apart, on a touch screen", async () => {
   const { page, complaints } = await enter(

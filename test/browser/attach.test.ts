@@ -9,7 +9,7 @@ import { seriousFindings } from "./findings.ts";
 import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
 import { begin, idle, restOf, scriptFile } from "./hosted-session.ts";
 
-// The hook's process is the real one; of Claude Code there are its session file and its register.
+// The hook process is real. Claude Code itself is represented by its session file and its registry entry.
 
 let home: Home;
 let daemon: Daemon;
@@ -19,7 +19,7 @@ let complaints: string[];
 const session = generateClaudeSession({ parts: 20, turns: 1, seed: 17 });
 const { session_id } = session;
 
-/** Claude Code's register entry; this very process stands for the agent's. */
+/** Claude Code's registry entry; this process plays the agent's. */
 async function register(fields: object): Promise<void> {
   const stat = readFileSync("/proc/self/stat", "utf8");
   const entry = {
@@ -174,7 +174,7 @@ it("applies answer keys to the focused request", async () => {
     .first()
     .waitFor();
   await card().locator("article").focus();
-  // A key that was meant for something else, as the request came up, answers nothing.
+  // A key that was meant for something else when the request appeared does not answer it.
   await expect
     .poll(async () => {
       await page.keyboard.press("Shift+Y");
@@ -185,7 +185,7 @@ it("applies answer keys to the focused request", async () => {
 });
 
 it("shows an answer line by line, and replaces it by its record without duplicates", async () => {
-  // How often its first line is on the page, in every frame that the browser draws.
+  // How often its first line is on the page, in each rendered frame.
   await page.addInitScript(() => {
     const seen = Object.assign(window, { most_shown: 0 });
     const look = () => {
@@ -208,7 +208,7 @@ it("shows an answer line by line, and replaces it by its record without duplicat
   await display(1, "Second line.\n");
   await tail.getByText("Second line.").waitFor();
   expect(await seriousFindings(page)).toEqual([]);
-  // Who comes later sees it as well.
+  // A later visitor sees it too.
   await page.reload();
   await tail.getByText("Second line.").waitFor();
 

@@ -15,7 +15,7 @@ let file: string;
 const session = generateClaudeSession({ parts: 60, turns: 2, seed: 13 });
 let written = 0;
 
-/** An answer as the session's last record, said now. */
+/** An answer like the session's last record, with the current time. */
 function answer(words: string): string {
   written += 1;
   const { message, ...last } = JSON.parse(session.lines.at(-1) ?? "{}");
@@ -62,7 +62,7 @@ const attention = (page: Page) => page.getByRole("region", { name: "Needs attent
 
 it("lists unseen parts in every browser until one has shown them", async () => {
   await rowOf(desk.page).waitFor();
-  // It ended before this daemon was first started: nothing of it is new.
+  // It ended before this daemon was first started, so it has no new parts.
   expect(await rowOf(desk.page).innerText()).not.toMatch(/ new/);
   await appendFile(
     file,
@@ -75,7 +75,7 @@ it("lists unseen parts in every browser until one has shown them", async () => {
   await rowOf(desk.page).click();
   const transcript = desk.page.getByRole("region", { name: "Transcript", exact: true });
   await transcript.getByText("The last.").waitFor();
-  // The reader is at the end, and is led up to where they had not looked yet.
+  // From the end, the key moves up to the first unseen part.
   await desk.page.keyboard.press("v");
   const divider = transcript.getByRole("separator", { name: "New since you looked" });
   await divider.waitFor();
@@ -88,7 +88,7 @@ it("lists unseen parts in every browser until one has shown them", async () => {
 
   await desk.page.keyboard.press("End");
   await expect.poll(() => rowOf(phone.page).innerText()).not.toMatch(/ new/);
-  // The line stays for this visit, and is gone with the next.
+  // The line stays for this visit, and disappears with the next.
   await desk.page.keyboard.press("v");
   await divider.waitFor();
   await desk.page.goto(`${daemon.origin}/session/${session.session_id}`);

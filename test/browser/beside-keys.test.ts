@@ -66,7 +66,7 @@ it("moves the focus into a run in split view, and back", async () => {
   await run.waitFor({ state: "detached" });
   expect(await opener().evaluate((button) => button === document.activeElement)).toBe(true);
 
-  // What opened it is in a list that was opened for it alone.
+  // Its opener is in a list that was opened only for it.
   await page.setViewportSize({ width: 820, height: 800 });
   await opener().waitFor({ state: "detached" });
   await page.keyboard.press("o");

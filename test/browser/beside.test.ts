@@ -37,7 +37,7 @@ it("keeps rows, position and find results of a session that is covered by a run"
     await main.locator("article").last().waitFor();
     await run.locator("article").last().waitFor();
 
-    // A letter that has another length in small: found is what stands there, and the page goes on.
+    // A letter whose lower case has another length: the match is correct, and the page keeps working.
     await say(file, behind, "İstanbul, bulundu.");
     await main.getByText("İstanbul, bulundu.").waitFor();
     await page.locator(".pane:not(.pane-beside)").getByRole("button", { name: "Find" }).click();
@@ -48,7 +48,7 @@ it("keeps rows, position and find results of a session that is covered by a run"
     await say(runFile, beside, "The run goes on.");
     await run.getByText("The run goes on.").waitFor();
     expect(await marked()).toEqual(["bul", "bul"]);
-    // What the view has is marked, whatever a search says.
+    // Matches in the view are marked, whatever the search returns.
     await page.route("**/search?*", (route) => route.fulfill({ json: { total: 0, hits: [] } }));
     await page.getByRole("searchbox").fill("bulundu");
     await page.getByText("no match").waitFor();
@@ -57,7 +57,7 @@ it("keeps rows, position and find results of a session that is covered by a run"
     await eventually(async () => expect(await marked()).toEqual([]));
     expect(await main.evaluate((element) => element.contains(document.activeElement))).toBe(true);
 
-    // What nobody sees is followed, but no more of it is made than a view of it needs.
+    // A covered session is followed, but only the rows of one view are rendered.
     const rows = () => page.locator(".pane:not(.pane-beside) article").count();
     const before = await rows();
     await page.setViewportSize({ width: 1000, height: 900 });

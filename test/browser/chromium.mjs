@@ -2,10 +2,10 @@ import { existsSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 
-/** Names under which a Chromium stands in `PATH`. */
+/** Names of Chromium in `PATH`. */
 const COMMANDS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/** Where a browser stands that Playwright installed, below its cache. */
+/** Paths of browsers that Playwright installed, below its cache. */
 const PLAYWRIGHT = [
   "chrome-linux/chrome",
   "chrome-linux64/chrome",
@@ -14,7 +14,7 @@ const PLAYWRIGHT = [
   "chrome-win/chrome.exe",
 ];
 
-/** Fixed places, where nothing is in `PATH`. */
+/** Fixed paths, if none is in `PATH`. */
 const PLACES = [
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",

@@ -22,7 +22,7 @@ let page: Page;
 let complaints: string[];
 let transcript: Locator;
 const session = generateClaudeSession({ parts: 4, turns: 1, seed: 3 });
-/** So many that a selection over all of them has only its ends on the page. */
+/** Enough that only the ends of a selection over all of them are rendered. */
 const PARAGRAPHS = 120;
 
 beforeEach(async () => {
@@ -85,7 +85,7 @@ it("copies the text of a selection over several parts, without page elements", a
   expect(complaints).toEqual([]);
 });
 
-/** By a key to one end. A press before the scroll was heard of, as no hand can, would lose its click. */
+/** Scrolls to one end by a key. A press before the scroll event, which no person is fast enough for, would lose its click. */
 async function jump(key: "Home" | "End"): Promise<void> {
   if (key === "Home") await transcript.focus();
   await page.keyboard.press(key);
@@ -203,7 +203,7 @@ it("prints the whole session, and restores the screen", async () => {
   const look = () =>
     transcript.evaluate((box) => ({ top: box.scrollTop, rows: box.querySelectorAll("article").length }));
   let before = await look();
-  // Until it stands still: what was estimated is measured while it is laid out.
+  // Wait until the layout is stable: estimated heights are measured while it is laid out.
   for (let was: typeof before | undefined; !isDeepStrictEqual(was, before); ) {
     was = before;
     await settled(transcript);

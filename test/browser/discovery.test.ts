@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 const steps = scripts.get("discovery")?.steps ?? [];
-/** What the script says, in order: each part's kind and first words; of a call its tool and what it is about. */
+/** The script's content in order: each part's kind and first words; for a call its tool and subject. */
 const SCRIPT = steps
   .flatMap(({ parts }) => parts)
   .map(({ thinking, text, tool_call }) => {
@@ -33,15 +33,15 @@ const SCRIPT = steps
     return `tool ${tool_call?.name.toLowerCase()} ${pattern ?? path ?? command ?? ""}`;
   });
 
-/** Without the signs of Markdown. */
+/** Without Markdown syntax. */
 function firstWords(text: string): string {
   return text.replace(/[`*]/g, "").trim().slice(0, 25);
 }
 
-/** What stands on the page from top to end, in the same form. */
+/** The content of the page from top to bottom, in the same form. */
 async function read(page: Page): Promise<string[]> {
   const region = page.getByRole("region", { name: "Transcript", exact: true });
-  /** By position, since only rows in view exist. */
+  /** By position, because only rows in view exist. */
   const rows = new Map<number, string>();
   await region.evaluate((box) => box.scrollTo(0, 0));
   for (;;) {
@@ -89,7 +89,7 @@ it("shows a discovery turn in order, live and after a reload", async () => {
   );
   const session_id = await begin(rest, "discovery", cwd, "Find out how tasks work.");
   await page.goto(`${daemon.origin}/session/${session_id}`);
-  // The reader stays at the end while it comes.
+  // The view stays at the end while it streams.
   await page.getByText("Let me read the existing task screen").waitFor();
   await idle(rest, session_id);
   await page.locator(".turn-foot").waitFor();
@@ -97,7 +97,7 @@ it("shows a discovery turn in order, live and after a reload", async () => {
   await page.reload();
   await page.locator(".turn-heading").waitFor();
   await expect.poll(() => read(page)).toEqual(SCRIPT);
-  // Cards of one batch stand without anything between them, right behind the words that announce it.
+  // The cards of one batch directly follow each other and the text that announces them.
   expect(SCRIPT.indexOf("tool read src/dsl/schema.ts")).toBe(
     SCRIPT.indexOf(`text ${firstWords("Let me read the key files to understand")}`) + 1,
   );

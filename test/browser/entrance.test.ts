@@ -17,14 +17,14 @@ import {
 } from "./harness.ts";
 
 const PASSWORD = "correct horse battery";
-/** A part of a session that this daemon does not have: whoever is let in reads so. */
+/** A part of a session that this daemon does not have, which a signed-in browser is told. */
 const PATH = "/session/00000000-0000-4000-8000-000000000000#part-1";
 
 let home: Home;
 let args: string[];
 let daemon: Daemon;
 let browser: Browser;
-/** Another site's page: to browsers `localhost` is another one than `127.0.0.1`. */
+/** Another site's page: for browsers `localhost` and `127.0.0.1` are different sites. */
 let chat: { server: Server; address: string };
 
 beforeEach(async () => {
@@ -39,7 +39,7 @@ beforeEach(async () => {
     response.end(`<link rel="icon" href="data:,"><a href="${daemon.origin}${PATH}">Look at this</a>`);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  // A server on a port has an address of this kind; strings are for pipes.
+  // The address is a string only for pipes.
   chat = { server, address: `http://localhost:${(server.address() as AddressInfo).port}/` };
 });
 afterEach(async () => {
@@ -75,7 +75,7 @@ it("leads to the linked part after the password", async () => {
     });
     await go(page);
     await page.getByLabel("Password").fill(PASSWORD);
-    // No loop: from another site's page it is one step more, and then the form stays.
+    // No loop: from another site's page it takes one more step, and then the form stays.
     expect(asked).toHaveLength(go === follow ? 2 : 1);
     expect(page.url()).toBe(daemon.origin + PATH);
     await page.getByRole("button", { name: "Enter" }).click();

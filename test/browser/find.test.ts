@@ -15,7 +15,7 @@ let file: string;
 const session = generateClaudeSession({ parts: 40, turns: 2, seed: 11 });
 let written = 0;
 
-/** A record as the session's last one, with another message. */
+/** A record like the session's last one, with another message. */
 const record = (type: "user" | "assistant", content: unknown[]): string => {
   written += 1;
   const { message, ...last } = JSON.parse(session.lines.at(-1) ?? "{}");
@@ -84,7 +84,7 @@ afterEach(async () => {
   await home.remove();
 });
 
-/** The words around the match that one stands on, if it is on screen whole. */
+/** The words around the current match, if it is completely visible. */
 const current = () =>
   transcript.evaluate((box) => {
     const view = box.getBoundingClientRect();
@@ -109,7 +109,7 @@ it("scrolls to a match anywhere in a part, even in truncated content", async () 
   expect(await label()).toBe("part 1 of 1");
   await find("HAYFORK");
   await expect.poll(current).toBe("A HAYFORK stands here.");
-  // Of this one not even the whole had come.
+  // This text was not even loaded completely.
   await find("BURIED");
   await expect.poll(current).toBe("a BURIED word");
   expect(complaints).toEqual([]);
@@ -131,7 +131,7 @@ it("visits all matches of a part before the next part with Enter, and backwards 
   await find("STRAW");
   await page.keyboard.press("Home");
   await expect.poll(label).toMatch(/^part \d of 3/);
-  // From the end of the session on there is none: the first is the first of all.
+  // There is no match after the end of the session, so the first match is the first of all.
   const stops: string[] = [];
   for (let stop = 0; stop < 50; stop += 1) {
     await expect.poll(current).not.toBe("");

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 
 /** axe's findings of serious and critical impact, one line each. */
 export async function seriousFindings(page: Page): Promise<string[]> {
-  // Into the page's world through the debugger: the page's own policy would refuse a script tag.
+  // Injected through the debugger, because the page's policy would refuse a script tag.
   await page.evaluate(axe.source);
   const findings = await page.evaluate(async () => {
     const { violations } = await (window as unknown as { axe: typeof axe }).axe.run();

@@ -29,7 +29,7 @@ export async function createHome(): Promise<Home> {
 }
 
 export interface Daemon {
-  /** The address that it printed, with its launch link: opens once. */
+  /** The printed address with its launch link, which works once. */
   launch: string;
   origin: string;
   port: number;
@@ -37,7 +37,7 @@ export interface Daemon {
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** Starts the real daemon from the sources, on the page that the last `vite build` made. */
+/** Starts the real daemon from the sources, with the page of the last `vite build`. */
 export async function startDaemon(home: Home, args: string[] = []): Promise<Daemon> {
   const named = args.includes("--port");
   const daemon = spawn(
@@ -85,8 +85,8 @@ function ended(daemon: ChildProcess, signal: NodeJS.Signals): Promise<void> {
 }
 
 /**
- * Opens Chromium. `through`: what it sends to the daemon's port goes to the proxy's instead, under the daemon's own address,
- * so that neither of the two sees a difference.
+ * Opens Chromium. `through`: its requests to the daemon's port go to the proxy instead, under the daemon's own address, so that
+ * neither side notices.
  */
 export async function openBrowser(through?: { daemon: Daemon; proxy: CutProxy }): Promise<Browser> {
   const executablePath = findChromium();
@@ -110,7 +110,7 @@ export async function openBrowser(through?: { daemon: Daemon; proxy: CutProxy })
   });
 }
 
-/** A page of a browser context, with all that it complained about. */
+/** A page of a browser context, with all its errors and warnings. */
 export interface WatchedPage {
   page: Page;
   /** Console errors and warnings, uncaught exceptions and policy violations so far. */
@@ -118,8 +118,8 @@ export interface WatchedPage {
 }
 
 /**
- * Opens a page whose every complaint is kept: a test ends with `expect(complaints).toEqual([])`. `expected` names what a
- * test provokes on purpose (a refused connection while the daemon is away).
+ * Opens a page and records every complaint: a test ends with `expect(complaints).toEqual([])`. `expected`: complaints that a test
+ * provokes on purpose (a refused connection while the daemon is away).
  */
 export async function openPage(context: BrowserContext, expected: RegExp[] = []): Promise<WatchedPage> {
   const page = await context.newPage();
@@ -133,7 +133,7 @@ export async function openPage(context: BrowserContext, expected: RegExp[] = [])
       complain(`${message.type()}: ${message.text()} (${message.location().url})`);
     }
   });
-  // The launch token is in one address, once, and in nothing that is sent from there.
+  // The launch token is in one address, once, and in no request from there.
   page.on("request", (request) => {
     const { referer } = request.headers();
     if (referer?.includes("token=")) complaints.push(`a token in the Referer of ${request.url()}`);
@@ -141,7 +141,7 @@ export async function openPage(context: BrowserContext, expected: RegExp[] = [])
       complaints.push(`a token in ${request.url()}`);
   });
   page.on("pageerror", (error) => complain(`exception: ${error.stack ?? error.message}`));
-  // Trusted Types reports without a console line where a default policy steps in: ask the page itself.
+  // If a default policy applies, Trusted Types reports without a console line, so ask the page itself.
   await page.addInitScript(() => {
     document.addEventListener("securitypolicyviolation", (event) => {
       console.error(`policy violation: ${event.effectiveDirective} ${event.blockedURI}`);
@@ -150,7 +150,7 @@ export async function openPage(context: BrowserContext, expected: RegExp[] = [])
   return { page, complaints };
 }
 
-/** Follows a launch link: afterwards the context holds the daemon's cookie and the page shows its list. */
+/** Follows a launch link. Afterwards the context has the daemon's cookie and the page shows the list. */
 export async function enter(
   context: BrowserContext,
   daemon: Daemon,
@@ -162,30 +162,30 @@ export async function enter(
   return watched;
 }
 
-/** What a connection that breaks looks like in a page's console. */
+/** Console messages of a page whose connection breaks. */
 export const BROKEN_CONNECTION = [/WebSocket connection to/, /net::ERR_/, /Failed to load resource/];
 
-/** Stands between browser and daemon, and cuts what goes through it. */
+/** A proxy between browser and daemon that cuts connections. */
 export interface CutProxy {
   port: number;
-  /** Cuts every connection that is open, in the middle of whatever it carries. Returns how many there were. */
+  /** Cuts every open connection, in the middle of its data. Returns their number. */
   cut(): number;
-  /** From now on new connections are cut at once, too, until `heal`. */
+  /** From now on, new connections are also cut at once, until `heal`. */
   block(): void;
   heal(): void;
-  /** From now on what the daemon sends goes on at 80 kB a second, as to a client that hardly reads, until `hurry`. */
+  /** From now on, data from the daemon is forwarded at 80 kB per second, as to a slow client, until `hurry`. */
   dawdle(): void;
   hurry(): void;
-  /** Connections that are open now. */
+  /** Number of open connections. */
   open(): number;
   /** Bytes from the daemon to browsers so far. */
   bytes(): number;
   close(): Promise<void>;
 }
 
-/** A TCP proxy to the daemon. Browsers are led to it by `openBrowser`'s `through`. */
+/** A TCP proxy to the daemon. Browsers use it through `openBrowser`'s `through`. */
 export async function cutProxy(daemonPort: number): Promise<CutProxy> {
-  /** By the browser's end, the daemon's. */
+  /** The daemon's socket for each browser's socket. */
   const open = new Map<Socket, Socket>();
   let blocked = false;
   let dawdling: NodeJS.Timeout | undefined;
@@ -234,7 +234,7 @@ export async function cutProxy(daemonPort: number): Promise<CutProxy> {
     dawdle() {
       for (const upstream of open.values()) upstream.pause();
       dawdling ??= setInterval(() => {
-        // What is read comes to the listener above.
+        // The listener above receives the read data.
         for (const upstream of open.values()) upstream.read(Math.min(8_000, upstream.readableLength));
       }, 100);
     },
@@ -254,7 +254,7 @@ export async function cutProxy(daemonPort: number): Promise<CutProxy> {
   };
 }
 
-/** What stands in the transcript on a page, headings and rows in order, by their ids: scrolled through from top to end. */
+/** The content of a page's transcript, headings and rows in order, by their ids, read by scrolling from top to bottom. */
 export async function readTranscript(page: Page, label = "Transcript"): Promise<Map<string, string>> {
   const region = page.getByRole("region", { name: label, exact: true });
   const rows = new Map<string, string>();

@@ -9,7 +9,7 @@ import { PAGE_SIZE, partsReply, sessionReply } from "../../src/protocol.ts";
 import { eventually } from "../eventually.ts";
 import type { Daemon, Home } from "./harness.ts";
 
-/** The daemon's REST as a program asks it, with the token of its data folder: no browser has a hand in it. */
+/** The daemon's REST API for a program, with the token of its data folder, without a browser. */
 export interface Rest {
   get(path: string): Promise<unknown>;
   post(path: string, body: unknown): Promise<unknown>;
@@ -91,7 +91,7 @@ export async function storedParts(rest: Rest, session_id: string): Promise<Trans
     const from = parts.length;
     const path = `/api/sessions/${session_id}/parts?from=${from}&to=${from + PAGE_SIZE}`;
     const page = partsReply.parse(await rest.get(path));
-    // A page that is heavy is shorter than asked for; and it has the results of its calls, wherever they stand.
+    // A page with much data is shorter than requested; and it has the results of its calls, wherever they are.
     for (const { index, part } of page.parts) if (index === parts.length) parts.push(part);
     if (parts.length >= page.part_count) return parts;
     if (parts.length === from) throw new Error(`There is no part ${from} of ${page.part_count}.`);
@@ -99,9 +99,9 @@ export async function storedParts(rest: Rest, session_id: string): Promise<Trans
 }
 
 /**
- * Every part of the session that a page shows, as the page itself folded them: read from the properties that React gave
- * the scrolling box, since the page offers none of its state to scripts. `whole`: what a page of a long session has not
- * loaded is loaded first, by the page's own means; otherwise it is left out. `pane`: 1 for the run that is shown beside.
+ * Every part of the session that a page shows, as the page itself folded them: read from the React properties of the scrolling
+ * element, because the page exposes no state to scripts. `whole`: unloaded parts of a long session are loaded first, in the
+ * page's own way; otherwise they are omitted. `pane`: 1 for the run in the second pane.
  */
 export async function pageParts(page: Page, whole = true, pane = 0): Promise<TranscriptPart[]> {
   const json = await page.evaluate(
@@ -133,7 +133,7 @@ export async function pageParts(page: Page, whole = true, pane = 0): Promise<Tra
   return parts.filter((part) => part !== null);
 }
 
-/** What a part says: its type, its words, its state, without what only tells when and by whom. */
+/** The content of a part: its type, text and state, without times and authors. */
 export function said(part: TranscriptPart): string {
   switch (part.type) {
     case "thinking":
@@ -162,7 +162,7 @@ export function said(part: TranscriptPart): string {
   }
 }
 
-/** What is wrong with the order of a session in which nothing runs any more; nothing, if nothing is. */
+/** Order violations of a session in which nothing runs any more; empty if there are none. */
 export function disorder(parts: readonly TranscriptPart[], session_id: string): string[] {
   const problems: string[] = [];
   const ids = new Set<string>();

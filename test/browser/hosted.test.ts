@@ -14,7 +14,7 @@ import {
   startDaemon,
 } from "./harness.ts";
 
-/** A picture of one pixel. */
+/** An image of one pixel. */
 const DOT =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 
@@ -41,7 +41,7 @@ afterEach(async () => {
   await home.remove();
 });
 
-/** A test's first is in the browser that all tests share, its others are each in one of their own. */
+/** A test's first context is in the browser that all tests share, each further one in a new browser. */
 async function newContext(
   options: BrowserContextOptions = { viewport: { width: 1200, height: 900 } },
 ): Promise<BrowserContext> {
@@ -55,7 +55,7 @@ async function newContext(
   return context;
 }
 
-/** Starts a session in the page, from the list, by keyboard where a key is enough. */
+/** Starts a session in the page, from the list, by keyboard if possible. */
 async function start(page: Page, script: string, prompt: string): Promise<void> {
   await page.getByRole("link", { name: "New session" }).waitFor();
   await page.keyboard.press("n");
@@ -70,7 +70,7 @@ const promptField = (page: Page) => page.getByRole("textbox", { name: "Prompt", 
 const transcript = (page: Page) => page.getByRole("region", { name: "Transcript" });
 const badge = (page: Page, text: string) => page.locator(".session-heading").getByText(text, { exact: true });
 
-/** What the transcript says, without times, which count on between two looks. */
+/** The transcript's text without times, which change between two reads. */
 async function words(page: Page): Promise<[string, string][]> {
   return [...(await readTranscript(page))].map(([id, text]) => [
     id,
@@ -78,7 +78,7 @@ async function words(page: Page): Promise<[string, string][]> {
   ]);
 }
 
-/** The address that lets one more browser in. */
+/** A launch link for another browser. */
 function anotherLink(page: Page): Promise<string> {
   return page.evaluate(async () => {
     const reply = await fetch("/api/link", {
@@ -172,7 +172,7 @@ describe("a session that is started in the page", () => {
           .elementHandle(),
       ),
     );
-    // The slower one's button may be gone by then, which no click of the mouse would bear.
+    // The slower one's button may have disappeared by then, on which a mouse click would fail.
     await Promise.all(buttons.map((button) => button?.evaluate((element: HTMLElement) => element.click())));
     const outcome = /^(Allowed|Denied)$/;
     const said = await Promise.all(
@@ -195,7 +195,7 @@ describe("a session that is started in the page", () => {
     await queue.getByRole("button", { name: "Withdraw Never mind" }).click();
     await queue.waitFor({ state: "detached" });
     await expect.poll(() => promptField(page).inputValue()).toBe("Never mind");
-    // What Esc does is said where the room is the transcript's, too.
+    // The hint about Esc is also shown where the transcript takes the space.
     await page.setViewportSize({ width: 1200, height: 500 });
     await page.keyboard.press("Escape");
     await page.getByText("Press Esc again to stop").first().waitFor();

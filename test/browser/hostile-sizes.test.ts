@@ -9,11 +9,11 @@ import { healthy, hostileSession } from "./hostile/session.ts";
 import { longestTasks } from "./hostile/tasks.ts";
 
 const MB = 1024 * 1024;
-/** No text takes so many times the main thread's time (its CPU, not the clock's) of the middle one; the worst has been seen to take 3. */
+/** Maximum ratio of a text's CPU time on the main thread to the median one's; the worst so far is 3. */
 const MOST_CPU = 10;
 const WORDS = "the agent reads the file and says what it found in some more words than it needs ";
 
-/** Texts of a size that a page must survive, beside the generators of the payloads. */
+/** Texts of a size that a page must survive, in addition to the generated payloads. */
 const SIZES = [
   { id: "line-of-1-mb", input: "x".repeat(MB) },
   { id: "output-of-5-mb", input: `${WORDS}\n`.repeat(Math.ceil((5 * MB) / (WORDS.length + 1))) },
@@ -39,7 +39,7 @@ describe("slow and large texts", () => {
   const attacks = [...payloads("pathological"), ...SIZES.map((size) => ({ ...size, expect: {} }))];
   const sessions = attacks.map((attack) => {
     const { session_id, turns } = hostileSession(attack.id, [attack]);
-    // As answer, as thought and as output: the places that take long texts.
+    // As answer, thought and output, which can be long.
     const lines = (turns[0] ?? []).filter(
       (line, index) =>
         index === 0 || !/"custom-title"|isApiError|"model":"(?!claude)/.test(line.slice(0, 800)),
@@ -122,7 +122,7 @@ describe("slow and large texts", () => {
       const region = page.getByRole("region", { name: "Transcript", exact: true });
       await region.getByText(healthy(id)).waitFor();
       await page.getByRole("button", { name: "Expand all", exact: true }).click();
-      // To the top and to the end again, everything open.
+      // Scrolls to the top and back to the end, with everything open.
       for (const share of [0, 0.25, 0.5, 0.75, 1]) {
         await region.evaluate((element, at) => element.scrollTo(0, element.scrollHeight * at), share);
         await region.evaluate(
@@ -152,7 +152,7 @@ describe("slow and large texts", () => {
     expect(complaints).toEqual([]);
   }, 600_000);
 
-  /** A figure for docs/quality.md, not a promise that a busy machine could break: `TABLE=1`, and `ONLY` for some of them. */
+  /** A figure for docs/quality.md, not a check, which could fail on a busy machine: `TABLE=1`, and `ONLY` for some of them. */
   it.skipIf(!process.env.TABLE)(
     "take no long task of the page's thread (a table)",
     async () => {
@@ -218,7 +218,7 @@ describe("slow and large texts", () => {
           await begin("streamed");
           await send(rest, hosted, "Go on");
           await idle(rest, hosted, 300_000);
-          // Nothing looks for words meanwhile: looking through all of them is a longer task than showing them.
+          // No text is searched meanwhile, because searching all of it is a longer task than showing it.
           await region.evaluate(
             (element) =>
               new Promise<void>((resolve) => {

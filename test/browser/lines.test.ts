@@ -4,11 +4,11 @@ import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
 
-// What a line of a transcript says first of all is in sight, however much it has to say.
+// The most important part of a transcript line is visible, however long the line is.
 
 const SESSION = "5f0c1d9e-0000-4000-8000-000000000001";
 const HEADINGS = "5f0c1d9e-0000-4000-8000-000000000002";
-/** As long as a heading has room for, and longer: in one line, in several, in wide letters. */
+/** As long as a heading can show, and longer: in one line, in several, in wide letters. */
 const PROMPTS = [40, 100, 160, 200, 240, 280].flatMap((length) => [
   "Say why the second record of a cut file is shown twice, and mend it. ".repeat(5).slice(0, length),
   `Say why.\n${"The second record of a cut file is shown twice. ".repeat(6).slice(0, length - 10)}`,
@@ -95,7 +95,7 @@ function command(id: string, command: string, output: string, seconds = 1): stri
   ];
 }
 
-/** A page that was fetched. */
+/** A fetched page. */
 function fetched(id: string, seconds: number): string[] {
   const url = `https://tides.example/harbours/of/departure?${"5389".repeat(30)}`;
   return [
@@ -124,7 +124,7 @@ function refusedPlan(id: string, seconds: number): string[] {
   ];
 }
 
-/** A run that took some seconds, and of which nothing but its figures is left. */
+/** A run that took some seconds, of which only figures exist. */
 function run(id: string, task: string, seconds: number): string[] {
   const input = { description: task, prompt: task, subagent_type: "general" };
   const figures = { totalDurationMs: seconds * 1000, totalTokens: 48_200, totalToolUseCount: 31 };
@@ -152,7 +152,7 @@ it.each([1440, 900, 390])("shows a call's duration on the row of its figures at 
     await words.waitFor();
     expect(await rowsOf(words)).toBe(1);
   }
-  // Between the last of the run's figures and the words of its time.
+  // The gap between the last of the run's figures and the text of its time.
   const gap = await page.locator(".run-action + .line-time").evaluate((time) => {
     const words = document.createRange();
     words.selectNodeContents(time);
@@ -184,7 +184,7 @@ it.each([1440, 1024, 390, 320])("truncates no figure at %i px", async (width) =>
 });
 
 it.each([1440, 1024, 390])(
-  "why a call failed is in sight behind a long command, and a short one stands whole before it, %i px wide",
+  "shows why a call failed after a long command, and a short command completely, %i px wide",
   async (width) => {
     await page.setViewportSize({ width, height: 800 });
     const reason = page.locator(".line-failure", { hasText: "too many arguments" });
@@ -203,7 +203,7 @@ it.each([1440, 1024, 390])(
 );
 
 it.each([1440, 1024, 390])(
-  "a call that failed and names nothing has the row of one that does, %i px wide",
+  "gives a failed call without a subject the same row as one with a subject, %i px wide",
   async (width) => {
     await page.setViewportSize({ width, height: 800 });
     const heightOf = async (failure: string) => {
@@ -219,7 +219,7 @@ it.each([1440, 1024, 390])(
 );
 
 it.each([1440, 390, 360])(
-  "the foot of a turn begins with why it ended, and all of it is in sight above the next turn, %i px wide",
+  "begins a turn's foot with the reason for its end, and shows all of it above the next turn, %i px wide",
   async (width) => {
     await page.setViewportSize({ width, height: 800 });
     const foot = page.locator(".turn-foot").first();
@@ -282,7 +282,7 @@ it("keeps words and numbers of a printed table together if they fit", async () =
 });
 
 it.each([1440, 1280, 1190, 1024, 600, 390])(
-  "a heading that cuts its prompt has a way to all of it, %i px wide",
+  "lets the user open a prompt that its heading truncates, %i px wide",
   async (width) => {
     await page.setViewportSize({ width, height: 3_000 });
     await page.goto(`${daemon.origin}/session/${HEADINGS}`);

@@ -38,7 +38,7 @@ import {
 /** In `npm test`, and in `npm run test:long`. */
 const CUTS = times(20, 200);
 const KILLS = times(3, 50);
-/** Steps of 90 results of 8 kB. The system itself holds some 10 MB for a client before the daemon sees that it is slow. */
+/** Steps of 90 results of 8 kB. The system buffers about 10 MB for a client before the daemon notices that it is slow. */
 const MUCH = times(6, 60);
 
 let home: Home;
@@ -63,25 +63,25 @@ afterEach(async () => {
   await home.remove();
 });
 
-/** `at`: the port that pages know already. */
+/** `at`: the port that open pages use. */
 async function start(at?: number): Promise<void> {
   daemon = await startDaemon(home, ["--no-samples", ...(at === undefined ? [] : ["--port", String(at)])]);
   rest = restOf(home, daemon);
 }
 
-/** A browser of its own. */
+/** Another browser. */
 async function another(through?: { daemon: Daemon; proxy: CutProxy }): Promise<WatchedPage> {
   const browser = await openBrowser(through);
   browsers.push(browser);
   const context: BrowserContext = await browser.newContext({ viewport: { width: 1200, height: 900 } });
-  // Without the jitter of reconnecting, which only costs time here.
+  // Without the jitter of reconnects, which only takes time here.
   await context.addInitScript(() => {
     Math.random = () => 0;
   });
   return await enter(context, { ...daemon, launch: await rest.link() }, BROKEN_CONNECTION);
 }
 
-/** A browser of its own that shows the session. */
+/** Another browser that shows the session. */
 async function watch(
   session_id: string,
   through?: { daemon: Daemon; proxy: CutProxy },
@@ -128,11 +128,11 @@ const script = (tokens_per_second: number) => ({
   title: "Tides",
   tokens_per_second,
   steps: WORDS.map((parts, step) => ({
-    // The failures come in mid-answer.
+    // The failures occur in the middle of an answer.
     parts: [...parts.slice(0, 3), ...(FAULTS[step] ?? []), ...parts.slice(3)],
   })),
 });
-/** What a turn that nobody disturbs says, in order. */
+/** The content of an undisturbed turn, in order. */
 const TURN = WORDS.flat().map((part) =>
   "thinking" in part
     ? `thinking ${part.thinking}`
@@ -141,7 +141,7 @@ const TURN = WORDS.flat().map((part) =>
       : `call ${part.tool_call.name} ${JSON.stringify(part.tool_call.arguments)}`,
 );
 
-/** What the model said of a turn, without what was withdrawn because the call was made again. */
+/** The model's output in a turn, without parts that were retracted by a retry. */
 function spoken(parts: readonly TranscriptPart[]): string[] {
   return parts.flatMap((part) => {
     if (part.retracted !== undefined) return [];
@@ -160,13 +160,13 @@ function turnsOf(parts: readonly TranscriptPart[]): TranscriptPart[][] {
   return turns;
 }
 
-/** The rows in view, by their parts' ids in the order in which they stand. */
+/** The rows in view, by their parts' ids, from top to bottom. */
 const rowsInView = (page: Page) =>
   page
     .getByRole("region", { name: "Transcript", exact: true })
     .evaluate((box) => Array.from(box.querySelectorAll("article[id^=part-]"), ({ id }) => id.slice(5)));
 
-/** All pages hold what the store holds, the order is lawful, and what is on screen stands in that order. */
+/** All pages have the store's content, the order is valid, and the screen shows it in that order. */
 async function expectSame(session_id: string, pages: readonly Page[]): Promise<TranscriptPart[]> {
   const stored = await storedParts(rest, session_id);
   expect(disorder(stored, session_id)).toEqual([]);
@@ -181,7 +181,7 @@ async function expectSame(session_id: string, pages: readonly Page[]): Promise<T
   return stored;
 }
 
-/** Every part is equal in every field, as far as a page of the store has it; of many that are not, the first is told. */
+/** Every part is equal in every field that a page of the store has. Reports only the first difference. */
 function expectEqual(shown: readonly TranscriptPart[], stored: readonly TranscriptPart[]): void {
   const differs = stored.findIndex((part, index) => !isDeepStrictEqual(part, shown[index]));
   if (differs >= 0)
@@ -189,7 +189,7 @@ function expectEqual(shown: readonly TranscriptPart[], stored: readonly Transcri
   expect(shown.length).toBe(stored.length);
 }
 
-/** What somebody saw of a session is still there, grown or settled, in the same places. */
+/** The parts that somebody saw still exist in the same places, possibly grown or finished. */
 function expectKept(seen: readonly TranscriptPart[], stored: readonly TranscriptPart[]): void {
   for (const part of seen) {
     const now = stored.find(({ id, message_id }) => id === part.id && message_id === part.message_id);
@@ -205,7 +205,7 @@ function expectKept(seen: readonly TranscriptPart[], stored: readonly Transcript
 }
 
 describe("a live session", () => {
-  it(`is on every page what it is in the store, after ${CUTS} cuts of a connection`, {
+  it(`is on every page what it is in the store, after ${CUTS} disconnects`, {
     timeout: 60_000 + CUTS * 3_000,
   }, async () => {
     const seed = Date.now() % 1_000_000;
@@ -221,7 +221,7 @@ describe("a live session", () => {
       if ((await rowOf(rest, session_id)).control?.state === "idle")
         await send(rest, session_id, `Again ${round}`);
       await eventually(() => expect(open()).toBeGreaterThan(0));
-      // Somewhere in what the daemon sends now: in an upgrade, a snapshot, in missed frames, or after them.
+      // At a random point of the daemon's data: in an upgrade, a snapshot, in missed frames, or after them.
       const place = bytes() + Math.floor(random() * 6_000);
       const deadline = performance.now() + 400;
       await eventually(() => expect(bytes() >= place || performance.now() > deadline).toBe(true));
@@ -235,7 +235,7 @@ describe("a live session", () => {
     expect(turns.length).toBeGreaterThan(0);
     for (const turn of turns) expect(spoken(turn)).toEqual(TURN);
     expect([...disturbed.complaints, ...calm.complaints]).toEqual([]);
-    // And what is read from the disk by a daemon that has seen nothing of it.
+    // Also when a new daemon reads it from disk.
     await daemon.stop();
     await start(daemon.port);
     expectEqual(await expectSame(session_id, [disturbed.page, calm.page]), stored);
@@ -251,7 +251,7 @@ describe("a live session", () => {
     if (first === undefined) throw new Error("There is no page.");
     let seen: TranscriptPart[] = [];
     for (let kill = 1; kill <= KILLS; kill += 1) {
-      // In the midst of the turn, wherever that is.
+      // At a random point within the turn.
       const until = (await pageParts(first, false)).length + Math.floor(random() * 40);
       const deadline = performance.now() + 3_000;
       await eventually(async () => {
@@ -274,7 +274,7 @@ describe("a live session", () => {
     );
     for (const turn of turns) {
       const words = spoken(turn);
-      // All of the last one it said is a beginning of what comes there in the script.
+      // The last text is a prefix of the script's text there.
       const last = words.pop() ?? "";
       expect(words).toEqual(TURN.slice(0, words.length));
       expect(TURN[words.length]?.startsWith(last)).toBe(true);
@@ -327,7 +327,7 @@ describe("a live session", () => {
   });
 
   it("runs the same with browsers that disconnect as without any", async () => {
-    // It comes to its end only when the browsers have left, however long they take to come.
+    // It ends only when the browsers have left, however long they take to connect.
     const wait = {
       tool_call: {
         name: "shell",

@@ -69,14 +69,14 @@ describe("a growing session file", () => {
     await transcript.getByText("These are the last words.").waitFor();
     await transcript.getByText("[RUNNING]").first().waitFor({ state: "detached" });
     const grown = await readTranscript(page);
-    // Once more, from the end to the very top.
+    // Again, from the end to the top.
     expect(await readTranscript(page)).toEqual(grown);
     await page.reload();
     await expect.poll(() => readTranscript(page)).toEqual(grown);
     expect(complaints).toEqual([]);
   });
 
-  it(`shows the same transcript after ${CUTS} cuts of the connection as on a page that was left alone`, async () => {
+  it(`shows the same transcript after ${CUTS} disconnects as on an undisturbed page`, async () => {
     const seed = Date.now() % 1_000_000;
     console.info(`cuts at random, seed ${seed}`);
     const random = seeded(seed);
@@ -87,7 +87,7 @@ describe("a growing session file", () => {
     const { cut, open, bytes } = proxy;
 
     const disturbed = await browserTo({ daemon, proxy });
-    // Without the jitter of reconnecting, which only costs time here.
+    // Without the jitter of reconnects, which only takes time here.
     await disturbed.addInitScript(() => {
       Math.random = () => 0;
     });
@@ -105,7 +105,7 @@ describe("a growing session file", () => {
       for (const line of rest.slice(Math.ceil((round * rest.length) / CUTS), upTo))
         await appendFile(file, `${line}\n`);
       await vi.waitFor(() => expect(open()).toBeGreaterThan(0), { timeout: 60_000, interval: 5 });
-      // Somewhere in what the daemon sends now: in an upgrade, a snapshot, in missed frames, or after them.
+      // At a random point of the daemon's data: in an upgrade, a snapshot, in missed frames, or after them.
       const place = bytes() + Math.floor(random() * 1_500);
       const deadline = performance.now() + 60;
       await vi.waitFor(() => expect(bytes() >= place || performance.now() > deadline).toBe(true), {
@@ -129,7 +129,7 @@ describe("a growing session file", () => {
       .waitFor();
     const undisturbed = await readTranscript(other.page);
     expect(undisturbed.size).toBeGreaterThan(150);
-    // To read a whole transcript takes half a minute on a busy machine.
+    // Reading a whole transcript takes half a minute on a busy machine.
     await expect.poll(() => readTranscript(first.page), { timeout: 120_000 }).toEqual(undisturbed);
     expect(first.complaints).toEqual([]);
     expect(other.complaints).toEqual([]);

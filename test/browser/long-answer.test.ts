@@ -30,7 +30,7 @@ const TEXTS = {
 };
 
 it.each(Object.entries(TEXTS))(
-  "a long answer that is watched while it comes, %s, is there whole, and takes no more than 20 MB of the page",
+  "shows a long streamed answer completely, %s, with at most 20 MB of page memory",
   async (name, text) => {
     const model = await scriptFile(home, "long", {
       title: "Long",

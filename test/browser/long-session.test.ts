@@ -20,7 +20,7 @@ describe.each([
   let file: string;
   const session = generateClaudeSession({ parts: PARTS, turns, seed: 7 });
 
-  /** Of a text far from where anybody is. */
+  /** A heading of a text that is far from the view. */
   const heading = session.lines.flatMap((line) => /### (Step 7\d{3})\b/.exec(line)?.[1] ?? [])[0] ?? "";
 
   beforeEach(async () => {
@@ -28,7 +28,7 @@ describe.each([
     const folder = join(home.claude, "projects/-home-ada-long-session");
     await mkdir(folder, { recursive: true });
     file = join(folder, `${session.session_id}.jsonl`);
-    // The last line comes later.
+    // The last line is written later.
     await writeFile(
       file,
       session.lines
@@ -50,7 +50,7 @@ describe.each([
   });
 
   const nodes = () => page.evaluate(() => document.querySelectorAll("*").length);
-  /** How much of the view is without a row or a heading, from 0 to 1. */
+  /** The share of the view without a row or a heading, from 0 to 1. */
   const blank = () =>
     transcript.evaluate((element) => {
       const box = element.getBoundingClientRect();
@@ -63,7 +63,7 @@ describe.each([
       );
     });
 
-  /** The id of a row in the middle of the view, once everything there is loaded and stands still. */
+  /** The id of a row in the middle of the view, once everything there is loaded and stable. */
   const inView = async (): Promise<string> => {
     const middle = () =>
       transcript.evaluate((element) => {
@@ -96,7 +96,7 @@ describe.each([
       .waitFor();
     expect(await nodes()).toBeLessThan(5_000);
 
-    // The list of turns shows the one that is read, on a phone as soon as it is asked for.
+    // The list of turns shows the current one; on a phone as soon as it is opened.
     const listed = page.getByRole("navigation", { name: "Turns" }).locator("[aria-current=location]");
     const isInView = () =>
       listed.evaluate((row) => {
@@ -111,12 +111,12 @@ describe.each([
     await page.keyboard.press("Escape");
     await page.setViewportSize({ width: 1280, height: 900 });
 
-    // Follows the end, in a view that became higher too.
+    // Follows the end, also in a view that became higher.
     await appendFile(file, `${session.lines.at(-1)}\n`);
     await transcript.getByRole("heading", { name: `Step ${PARTS}` }).waitFor();
     expect(await page.getByRole("button", { name: /below$/ }).count()).toBe(0);
 
-    // Scrolls: wherever one lands there is something, and soon the parts themselves.
+    // Scrolling to any position shows something, and soon the parts themselves.
     for (const share of [0.1, 0.9, 0.33, 0.66, 0]) {
       await transcript.evaluate((element, at) => {
         element.scrollTop = element.scrollHeight * at;
@@ -126,7 +126,7 @@ describe.each([
       expect(await nodes()).toBeLessThan(5_000);
     }
 
-    // What is read does not move when something is written.
+    // The rows in view do not move when something is written.
     await transcript.evaluate((element) => {
       element.scrollTop = element.scrollHeight / 2;
     });
@@ -142,7 +142,7 @@ describe.each([
     await page.getByRole("button", { name: /new below/ }).click();
     await transcript.getByText("Written while somebody reads.").waitFor();
 
-    // Find: its own, since the browser's sees only what is mounted.
+    // The page's own find, because the browser's searches only mounted rows.
     await page.getByRole("button", { name: "Find" }).click();
     await page.getByRole("searchbox").fill(heading);
     await page.keyboard.press("Enter");

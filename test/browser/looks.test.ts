@@ -123,7 +123,7 @@ it("shows complete rows of the list at 400 % zoom, with filters and grouping rea
   ];
   const heightOf = async (box: Locator) => (await box.boundingBox())?.height ?? 0;
   expect(await heightOf(list)).toBeGreaterThan(2.5 * (await heightOf(row)));
-  // Filters of states that no session has are left out here.
+  // Filters of states without sessions are hidden here.
   const filters = await page.locator(".chip:visible").all();
   expect(filters.length).toBeGreaterThan(0);
   for (const filter of filters) await filter.click({ trial: true });
@@ -150,7 +150,7 @@ it("shows every control in a low window, the facts after a click, and the full c
   address = await nextLink(page);
   await page.getByRole("link", { name: /daylight saving ends/ }).click();
   await page.getByRole("region", { name: "Transcript", exact: true }).locator("article").first().waitFor();
-  /** The controls of the header that are not whole in the window, or lie under another. */
+  /** The header's controls that are not completely in the window, or are covered. */
   const outOfSight = () =>
     page.locator(".session-header").evaluate((header) =>
       [...header.querySelectorAll<HTMLElement>("a, button, .not-live")]
@@ -460,7 +460,7 @@ it("reports a page of an older build above the screen", async () => {
   other = true;
   await page.goBack();
   await told.waitFor();
-  // With the click and not before: a page that asks once more would hear that it is of the right build.
+  // At the click and not earlier: a page that asks again would learn that it has the right build.
   page.on("request", (request) => {
     if (request.isNavigationRequest()) other = false;
   });
@@ -519,7 +519,7 @@ it("places the actions of an open card nearer to it than to the next line on a p
   await context.close();
 });
 
-/** Whether nothing lies over the last line of what is written. */
+/** Whether nothing covers the last line of the text. */
 const isLastLineSeen = (field: Locator): Promise<boolean> =>
   field.evaluate((element) => {
     const { left, top } = element.getBoundingClientRect();
@@ -535,7 +535,7 @@ it.each([
   [390, 700],
   [844, 390],
 ])(
-  "the line that one writes in a new session is in sight above Start, %i by %i pixels",
+  "keeps the line being typed in a new session visible above Start, %i by %i pixels",
   async (width, height) => {
     const context = await browser.newContext({ viewport: { width, height } });
     const { page, complaints } = await enter(context, { ...daemon, launch: address });
@@ -560,7 +560,7 @@ it("keeps Start and the text visible when an image is added to a new session", a
   await page.getByRole("link", { name: "New session" }).click();
   const start = page.getByRole("button", { name: "Start", exact: true });
   await start.waitFor();
-  // As low as the window may be for the form as it is.
+  // The minimum height of the window for the current form.
   const { y = 0, height = 0 } = (await start.boundingBox()) ?? {};
   const low = Math.ceil(y + height) + 8;
   await page.setViewportSize({ width: 1280, height: low });
@@ -603,7 +603,7 @@ it("places labels beside their boxes, and focus rings clear of times, on a phone
   await context.close();
 });
 
-/** The controls in sight that are smaller than that, but for links in a text. */
+/** The visible controls that are smaller, except links in a text. */
 const smaller = (page: Page, least: number) =>
   page.locator("button, summary, .button, .action, .needs-you:is(a)").evaluateAll(
     (controls, least) =>
@@ -625,7 +625,7 @@ it.each([1280, 390])("has no control smaller than 24 × 24 pixels at %i px", asy
   await page.getByText("Flat at 31 MB").waitFor();
   await page.locator(".part-row", { hasText: "src/api/now.ts" }).locator("summary").first().click();
   await page.locator(".tool-body").waitFor();
-  // Open, every card: what was sent is folded in it.
+  // Open every card, in which the input is folded.
   await page.keyboard.press("x");
   await page.getByText("Raw input").first().waitFor();
   expect(await smaller(page, 24)).toEqual([]);

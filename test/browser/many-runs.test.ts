@@ -42,16 +42,16 @@ afterEach(async () => {
   await home.remove();
 });
 
-/** How smoothly a page drew in a stretch of time, and what its main thread spent. */
+/** How smoothly a page rendered for some time, and the cost on its main thread. */
 interface Smoothness {
   frames_per_second: number;
-  /** Of all animation frames, the share that came more than two frames' time after the one before. */
+  /** The share of animation frames that came more than two frame times after the previous one. */
   late_share: number;
   longest_ms: number;
   long_tasks: number;
-  /** Processor time of the main thread by the time that passed, from 0 to 1. */
+  /** CPU time of the main thread divided by elapsed time, from 0 to 1. */
   busy: number;
-  /** Of the 16.7 ms that a frame has. */
+  /** Out of the 16.7 ms of a frame. */
   cpu_ms_per_frame: number;
 }
 
@@ -78,7 +78,7 @@ async function openWindow(): Promise<{ page: Page; complaints: string[]; cdp: CD
   return { ...watched, cdp };
 }
 
-/** Begins to measure a page; the function that it gives ends it. */
+/** Starts to measure a page. The returned function ends it. */
 async function measure({ page, cdp }: { page: Page; cdp: CDPSession }): Promise<() => Promise<Smoothness>> {
   const cpu = async () =>
     (await cdp.send("Performance.getMetrics")).metrics.find(({ name }) => name === "TaskDuration")?.value ??
@@ -109,7 +109,7 @@ async function measure({ page, cdp }: { page: Page; cdp: CDPSession }): Promise<
   };
 }
 
-it(`${RUNS} sub-agents that speak at once are told apart, and three pages that watch them stay smooth`, {
+it(`separates ${RUNS} concurrent sub-agents, and three pages that watch them stay smooth`, {
   timeout: 240_000 + SECONDS * 3_000,
 }, async () => {
   const names = Array.from({ length: RUNS }, (_, index) => `run-${String(index).padStart(2, "0")}`);
@@ -152,7 +152,7 @@ it(`${RUNS} sub-agents that speak at once are told apart, and three pages that w
     await page.goto(`${daemon.origin}/session/${session_id}`);
     await page.locator(".turn-foot").waitFor();
   }
-  // What an empty page gets of this machine at the same time is the measure for the others.
+  // An empty page on this machine at the same time is the reference for the others.
   const empty = await openWindow();
   await empty.page.goto("about:blank");
 
@@ -177,7 +177,7 @@ it(`${RUNS} sub-agents that speak at once are told apart, and three pages that w
   await idle(rest, session_id);
   for (const [index, name] of ["an empty page", "parent", "parent and a run", "a run"].entries())
     console.info(`${name}: ${JSON.stringify([idling, ...during][index])}`);
-  // How many frames there are is the machine's affair, when others work on it, too. What each of them costs is the page's.
+  // The number of frames depends on other load on the machine; the cost of each one only on the page.
   for (const { busy, cpu_ms_per_frame } of during) {
     expect(busy).toBeLessThan(0.4);
     expect(cpu_ms_per_frame).toBeLessThan(8);

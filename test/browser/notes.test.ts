@@ -55,7 +55,7 @@ afterEach(async () => {
 
 const rowOf = (page: Page) => page.locator(`[data-session="${session.session_id}"]`);
 const part = (page: Page) => page.locator("article", { hasText: "High water is at nine." });
-/** Pictures for a person to look at, where a folder is named for them. */
+/** Screenshots for review, if a folder is given. */
 const picture = async (page: Page, name: string): Promise<void> => {
   const folder = process.env.PICTURES;
   if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`) });
@@ -79,7 +79,7 @@ it("shows a note in every browser, in search and in its session, also after an i
   await part(phone.page).getByRole("note", { name: "Note" }).waitFor();
   await picture(phone.page, "notes-part-390-light");
 
-  // With the keyboard, on the session itself; the phone is told.
+  // By keyboard, on the session itself; the phone is notified.
   await desk.page.keyboard.press("Shift+B");
   const dialog = desk.page.getByRole("dialog", { name: "Notes" });
   await dialog.getByRole("textbox", { name: "Note on this session" }).fill("Read all of it again");
@@ -97,7 +97,7 @@ it("shows a note in every browser, in search and in its session, also after an i
   await picture(desk.page, "notes-search-1440-dark");
   await option.click();
   await part(desk.page).getByRole("note", { name: "Note" }).waitFor();
-  // The index is built anew meanwhile.
+  // The index is being rebuilt.
   await expect
     .poll(
       async () => {

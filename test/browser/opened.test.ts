@@ -24,7 +24,7 @@ let daemon: Daemon;
 let browser: Browser;
 let page: Page;
 let complaints: string[];
-/** Files of this test, outside of what the daemon looks at. */
+/** Files of this test, outside the folders that the daemon watches. */
 const outside = (...names: string[]) => join(home.path, "outside", ...names);
 
 beforeEach(async () => {
@@ -34,7 +34,7 @@ beforeEach(async () => {
   browser = await openBrowser();
   ({ page, complaints } = await enter(await browser.newContext(), daemon, [
     ...BROKEN_CONNECTION,
-    // What the daemon refuses shows in the console, too.
+    // Refusals by the daemon also appear in the console.
     /the server responded with a status of 4/,
   ]));
   await page.getByRole("heading", { name: "No sessions yet" }).waitFor();
@@ -46,7 +46,7 @@ afterEach(async () => {
   await home.remove();
 });
 
-/** Drags files or folders of the disk over a place of the page, as the system does. The result drops them. */
+/** Drags files or folders over a point of the page, as the system does. The result drops them. */
 async function drag(paths: string[], place = { x: 400, y: 300 }): Promise<() => Promise<void>> {
   const cdp = await page.context().newCDPSession(page);
   const data = { items: [], files: paths, dragOperationsMask: 1 };
@@ -97,7 +97,7 @@ it("opens a dropped file as a session that survives a reload, is not stored, and
   const { port } = daemon;
   await daemon.stop();
   daemon = await startDaemon(home, ["--no-samples", "--port", String(port)]);
-  // What was loaded stays on screen, with a word on it.
+  // Loaded content stays on screen, with a notice.
   await page.getByText("Open the file again.").waitFor();
   await transcript().waitFor();
   await page.reload();
@@ -117,7 +117,7 @@ it("opens a dropped project folder with the runs of its sub-agents", async () =>
   await page.waitForURL((url) => url.href !== top);
   await transcript().waitFor();
   await page.reload();
-  // The way up is known after a reload, too.
+  // The path to the parent is known after a reload, too.
   await page.getByRole("navigation", { name: "Path" }).getByRole("link").nth(1).click();
   await page.waitForURL((url) => url.pathname === new URL(top).pathname);
   await runs.getByRole("link").first().waitFor();

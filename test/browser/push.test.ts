@@ -14,7 +14,7 @@ let browser: Browser;
 let page: Page;
 let complaints: string[];
 let file: string;
-/** The push service, which a machine without internet does not reach. */
+/** A local push service, because the machine may have no internet access. */
 let service: Server;
 let sent: string[];
 const session = generateClaudeSession({ parts: 20, turns: 1, seed: 17 });
@@ -45,7 +45,7 @@ afterEach(async () => {
   await home.remove();
 });
 
-/** Chromium subscribes at a service on the internet. The subscription is replaced by one of a service on this machine. */
+/** Chromium subscribes to a service on the internet. The subscription is replaced by one to the local service. */
 async function subscribeHere() {
   const ecdh = createECDH("prime256v1");
   ecdh.generateKeys();

@@ -7,7 +7,7 @@ import { generateClaudeSession } from "../generate-session.ts";
 import { createHome, type Daemon, enter, type Home, openBrowser, settled, startDaemon } from "./harness.ts";
 import { begin, idle, restOf, send, storedParts } from "./hosted-session.ts";
 
-// What one reads holds still while the agent writes on.
+// The rows in view do not move while the agent continues to write.
 
 const session = generateClaudeSession({ parts: 60, turns: 3, seed: 11 });
 let home: Home;
@@ -52,7 +52,7 @@ async function write(type: "user" | "assistant", part: object): Promise<void> {
   const written = type === "user" ? { role: "user", content } : { ...message, id: uuid, content };
   await appendFile(file, `${JSON.stringify({ ...record, type, uuid, message: written })}\n`);
 }
-/** The agent writes texts, each of some lines. */
+/** The agent writes texts of several lines each. */
 async function say(...texts: string[]): Promise<void> {
   for (const text of texts)
     await write("assistant", { type: "text", text: `${text}\n\n${"It has some words more. ".repeat(20)}` });
@@ -154,7 +154,7 @@ it("opens and closes all parts at once, without rendering others again", async (
   await page.getByRole("button", { name: "Expand all", exact: true }).waitFor();
   await card.locator("summary").first().click();
   await expect.poll(isOpen).toBe(true);
-  // Open all, close all: what was opened by hand is closed with the others.
+  // Open all, close all: parts opened by hand are closed too.
   await page.keyboard.press("x");
   await page.keyboard.press("x");
   await expect.poll(isOpen).toBe(false);
@@ -173,7 +173,7 @@ it("shows a call's heading on a phone, and its time once opened", async () => {
   await row.locator("summary").click();
   await expect.poll(timeWidth).toBeGreaterThan(40);
   expect(await row.locator("time").innerText()).toMatch(/^\d\d:\d\d/);
-  // On the line of what one can do with it.
+  // On the line with its actions.
   const middleOf = async (part: string) => {
     const { y, height } = (await row.locator(part).boundingBox()) ?? { y: Number.NaN, height: 0 };
     return y + height / 2;
@@ -195,7 +195,7 @@ it("moves the focus from rows and headings to their actions, also on a phone", a
   expect(await clip()).toBe("none");
   await page.keyboard.press("[");
   await page.locator(".turn-heading:focus").waitFor();
-  // By way of "Show all", where the prompt is long.
+  // Through "Show all" if the prompt is long.
   await page.keyboard.press("Tab");
   await page.keyboard.press("Tab");
   expect(await page.locator(".turn-heading .part-actions :focus").count()).toBe(1);
@@ -261,7 +261,7 @@ it("keeps the focus on a row that scrolls out of view, and on a transcript that 
   await transcript.getByText("not loaded yet").first().waitFor();
   expect(await focused().getAttribute("id")).toBe(id);
 
-  // The next step is taken from what is in view.
+  // The next step is relative to the view.
   await page.keyboard.press("j");
   const inFocus = () => transcript.evaluate(({ ownerDocument }) => ownerDocument.activeElement?.className);
   expect(await inFocus()).toContain("part-row-missing");
@@ -430,7 +430,7 @@ it("keeps following when the input shrinks and grows at once", async () => {
     if (composer === null) throw new Error("There is no composer.");
     for (const margin of ["-24px", "24px"]) {
       composer.style.marginBlockEnd = margin;
-      // Laid out, so that the browser scrolls what is higher than what is left of it.
+      // Force a layout, so that the browser scrolls the content that is too high for the remaining space.
       composer.getBoundingClientRect();
     }
   });
@@ -566,10 +566,10 @@ it("shows no hint about rows below while the last row is in view", async () => {
 });
 
 it.each([
-  { name: "stands on half a screen", height: 1000 },
+  { name: "fills half a screen", height: 1000 },
   { name: "is longer than the screen", height: 420 },
 ])(
-  "an agent whose requests were gone to and answered is followed again, in a session that $name",
+  "follows an agent again after the user went to its requests and answered them, in a session that $name",
   async ({ height }) => {
     const rest = restOf(home, daemon);
     await page.setViewportSize({ width: 1280, height });
@@ -588,7 +588,7 @@ it.each([
     const toEnd = (box: Element) => box.scrollHeight - box.clientHeight - box.scrollTop;
     await expect.poll(() => transcript.evaluate(toEnd)).toBeLessThanOrEqual(4);
     expect(await page.getByRole("button", { name: /below$/ }).count()).toBe(0);
-    // In a lower view it is the end that stays.
+    // In a lower view the end stays in place.
     await page.setViewportSize({ width: 1280, height: 300 });
     await expect.poll(() => transcript.evaluate(toEnd)).toBeLessThanOrEqual(4);
   },
@@ -671,7 +671,7 @@ it("restores the view, or following, after a return from a link in the same sess
   await expect.poll(fromEnd).toBeLessThanOrEqual(4);
   await page.goBack();
   await row.waitFor();
-  // The link to where one is leads to what it names.
+  // A link to the current address navigates to its target.
   await page.keyboard.press("End");
   await row.waitFor({ state: "detached" });
   await follow(first);

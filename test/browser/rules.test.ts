@@ -15,7 +15,7 @@ let file: string;
 let written = 0;
 const session = generateClaudeSession({ parts: 60, turns: 2, seed: 31 });
 
-/** An answer as the session's last record, said now. */
+/** An answer like the session's last record, with the current time. */
 function answer(words: string): string {
   written += 1;
   const { message, ...last } = JSON.parse(session.lines.at(-1) ?? "{}");
@@ -61,7 +61,7 @@ afterEach(async () => {
 
 const rowOf = (page: Page) => page.locator(`[data-session="${session.session_id}"]`);
 const attention = (page: Page) => page.getByRole("region", { name: "Needs attention" });
-/** Pictures for a person to look at, where a folder is named for them. */
+/** Screenshots for review, if a folder is given. */
 const picture = async (page: Page, name: string): Promise<void> => {
   const folder = process.env.PICTURES;
   if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`) });
@@ -76,7 +76,7 @@ it("tries a rule on past records, then alerts in every browser until switched of
   const query = form.getByRole("textbox", { name: "Search query" });
   await query.fill("kind:text Step");
   const trial = form.getByRole("region", { name: "Past sessions" });
-  // The index may still be built.
+  // The index may still be in progress.
   await expect
     .poll(async () => {
       await form.getByRole("button", { name: "Try on past sessions" }).click();
@@ -103,7 +103,7 @@ it("tries a rule on past records, then alerts in every browser until switched of
   expect(await seriousFindings(desk.page)).toEqual([]);
   await picture(desk.page, "rules-attention-1440-dark");
   await picture(phone.page, "rules-attention-390-light");
-  // It leads to the part.
+  // It links to the part.
   await attention(desk.page)
     .getByRole("link", { name: /^Disk is full/ })
     .click();

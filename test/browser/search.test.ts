@@ -61,7 +61,7 @@ async function countHits(query: string): Promise<number> {
   return (await reply.json()).hits?.length ?? 0;
 }
 
-/** The line of the match that the reader was led to, if it is in view. */
+/** The line of the current match, if it is in view. */
 const current = () =>
   transcript.evaluate((box) => {
     const view = box.getBoundingClientRect();
@@ -83,10 +83,10 @@ it("opens a search result at its expanded part with the match marked, also after
   await page.getByRole("option", { selected: true }).waitFor();
   await page.getByRole("combobox", { name: "Search" }).press("Enter");
   await expect.poll(current).toBe("the ZEBRA left with the OKAPI");
-  // The other word is marked too, and what else holds them is not: it is out of view.
+  // The other word is marked too; other occurrences are not, because they are out of view.
   expect(await marked()).toEqual(expect.arrayContaining(["ZEBRA", "OKAPI"]));
   expect(await page.locator(".find-count").innerText()).toBe("part 2 of 2");
-  // The keyboard is at the part, not in the field.
+  // The focus is on the part, not in the field.
   expect(await page.evaluate(() => document.activeElement?.matches("article"))).toBe(true);
 
   await page.reload();

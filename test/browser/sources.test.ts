@@ -67,7 +67,7 @@ it("switches an agent off and on in the settings, also over a restart", async ()
   await daemon.stop();
   daemon = await startDaemon(home, ["--no-samples"]);
   await open();
-  // The other agent's session shows that the list is there.
+  // The other agent's session shows that the list is loaded.
   await page.locator("[data-session]").first().waitFor();
   expect(await row().count()).toBe(0);
   await page.getByRole("button", { name: "Settings" }).click();

@@ -40,7 +40,7 @@ afterEach(async () => {
   await home.remove();
 });
 
-/** Processes that a command of this test's sessions started and that still run, by what their command line says. */
+/** Running processes that a command of this test's sessions started, by their command lines. */
 async function leftovers(): Promise<string[]> {
   const found: string[] = [];
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
@@ -53,12 +53,12 @@ async function leftovers(): Promise<string[]> {
   return found;
 }
 
-/** Children in the background, one that hears no TERM, one in a session of its own, and a run's that are as bad. */
+/** Background children, one that ignores TERM, one in its own session, and the same in a run. */
 const COMMAND =
   "sleep 3001 & (trap '' TERM; while :; do sleep 3002; done) & setsid sleep 3003 & nohup sleep 3004 >/dev/null 2>&1 & echo started; wait";
 
 it.runIf(process.platform === "linux")(
-  "stopped with Esc Esc, an agent leaves no process behind, and a record of all that was, an interrupt in its place",
+  "an agent stopped with Esc Esc leaves no process, and a complete record with the interrupt in its place",
   async () => {
     const script = (name: string, ...parts: unknown[]) =>
       scriptFile(home, name, { title: name, tokens_per_second: 0, steps: [{ parts }] });
@@ -84,7 +84,7 @@ it.runIf(process.platform === "linux")(
     await page.goto(`${daemon.origin}/session/${session_id}`);
     const field = page.getByRole("textbox", { name: "Prompt", exact: true });
     await field.waitFor();
-    // One of a run, one of a run of a run.
+    // One of a run, one of a nested run.
     await eventually(async () => {
       for (const seconds of [3001, 3002, 3003, 3004])
         expect((await leftovers()).filter((line) => line.startsWith(`sleep ${seconds}`)).length).toBe(2);
@@ -99,11 +99,11 @@ it.runIf(process.platform === "linux")(
     const { sessions } = sessionsReply.parse(await rest.get("/api/sessions"));
     expect(sessions.length).toBe(4);
     for (const { id } of sessions) {
-      // The list tells changes a moment later, all together: a session's own row is never behind its parent's.
+      // The list publishes changes together a moment later, so a session's own row is never older than its parent's.
       expect((await rowOf(rest, id)).status).toBe("interrupted");
       const parts = await storedParts(rest, id);
       expect(disorder(parts, id)).toEqual([]);
-      // What was there is there, in the same order; then the marker, and behind it only how the calls ended.
+      // Earlier parts are unchanged and in the same order; then the marker follows, and after it only the ends of calls.
       const at = parts.findIndex((part) => part.type === "marker" && part.kind === "interrupt");
       expect(at).toBeGreaterThan(0);
       expect(parts.slice(at + 1).map(({ type }) => type)).toEqual(

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createHome, type Daemon, type Home, openBrowser, startDaemon } from "./harness.ts";
 import { begin, idle, type Rest, restOf, rowOf, said, storedParts } from "./hosted-session.ts";
 
-/** A picture of one pixel. */
+/** An image of one pixel. */
 const DOT =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 
@@ -14,7 +14,7 @@ let daemon: Daemon;
 let rest: Rest;
 let folder: string;
 let browser: Browser;
-/** Its pages are tabs: drafts are kept for all of them and for each. */
+/** Its pages are tabs: drafts are stored both shared and per tab. */
 let context: BrowserContext;
 let one: Page;
 let other: Page;
@@ -43,7 +43,7 @@ afterEach(() => context.close());
 
 const field = (page: Page) => page.getByRole("textbox", { name: "Prompt", exact: true });
 const words = (page: Page) => field(page).inputValue();
-/** Goes to the page and waits until one can write there. */
+/** Opens the page and waits until its input is ready. */
 async function open(page: Page, path: string): Promise<void> {
   await page.goto(daemon.origin + path);
   await field(page).waitFor();

@@ -54,7 +54,7 @@ it("navigates from the timeline to parts and runs by keys and clicks", async () 
   const { lanes } = await json<LanesReply>(`/api/sessions/${parent.id}/lanes`);
   await expect.poll(() => timeline().getByRole("listitem").count()).toBe(lanes.length);
   expect(lanes.filter(({ depth }) => depth === 1)).toHaveLength(parent.runs);
-  // Each run's lane is tied to the call that started it.
+  // Each run's lane is linked to the call that started it.
   const started = lanes.flatMap(({ bars }) => bars).flatMap(({ run_id }) => run_id ?? []);
   expect(new Set(started)).toEqual(new Set(lanes.slice(1).map(({ session_id }) => session_id)));
 

@@ -30,7 +30,7 @@ afterEach(async () => {
   await home.remove();
 });
 
-/** As a reader does it, who sees a button before the press: where it was scrolled to is told before that. */
+/** Like a user, who sees a button before pressing it: the scroll event comes first. */
 const press = async (button: Locator): Promise<void> => {
   await button.scrollIntoViewIfNeeded();
   await page.evaluate(
@@ -42,7 +42,7 @@ const numbers = (count: number): string => Array.from({ length: count }, (_, n) 
 const card = (words: string) => page.getByRole("article").filter({ hasText: words }).first();
 const find = (words: string) => page.getByRole("searchbox", { name: "Find in this session" }).fill(words);
 const counted = () => page.locator(".find-count").innerText();
-/** What is marked as found. */
+/** The marked matches. */
 const marked = () =>
   page.evaluate(() => [...(CSS.highlights.get("find") ?? [])].map((range) => range.toString()));
 
@@ -60,7 +60,7 @@ describe("a long output that Claude Code stored in a file", () => {
   };
   const contentOf = (path: string, whole: string): string =>
     `<persisted-output>\nOutput too large (1MB). Full output saved to: ${path}\n\nPreview (first 2KB):\n${whole.slice(0, 2_000)}\n...\n</persisted-output>`;
-  /** A call as Claude Code writes it down when its output is too long; the file is written where `whole` says what is in it. */
+  /** A call as Claude Code records it when its output is too long. The output file is written if `whole` is given. */
   const kept = async (command: string, name: string, whole: string, place = results): Promise<string> => {
     const path = join(results, name);
     await writeFile(join(place, name), whole);
@@ -80,7 +80,7 @@ describe("a long output that Claude Code stored in a file", () => {
     );
   };
 
-  /** Another tool's structure says nothing of the file. */
+  /** Another tool's structured result does not name the file. */
   const searched = async (pattern: string, name: string, whole: string): Promise<string> => {
     const path = join(results, name);
     await writeFile(path, whole);
@@ -151,9 +151,9 @@ describe("a long output that Claude Code stored in a file", () => {
       "6 unopened output files not searched",
     );
 
-    // It stays open where its row goes out of view and comes back.
+    // It stays open while its row is out of view.
     await page.getByRole("button", { name: "Close" }).click();
-    // A row that has the keyboard is not taken away.
+    // A focused row is not unmounted.
     await page.getByRole("region", { name: "Transcript", exact: true }).focus();
     await page.keyboard.press("Home");
     await expect.poll(() => seq.count()).toBe(0);
@@ -259,7 +259,7 @@ it("opens a long output of the daemon's own shell in its card", async () => {
   await expect
     .poll(() => seq.getByRole("group", { name: "whole output" }).innerText())
     .toContain("\n30001\n");
-  // So far behind the beginning that not all before it is put on the page.
+  // So far from the beginning that not everything before it is rendered.
   await find("58999");
   await expect.poll(marked).toContain("58999");
   await seq.getByRole("button", { name: "Show 4,000 of 56,000 earlier lines" }).waitFor();

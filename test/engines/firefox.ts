@@ -24,7 +24,7 @@ const preferences = (proxyPort: number): Record<string, string | number | boolea
   "network.proxy.ssl": "127.0.0.1",
   "network.proxy.ssl_port": proxyPort,
   "network.proxy.no_proxies_on": "",
-  // Else what is on this machine would not go through the proxy.
+  // Otherwise requests to this machine would bypass the proxy.
   "network.proxy.allow_hijacking_localhost": true,
   "app.update.enabled": false,
   "browser.aboutwelcome.enabled": false,
@@ -87,7 +87,7 @@ export async function openFirefox(proxyPort: number): Promise<Engine> {
     if (reply.error !== undefined) asked?.reject(new Error(`${reply.error}: ${reply.message}`));
     else asked?.resolve(reply.result);
   });
-  /** The protocol's own replies: each use says what it takes of them. */
+  /** The protocol's own replies; each use declares the fields that it needs. */
   const send = <Reply>(method: string, params: object): Promise<Reply> =>
     new Promise((resolve, reject) => {
       const id = next++;

@@ -3,7 +3,7 @@ import { hostileSuite } from "../browser/hostile/suite.ts";
 import { findFirefox, openFirefox } from "./firefox.ts";
 import { findWebKit, openWebKit } from "./webkit.ts";
 
-/** Chromium's long run clicks everything under the policy, too. */
+/** Chromium's long run also clicks everything under the policy. */
 const EXTENT = { every: 1, clickedUnderPolicy: 5 };
 
 if (findFirefox() !== undefined) hostileSuite("Firefox", openFirefox, EXTENT);

@@ -14,7 +14,7 @@ const ENGINES = [
 ];
 const SESSION = generateClaudeSession({ parts: 400, turns: 4, seed: 7 });
 
-/** Where the transcript stands, and the words that a copy of one call's line would have. */
+/** The scroll position of the transcript, and the text that copying one call's line gives. */
 const look = (): { fromEnd: number; row: string | undefined; copied: string } | undefined => {
   const box = document.querySelector("[role=region][aria-label=Transcript]");
   const line = box?.querySelector("article:has(.status-ok) summary");
@@ -31,7 +31,7 @@ const look = (): { fromEnd: number; row: string | undefined; copied: string } | 
 
 describe.each(ENGINES)("a session in $name", ({ found, openEngine }) => {
   it.skipIf(found === undefined)(
-    "is copied in words, and stands where it was when one comes back to it",
+    "is copied as text, and keeps its position when the user returns",
     async () => {
       const home = await createHome();
       const folder = join(home.claude, "projects/-home-ada-use");
@@ -57,7 +57,7 @@ describe.each(ENGINES)("a session in $name", ({ found, openEngine }) => {
           await page.goto(`${daemon.origin}/`);
           await page.run(() => void setTimeout(() => history.back()), undefined);
           await eventually(async () => expect((await page.run(look, undefined))?.row).toBe(before?.row));
-          // Until the connection is back its line takes some of the transcript's height, which moves with it a frame later.
+          // Until the connection is back, its notice takes some of the transcript's height, which changes a frame later.
           if (up === 0)
             await eventually(async () => expect((await page.run(look, undefined))?.fromEnd).toBe(0));
         }

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import type { Engine } from "../browser/hostile/engine.ts";
 import { findCommand } from "./firefox.ts";
 
-/** What WebKitGTK needs to be driven: its driver, its small browser, and a screen that nobody sees. */
+/** The programs to drive WebKitGTK: its driver, its MiniBrowser, and a virtual screen. */
 export function findWebKit(): { driver: string; browser: string; screen: string } | undefined {
   const driver = findCommand("WebKitWebDriver");
   const browser = globSync("/usr/lib/*/webkit2gtk-4.*/MiniBrowser").find((path) => existsSync(path));
@@ -27,7 +27,7 @@ async function freePort(): Promise<number> {
 export async function openWebKit(proxyPort: number): Promise<Engine> {
   const found = findWebKit();
   if (found === undefined) throw new Error("No WebKitGTK was found.");
-  // The screen says which number it took.
+  // The virtual screen prints its number.
   const screen = spawn(
     found.screen,
     ["-displayfd", "1", "-screen", "0", "1400x1600x24", "-nolisten", "tcp"],
@@ -52,9 +52,9 @@ export async function openWebKit(proxyPort: number): Promise<Engine> {
     },
     stdio: "ignore",
   });
-  /** The protocol's own replies: each use says what it takes of them. */
+  /** The protocol's own replies; each use declares the fields that it needs. */
   const ask = async <Reply>(method: string, path: string, body?: object): Promise<Reply> => {
-    // Not `fetch`, which gives up when a reply takes five minutes.
+    // Not `fetch`, which times out if a reply takes five minutes.
     const { ok, text } = await new Promise<{ ok: boolean; text: string }>((resolve, reject) => {
       const sent = request(
         { host: "127.0.0.1", port, method, path, headers: { "content-type": "application/json" } },
@@ -84,7 +84,7 @@ export async function openWebKit(proxyPort: number): Promise<Engine> {
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
-  // Not the protocol's own setting: with that, the driver speaks TLS to a proxy that is asked for an https address.
+  // Not the protocol's own setting, with which the driver uses TLS to the proxy for https addresses.
   const session = await ask<{ sessionId: string; capabilities: { browserVersion: string } }>(
     "POST",
     "/session",
@@ -110,7 +110,7 @@ export async function openWebKit(proxyPort: number): Promise<Engine> {
   };
   return {
     name: `WebKitGTK ${session.capabilities.browserVersion}`,
-    // It calls nobody.
+    // It makes no requests of its own.
     background: /^$/,
     async newPage() {
       return {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type CaseWatch, type Target, target } from "./target.ts";
 
-/** Targets that fail in each way that the fuzzer must notice. */
+/** Targets that fail in each way that the fuzzer must detect. */
 export const targets = (watch: CaseWatch): Target[] => [
   target(watch, "sound", fc.string(), () => undefined),
   target(watch, "throws", fc.array(fc.nat(99), { maxLength: 20 }), (values) => {

@@ -5,7 +5,7 @@ import type { Corpora } from "./target.ts";
 const here = import.meta.dirname;
 const present = (paths: readonly (string | undefined)[]) => paths.filter((path) => path !== undefined);
 
-/** The samples that ship and the tests' own files; real sessions and recorded streams where the machine has them. */
+/** The shipped samples and the test fixtures, and real sessions and recorded streams if the machine has them. */
 export const corpora: Corpora = {
   sessions: present([
     resolve(here, "../../src/server/samples"),

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** Values that a writer does not write where they stand. */
+/** Values that a writer would not write in that place. */
 const ODD: readonly unknown[] = [
   null,
   "",
@@ -67,7 +67,7 @@ export const damages: fc.Arbitrary<Damage[]> = fc.array(
   { maxLength: 12, size: "max" },
 );
 
-/** The lines of a file (each with its newline) after all of the damage. */
+/** The lines of a file (each with its newline) with all of the damage applied. */
 export function damaged(lines: readonly string[], all: readonly Damage[]): string {
   const out = lines.map((line) => `${line}\n`);
   for (const { kind, at, path, odd } of all) {
@@ -118,7 +118,7 @@ function withChangedValue(line: string, path: readonly number[], odd: unknown): 
   return `${JSON.stringify(changed(value, path, odd))}\n`;
 }
 
-/** The value with what stands at the path, as far as there is one, replaced; `undefined`: named otherwise. */
+/** The value with the member at the path replaced, if it exists; `undefined`: the member is renamed. */
 export function changed(value: unknown, [first, ...rest]: readonly number[], odd: unknown): unknown {
   if (first === undefined || typeof value !== "object" || value === null) return odd ?? null;
   const entries = Object.entries(value);
@@ -139,6 +139,6 @@ export function changed(value: unknown, [first, ...rest]: readonly number[], odd
 /** The text in pieces that end at these places. */
 export function pieces<Whole extends string | Uint8Array>(whole: Whole, cuts: readonly number[]): Whole[] {
   const places = [0, ...cuts.map((cut) => cut % (whole.length + 1)).sort((a, b) => a - b), whole.length];
-  // Slices of a string are strings, those of bytes bytes.
+  // Slices of a string are strings, slices of bytes are bytes.
   return places.slice(1).map((end, at) => whole.slice(places[at], end) as Whole);
 }

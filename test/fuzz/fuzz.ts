@@ -5,16 +5,16 @@ import type { Corpora } from "./target.ts";
 import type { Batch, WorkerMessage, WorkerOptions } from "./worker.ts";
 
 export interface FuzzOptions {
-  /** For how long, all targets together. */
+  /** Total duration for all targets. */
   seconds: number;
-  /** The same seed tries the same cases, as far as the time reaches. */
+  /** The same seed tries the same cases, as many as the time allows. */
   seed: number;
   corpora: Corpora;
   /** The file that exports `targets`; absent: all of this folder. */
   targets?: string;
-  /** Only targets whose name holds this. */
+  /** Only targets whose name contains this. */
   only?: string;
-  /** Begins at one case of the seed, as a finding names it. */
+  /** Starts at one case of the seed, as named by a finding. */
   path?: string;
   /** Where findings are written. */
   folder: string;
@@ -26,7 +26,7 @@ export interface FuzzOptions {
 export interface Finding {
   target: string;
   seed: number;
-  /** Of the failing case below the seed. */
+  /** The failing case's path below the seed. */
   path: string;
   error: string;
   input: unknown;
@@ -41,16 +41,16 @@ export interface FuzzResult {
 }
 
 const BATCH = 25;
-/** Findings of one target after which it is left alone. */
+/** Number of findings after which a target is no longer tried. */
 const ENOUGH = 5;
-/** A thread that is at one case for so many times the CPU that one may take is ended: a slower one tells of itself. */
+/** A thread whose case takes this many times the allowed CPU is terminated. Faster cases report themselves. */
 const PATIENCE = 5;
-/** The same without CPU: what waits for something that never comes. */
+/** The same for elapsed time, for a case that waits forever. */
 const LONGEST_WAIT_MS = 60_000;
 
 /**
- * Tries damaged and generated input on everything that takes foreign input, in a thread of its own that is ended when a
- * case does not come back. Each target gets the same time.
+ * Tries damaged and generated input on all readers of foreign input, in a separate thread that is terminated when a case does not
+ * return. Each target gets the same time.
  */
 export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
   const { seconds, seed, folder, only, slowest_ms = 1_000 } = options;
@@ -60,7 +60,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
   const batches = new Map<string, number>();
 
   const report = (found: Omit<Finding, "file">): void => {
-    // A path grows with each step by which the input became smaller; the whole of it stands in the file.
+    // The path grows with each shrinking step; the file has the complete path.
     const name = `${found.target.replaceAll(/[^a-z-]+/gi, "-")}-${found.seed}-${found.path.replaceAll(":", ".").slice(0, 150)}.json`;
     const file = join(folder, name);
     mkdirSync(folder, { recursive: true });
@@ -118,7 +118,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
     return { worker, targets: message.targets };
   }
 
-  /** The worker's answer to a batch; one that does not come is a finding, and costs the worker its life. */
+  /** The worker's answer to a batch. A missing answer is a finding, and the worker is terminated. */
   async function ask(batch: Batch): Promise<WorkerMessage & { type: "done" }> {
     const first = Atomics.load(begun, 0);
     const { worker } = thread;
@@ -163,7 +163,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
   }
 }
 
-/** CPU of a thread in milliseconds; 0 for one that is gone. */
+/** CPU of a thread in milliseconds; 0 if it has ended. */
 async function cpuOf(worker: Worker): Promise<number> {
   const usage = await worker.cpuUsage().catch(() => undefined);
   return usage === undefined ? 0 : (usage.user + usage.system) / 1_000;

@@ -35,7 +35,7 @@ export const hostileTargets: TargetList = (watch) =>
         const place = known[at % Math.max(1, known.length)];
         if (place !== undefined) lines = withHostile(lines, place.index, place.path, payload.value);
       }
-      // Verbatim itself writes the header of a log, and the others in order.
+      // Verbatim itself writes the header of a log, and the records in order.
       const text = damage.length === 0 || isLog ? joined(lines) : encode(damaged(lines, damage));
       expectRead(format, text, cuts);
     });

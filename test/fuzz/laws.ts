@@ -10,7 +10,7 @@ import { emptySummary, summarize } from "../../src/model/transcript/summarize.ts
 import { emptyTranscript, type Transcript } from "../../src/model/transcript/transcript-state.ts";
 import { lasting } from "../model/generate.ts";
 
-/** As JSON holds it: what is absent and what is `undefined` are the same. */
+/** A value as JSON represents it: absent and `undefined` members are the same. */
 export const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? "null");
 
 export function same(a: unknown, b: unknown, what: string): void {
@@ -19,7 +19,7 @@ export function same(a: unknown, b: unknown, what: string): void {
   assert.deepEqual(plain(a), plain(b), what);
 }
 
-/** Every frame is one by its schema, and keeps the order; a result without its call is the source's own affair. */
+/** Every frame matches its schema and is in a valid order; a result without its call is allowed. */
 export function expectFramesInOrder(frames: readonly Frame[]): void {
   const checker = createOrderChecker();
   for (const each of frames) {
@@ -30,7 +30,10 @@ export function expectFramesInOrder(frames: readonly Frame[]): void {
   }
 }
 
-/** The transcript of each session; fails where a part moves, is lost or is counted twice on the way. `namesParts`: the source gives each part an id of its own. */
+/**
+ * The transcript of each session. Fails if a part moves, is lost or is counted twice. `namesParts`: the source gives each part a
+ * unique id.
+ */
 export function foldLawfully(frames: readonly Frame[], namesParts = true): Map<string, Transcript> {
   const transcripts = new Map<string, Transcript>();
   const summaries = new Map<string, ReturnType<typeof emptySummary>>();
@@ -65,7 +68,7 @@ function expectSums(transcript: Transcript, namesParts: boolean): void {
   finalizeTranscript(transcript, 5);
 }
 
-/** What was shown is what is read back from the history written meanwhile, and each event survives its line. */
+/** The history that is written meanwhile replays to the shown parts, and each event survives encoding. */
 export function expectSameFromHistory(frames: readonly Frame[], session_id: string): void {
   const history = createHistory(session_id);
   const events = [...frames.flatMap((each) => history.push(each)), ...history.flush()];

@@ -12,10 +12,10 @@ import { hostInWords, judgeUrl } from "../../src/web/ui/safe-url.ts";
 import { same } from "./laws.ts";
 import { type TargetList, target } from "./target.ts";
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be left.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these must not remain.
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
-/** Texts made of scraps that mean something to what reads them, often repeated. */
+/** Texts made of syntax fragments of their readers, often repeated. */
 function scraps(means: readonly string[], longest = 60): fc.Arbitrary<string> {
   const one = fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom(...means) },
@@ -247,7 +247,7 @@ export const pageTargets: TargetList = (watch) => [
 function expectTerminal(text: string): void {
   const output = readTerminal(text);
   const said = output.map((piece) => piece.text).join("");
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: what begins a sequence.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these begin a sequence.
   assert.doesNotMatch(said, /[\u001b\u0080-\u009f]/, "a sequence is left");
   assert.doesNotMatch(terminalText(text), CONTROL, "control bytes are copied");
   for (const piece of output) {
@@ -257,14 +257,14 @@ function expectTerminal(text: string): void {
       if ("text" in shown) assert.doesNotMatch(shown.text, CONTROL, "control bytes on the page");
     }
   }
-  // What is said stands in the output, in its order.
+  // The copied text is in the output, in order.
   let at = 0;
   const normal = text.replace(/\r\n/g, "\n");
   for (const character of said) {
     at = normal.indexOf(character, at) + 1;
     assert.notEqual(at, 0, "text that nobody wrote");
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: without these there is nothing to read but text.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: without these it is plain text.
   if (!/[\u0007\u0008\r\u000e\u000f\u001b\u0080-\u009f]/.test(text)) assert.equal(said, text, "text is lost");
 }
 
@@ -287,7 +287,7 @@ function expectAddress({ address, words }: { address: string; words: string }): 
 
 function expectNothingHidden({ text, kind }: { text: string; kind: TextKind | "exact" }): void {
   const found = kind === "exact" ? findInexact(text) : findHidden(text, kind);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: bytes that no page shows.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: bytes that a page does not show.
   const unseen = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
   let whole = "";
   for (const piece of found) {
@@ -309,13 +309,13 @@ function expectMarkdown({ text, cuts }: { text: string; cuts: readonly number[] 
   let before = 0;
   for (const end of cuts.map((cut) => cut % (text.length + 1)).sort((a, b) => a - b)) {
     const { pages } = stream.read(text.slice(0, end), false);
-    // What is open may become less: what turns out to cost too much is one block.
+    // The open part may become shorter: content that turns out to cost too much becomes one block.
     assert.ok(pages.length >= before - 1 || end === 0, "a page is lost while the text grows");
     before = pages.length;
   }
   const grown = stream.read(text, true);
   const whole = createMarkdownStream().read(text, true);
-  // What would cost too much is plain text, in larger or smaller stretches.
+  // Content that would cost too much is plain text, in larger or smaller blocks.
   const isCostly = [grown, whole].some(({ pages }) => pages.flat().some(({ kind }) => kind === "plain"));
   if (!isCostly) {
     same(kindsOf(grown), kindsOf(whole), "blocks depend on how the text came");
@@ -324,7 +324,7 @@ function expectMarkdown({ text, cuts }: { text: string; cuts: readonly number[] 
   expectHarmless(rendered(text));
 }
 
-/** What blocks there are and what is in them; how a long list is paged is not looked at. */
+/** The blocks and their content, without the paging of long lists. */
 function kindsOf(document: ReturnType<ReturnType<typeof createMarkdownStream>["read"]>): unknown[] {
   return document.pages
     .flat()
@@ -333,7 +333,7 @@ function kindsOf(document: ReturnType<ReturnType<typeof createMarkdownStream>["r
 
 const rendered = (text: string): string => renderToStaticMarkup(createElement(Markdown, { text }));
 
-/** Nothing in it runs, loads or leaves, whatever it was made from. */
+/** Nothing in it runs, loads or navigates, whatever the input was. */
 function expectHarmless(html: string): void {
   assert.doesNotMatch(
     html,

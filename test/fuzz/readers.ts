@@ -12,7 +12,7 @@ import { damaged, damages, pieces } from "./damage.ts";
 import { expectFramesInOrder, foldLawfully, same } from "./laws.ts";
 import { type TargetList, target } from "./target.ts";
 
-/** Lines taken from one file at once, and characters: a case must be quick, for there are to be many. */
+/** Maximum number of lines and characters per case: cases must be quick, so that many can be tried. */
 const LINES = 60;
 const CHARACTERS = 200_000;
 const LARGEST_FILE = 2 << 20;
@@ -60,7 +60,7 @@ function belongs(format: Format, { lines }: SessionFile): boolean {
   return format.detect(bytesOf(lines.join("\n").slice(0, 65_536)));
 }
 
-/** A stretch of one file, or of two in one, damaged. */
+/** A damaged excerpt of one file, or of two files in one. */
 function excerpt(files: readonly SessionFile[]): fc.Arbitrary<string> {
   const stretch = fc.record({ file: fc.nat(files.length - 1), from: fc.nat(5_000), head: fc.boolean() });
   return fc
@@ -112,7 +112,7 @@ function readLines(chunks: readonly Uint8Array[], settle: boolean): LineRecord[]
   return [...records, ...reader.close()];
 }
 
-/** Every byte that is no white space is in exactly one record, every line has one, and cuts change nothing. */
+/** Every byte except white space is in exactly one record, every line has a record, and chunk boundaries do not matter. */
 function expectLines(bytes: Uint8Array, at: readonly number[]): void {
   const whole = readLines([bytes], false);
   same(readLines(pieces(bytes, at), false), whole, "cuts change the records");
@@ -139,7 +139,7 @@ function expectLines(bytes: Uint8Array, at: readonly number[]): void {
   }
 }
 
-/** `isLog`: the bytes are a record log, which a reader tells by its path. */
+/** `isLog`: the bytes are a record log, which a reader recognizes by its path. */
 function read(
   format: Format,
   chunks: readonly Uint8Array[],
@@ -153,7 +153,7 @@ function read(
   return { records, end };
 }
 
-/** Each record of the file is told once and in its order; what is told is valid, and nothing depends on how bytes come. */
+/** Each record of the file is returned once and in order, the result is valid, and it does not depend on chunk boundaries. */
 export function expectRead(format: Format, bytes: Uint8Array, at: readonly number[]): void {
   const isLog = isLogged(bytes);
   const whole = read(format, [bytes], isLog);
@@ -197,7 +197,7 @@ function isLogged(bytes: Uint8Array): boolean {
   );
 }
 
-/** The key of each record of a log, by its offset. A record that was logged again has its part where it was first read. */
+/** The key of each record of a log, by its offset. The part of a repeated record is at the first one. */
 function logKeys(bytes: Uint8Array): Map<number, string> {
   const keys = new Map<number, string>();
   for (const line of readLines([bytes], false)) {

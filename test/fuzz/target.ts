@@ -1,22 +1,22 @@
 import fc from "fast-check";
 
-/** Something that takes foreign input: what is put into it, and what must hold whatever that is. */
+/** A reader of foreign input: its generated inputs, and the property that must hold for each. */
 export interface Target {
   readonly name: string;
-  /** Of one input. */
+  /** The property of one input. */
   readonly property: fc.IRawProperty<[unknown]>;
 }
 
-/** The worker's: tells where it is, and measures. */
+/** The worker's watch: reports the current case, and measures it. */
 export interface CaseWatch {
   begin(): void;
-  /** Throws where the case took too long. */
+  /** Throws if the case took too long. */
   end(): void;
 }
 
 export type TargetList = (watch: CaseWatch, folders: Corpora) => Target[];
 
-/** Folders with session files and with recorded streams; absent ones are left out. */
+/** Folders with session files and with recorded streams; missing ones are skipped. */
 export interface Corpora {
   sessions: readonly string[];
   streams: readonly string[];
@@ -34,6 +34,6 @@ export function target<Input>(
     check(value);
     watch.end();
   });
-  // fast-check's runner knows nothing of the input's type either.
+  // fast-check's runner does not know the input's type either.
   return { name, property: property as fc.IRawProperty<[unknown]> };
 }

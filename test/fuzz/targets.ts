@@ -4,6 +4,6 @@ import { readerTargets } from "./readers.ts";
 import type { CaseWatch, Corpora, Target } from "./target.ts";
 import { wireTargets } from "./wires.ts";
 
-/** Everything that takes foreign input and is fuzzed. */
+/** All readers of foreign input that are fuzzed. */
 export const targets = (watch: CaseWatch, corpora: Corpora): Target[] =>
   [readerTargets, hostileTargets, pageTargets, wireTargets].flatMap((list) => list(watch, corpora));

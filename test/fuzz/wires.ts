@@ -20,7 +20,7 @@ const MESSAGE = id(3, 1);
 const LARGEST_RECORDING = 60_000;
 const cuts = fc.array(fc.nat(60_000), { maxLength: 6 });
 
-/** Frames, their codec, what model providers send and what other agents push. */
+/** Frames, their codec, streams of model providers and pushed streams. */
 export const wireTargets: TargetList = (watch, { streams }) => [
   target(
     watch,
@@ -103,7 +103,7 @@ const someChanges = fc.array(
   { maxLength: 8 },
 );
 
-/** The frames with other values in them; what is no frame any more is left out, as ingestion does. */
+/** The frames with other values; those that are no longer valid frames are dropped, as ingestion does. */
 function changedFrames(
   frames: readonly Frame[],
   damage: readonly { at: number; path: readonly number[]; odd: unknown }[],
@@ -116,7 +116,7 @@ function changedFrames(
   return values.flatMap((value) => frameSchema.safeParse(value).data ?? []);
 }
 
-/** Frames in any order: nothing throws, no part is lost, and what was stored can be read back. */
+/** Frames in any order: nothing throws, no part is lost, and the stored history can be read back. */
 function expectFolds(frames: readonly Frame[]): void {
   foldLawfully(
     frames.map(({ part_index: _, ...unplaced }) => unplaced),
@@ -205,7 +205,7 @@ function expectReply({ frames, reply }: Decoded, isAborted: boolean): void {
   }
 }
 
-/** Events that mean something to each protocol of pushed streams. */
+/** Event types of each protocol of pushed streams. */
 const PUSHED: Record<string, readonly string[]> = {
   "ai-sdk": [
     { type: "start", messageId: "m" },

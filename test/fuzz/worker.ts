@@ -4,22 +4,22 @@ import fc from "fast-check";
 import { runnerImport } from "vite";
 import type { CaseWatch, Corpora, Target } from "./target.ts";
 
-/** What the worker is told at its start. */
+/** The worker's options. */
 export interface WorkerOptions {
   corpora: Corpora;
   /** The file that exports `targets`. */
   targets: string;
-  /** Counts the cases that were begun; the watchdog looks at it while this thread hears nothing. */
+  /** Counts the started cases; the watchdog reads it while this thread is busy. */
   begun: Int32Array<SharedArrayBuffer>;
   /** CPU of this thread that one case may take. */
   slowest_ms: number;
 }
-/** One batch of cases. With `only`, the input is asked for and nothing is checked. */
+/** One batch of cases. With `only`, the input is returned and nothing is checked. */
 export interface Batch {
   target: string;
   seed: number;
   cases: number;
-  /** Where in the batch to begin, as fast-check writes it. */
+  /** Where in the batch to start, as fast-check writes it. */
   path?: string;
   only?: boolean;
 }
@@ -27,7 +27,7 @@ export type WorkerMessage =
   | { type: "ready"; targets: string[] }
   | { type: "done"; cases: number; finding?: { path: string; error: string; input: unknown } };
 
-// What was given to this worker when it was made.
+// The options with which this worker was created.
 const options = workerData as WorkerOptions;
 let before = process.threadCpuUsage();
 const watch: CaseWatch = {
@@ -42,7 +42,7 @@ const watch: CaseWatch = {
   },
 };
 
-// Vite's own way to load a module, since Node reads no JSX.
+// Loaded by Vite, because Node does not read JSX.
 const { module } = await runnerImport<{ targets(watch: CaseWatch, corpora: Corpora): Target[] }>(
   resolve(options.targets),
   { configFile: false, logLevel: "error", oxc: { jsx: { runtime: "automatic" } } },

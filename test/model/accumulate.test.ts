@@ -30,7 +30,7 @@ const result = (
 function fold(...bare: Bare[]): Transcript {
   return session(bare).reduce(accumulate, emptyTranscript(SESSION));
 }
-/** The kinds of what a reader sees when steps are shown, without the steps and the prompt. */
+/** The kinds of the visible parts, without steps and the prompt. */
 function shown(transcript: Transcript): string[] {
   return kinds(transcript).filter((kind) => !kind.startsWith("step") && kind !== "prompt");
 }
@@ -197,7 +197,7 @@ describe("a turn", () => {
     }
   });
 
-  it("counts the usage of a message once, however often it is sent", () => {
+  it("counts the usage of a message once, even if it is sent repeatedly", () => {
     const used = (number: number, input: number): Bare => ({
       type: "message.end",
       message_id: message(number),
@@ -294,7 +294,7 @@ describe("a tool call", () => {
     expect(settled.parts.at(5)).not.toHaveProperty("open");
     expect(settled.turns.at(0)?.status).toBe("failed");
     expect(finalizeTranscript(settled, 9_999)).toBe(settled);
-    // The result comes after all: what happened wins over what was assumed.
+    // The result arrives after all: it replaces the inferred end.
     const [late] = session([result("b", "late")]);
     const after = late === undefined ? settled : accumulate(settled, late);
     expect(after.parts.at(3)).toMatchObject({ state: { status: "completed", output: "late" } });

@@ -6,7 +6,7 @@ import { accumulate } from "../../src/model/transcript/accumulate.ts";
 import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
 import { uuidOf } from "../uuid-of.ts";
 
-/** A session that says these words, one text each; another session's parts have other ids and times. */
+/** A session with these words, one text each; parts of another session have other ids and times. */
 function transcriptOf(session: string, words: readonly string[]) {
   const session_id = uuidOf(session);
   const frames = words.flatMap((text, index): Frame[] => {

@@ -18,7 +18,7 @@ export function createPart<Type extends Part["type"]>(
   return { ...fields, type } as Extract<Part, { type: Type }>;
 }
 
-/** Where a transcript part stands: its id is made of the message's id and its index in the message. */
+/** The place of a transcript part: its id is derived from the message's id and its index in the message. */
 export interface PartPlace {
   session_id: string;
   message_id: string;
@@ -36,7 +36,7 @@ export function createEntry<Type extends TranscriptPart["type"]>(
   return { ...common, ...fields, type } as unknown as TranscriptPartOf<Type>;
 }
 
-/** A call that has just begun, `pending` until it runs. */
+/** A call that has just started, `pending` until it runs. */
 export function createToolCall(
   place: PartPlace,
   call: { tool_call_id: string; tool_name: string; arguments_json: string; state?: ToolState },
@@ -44,7 +44,7 @@ export function createToolCall(
   return createEntry("tool_call", place, { state: createPending(call.arguments_json), ...call });
 }
 
-/** What is wrong with a value that should be a part or a message: each problem names the field. */
+/** The problems of a value that should be a part or a message; each one names the field. */
 export class PartValidationError extends Error {
   override readonly name = "PartValidationError";
   readonly problems: readonly { readonly path: string; readonly message: string }[];

@@ -111,7 +111,7 @@ describe("figures", () => {
     });
   });
 
-  it("take the recorded cost of a step, else its list price, and name the difference and what has no price", () => {
+  it("use the recorded cost of a step, otherwise its list price, and report the difference and unpriced tokens", () => {
     // 10 + 90 tokens at $0.1 each.
     expect(figures(session)?.steps.map(({ list_cost }) => list_cost)).toEqual([10, 27e-6, 27e-6]);
     expect(figures(session)?.cost).toEqual({

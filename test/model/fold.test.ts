@@ -30,14 +30,14 @@ import {
 } from "./frames.ts";
 import { type Bare, defined, id, kinds, session } from "./generate.ts";
 
-// What each frame makes of a transcript, field by field: `laws.test.ts` holds what must be true of all of them together.
+// The effect of each frame on a transcript, field by field. `laws.test.ts` has the properties of all frames together.
 
 const source = { file: "a.jsonl", line: 3, byte: 40, length: 9 };
 
 function fold(...bare: Bare[]): Transcript {
   return session(bare).reduce(accumulate, emptyTranscript(SESSION));
 }
-/** The parts that the frames make, the last ones first asked for by their number. */
+/** The parts that the frames create. */
 const parts = (...bare: Bare[]): TranscriptPart[] => defined(fold(...bare).parts);
 const last = (...bare: Bare[]): TranscriptPart | undefined => parts(...bare).at(-1);
 const turns = (transcript: Transcript): Turn[] =>
@@ -66,7 +66,7 @@ describe("a repeated frame", () => {
   ])("after the end of its turn sets the time of the revision, otherwise not: %s %#", (type, anew) => {
     expect(revisedAt(...turn, anew)).toEqual([[type, at]]);
     expect(revisedAt(...turn.slice(0, -1), anew, turnEnd)).toEqual([]);
-    // Neither the agent that goes on in the same turn nor another one makes it unsaid.
+    // Neither further activity in the same turn nor another turn removes it.
     expect(revisedAt(...turn, begin(2), anew, end(2), turnEnd)).toEqual([[type, at + 1]]);
     expect(revisedAt(...turn, prompt("And now", 2), anew)).toEqual([[type, at + 1]]);
     expect(revisedAt(...turn.slice(0, -1), { type: "interrupt" }, anew)).toEqual([[type, at]]);
@@ -86,7 +86,7 @@ describe("a repeated frame", () => {
     expect(revisedAt(...turn, more, result("c", { output_text: "gone", parts: media }))).toEqual([
       ["tool_result", at + 1],
     ]);
-    // In a turn that goes on, what came since.
+    // In a turn that continues, the parts since then.
     expect(revisedAt(...turn, open(3), close(3, { text: "a" }), close(3, { text: "b" }))).toEqual([]);
     // The turn ended before its call did.
     const without = [...said, shell, end(), turnEnd];
@@ -279,7 +279,7 @@ describe("a part that is complete at once", () => {
   ];
   it.each(cases)("is %s, with exactly the content of its frame", (_, frame, part) => {
     expect(parts(frame)).toStrictEqual([part]);
-    // Within a step it belongs to that step, if its message is the step's.
+    // It belongs to the open step if its message is the step's.
     const within = parts(begin(), frame).at(-1);
     if (within?.type === "image" || within?.type === "file") {
       expect(within).toStrictEqual({ ...part, at: 1_001, step: 1 });
@@ -432,7 +432,7 @@ describe("text and thinking", () => {
       ...proof,
       ended_at: 1_002,
     });
-    // Without its start it is a thought where it has what only thoughts have, and nothing where it has no text either.
+    // Without its start it is a thought if it has fields of thoughts, and nothing if it has no text either.
     expect(last(begin(), close(1, { signature: "s" }))).toStrictEqual({
       ...thought,
       at: 1_001,
@@ -443,7 +443,7 @@ describe("text and thinking", () => {
     expect(last(begin(), close(1, { hidden: "empty" }))).toMatchObject({ type: "thinking", hidden: "empty" });
     expect(last(begin(), close(1, { text: "ab" }))).toMatchObject({ type: "text", text: "ab" });
     expect(kinds(fold(begin(), close()))).toEqual(["step_start"]);
-    // Told again, what is new joins what was known.
+    // If it is repeated, new fields are added to the known ones.
     const again = parts(begin(), open(1, "thinking"), close(1, proof), close(1, { text: "hm" })).at(-1);
     expect(again).toMatchObject({ ...proof, thinking: "hm", ended_at: 1_002 });
     const other = { signature: "t", format: "google", hidden: "empty" as const };
@@ -510,7 +510,7 @@ describe("text and thinking", () => {
       expected: 5,
       got: 6,
     });
-    // The delta itself was cut: what came of it is kept, and its true length told.
+    // The delta itself was truncated: the received text is kept with its full length.
     const long = say("abc", { part_id: PART, offset: 0, truncated: { text: 90 } });
     expect(last(begin(), open(), long)).toMatchObject({ text: "abc", truncated: { text: 90 } });
     expect(last(begin(), open(), long, long)).toMatchObject({ text: "abc", truncated: { text: 90 } });
@@ -551,7 +551,7 @@ describe("text and thinking", () => {
       "b",
     ]);
     expect(positionOf(twice, PART)).toBe(4);
-    // Sent again within the same message, or where no message says otherwise, it is the same one.
+    // If it is repeated within the same message, or without a message, it is the same part.
     expect(parts(begin(), open(), open())).toHaveLength(2);
     expect(parts(open(), { ...open(), message_id: id(3, 9) } as Bare)).toHaveLength(2);
     const named = { ...open(), message_id: MESSAGE } as Bare;
@@ -572,7 +572,7 @@ describe("text and thinking", () => {
       "",
     ]);
     expect(texts(begin(), open(1), close(1), say("x"))).toEqual(["", "x"]);
-    // What a delta opened is ended by whatever opens a part, and by its own end.
+    // A part that a delta opened ends when another part opens, and by its own end.
     const bare = parts(begin(), say("a"), open(1));
     expect(bare[1]).toMatchObject({ text: "a", ended_at: 1_002 });
     expect(bare[1]).not.toHaveProperty("open");
@@ -589,7 +589,7 @@ describe("text and thinking", () => {
     expect(ended[1]).toMatchObject({ ended_at: 1_003 });
     expect(ended[1]).not.toHaveProperty("open");
     expect(ended[2]).toMatchObject({ open: true });
-    // The next message ends what the open one left, not more.
+    // The next message ends only parts of the open one.
     const next = parts(begin(), open(1), other, begin(3));
     expect(next.map((part) => "open" in part && part.open)).toEqual([false, false, true, false]);
     expect(parts(begin(), open(1), begin())[1]).toMatchObject({ open: true });
@@ -740,7 +740,7 @@ describe("a message", () => {
     const before = fold(begin());
     const [again] = session([begin()]);
     expect(again && accumulate(before, again)).toBe(before);
-    // A later part of it belongs to its step too, whichever message is open then.
+    // A later part of it also belongs to its step, whichever message is open then.
     expect(last(begin(), end(), begin(2), { ...open(1), message_id: MESSAGE } as Bare)).toMatchObject({
       step: 1,
     });
@@ -889,7 +889,7 @@ describe("an interrupt", () => {
     expect(titles(begin(), stop, begin(2), stop)).toHaveLength(2);
     expect(titles(prompt("a"), stop, prompt("b", 2), stop)).toHaveLength(2);
     expect(titles(begin(), marker("interrupt"), stop)).toEqual(["Interrupted"]);
-    // By its id it is known wherever it stands.
+    // It is recognized by its id in any place.
     const named: Bare = { type: "interrupt", part_id: PART };
     expect(titles(named, prompt("b", 2), { ...named, reason: "Esc" } as Bare)).toEqual(["Interrupted: Esc"]);
     expect(titles(stop, marker("note"), stop)).toHaveLength(3);
@@ -918,7 +918,7 @@ describe("a turn among others", () => {
   it("has the errors and figures of its own parts, whenever they arrive", () => {
     const numbers = [1, 2, 3, 4, 5];
     const failed = { is_error: true, status: "error" as const };
-    // A result that came without a prompt is its turn's first part.
+    // A result without a prompt is the first part of its turn.
     const frames = numbers.flatMap((number): Bare[] => [
       { type: "turn.start", turn_id: id(5, number) },
       result(`first ${number}`),
@@ -1045,7 +1045,7 @@ describe("a turn's life", () => {
     for (const kind of ["interrupt", "error", "retry"] as const) {
       expect(counts(marker(kind), prompt("a"))).toEqual([1, 1]);
     }
-    // A summary of what came before is a step of its own, which says nothing here.
+    // A summary of earlier content is a separate step without other effects.
     expect(counts(begin(), marker("compaction"), end(), prompt("a"))).toEqual([4]);
     expect(counts(say("x"), prompt("a"))).toEqual([1, 1]);
     expect(counts(marker("note"), turnEnd, prompt("a"))).toEqual([1, 1]);
@@ -1088,7 +1088,7 @@ describe("a turn's life", () => {
     expect(statuses(prompt("a"), { type: "end" })).toEqual(["completed"]);
     expect(turns(fold(prompt("a"), turnEnd, { type: "end" }))[0]?.ended_at).toBe(1_001);
     expect(statuses(prompt("a"), begin(), { type: "interrupt" }, { type: "end" })).toEqual(["interrupted"]);
-    // The result of a call that an interrupt stopped is no going on; what the agent does then is.
+    // The result of a call that an interrupt stopped does not continue the turn; later activity does.
     const stopped = [prompt("a"), begin(), call("x"), { type: "interrupt" } as Bare, result("x")];
     expect(statuses(...stopped)).toEqual(["interrupted"]);
     expect(statuses(...stopped, turnEnd)).toEqual(["interrupted"]);
@@ -1319,7 +1319,7 @@ describe("a call and its result", () => {
     expect(ended({ status: "error", is_error: true })).toMatchObject({
       state: { status: "error", error: "out", time: { start: 1_001, end: 1_002 } },
     });
-    // What says that it is an error is one, whatever its status.
+    // A result marked as an error is one, whatever its status.
     expect(ended({ is_error: true })).toMatchObject({ state: { status: "error" } });
     expect(parts(begin(), result("x", { is_error: true }))[1]).toMatchObject({
       status: "error",
@@ -1374,7 +1374,7 @@ describe("a call and its result", () => {
     const again = parts(begin(), call("x"), result("x"), result("x", { status: "aborted" }), result("x"));
     expect(again[1]).toMatchObject({ state: { status: "completed", time: { start: 1_001, end: 1_004 } } });
     expect(again[1]).toHaveProperty("state.metadata", {});
-    // By its own id a result is known where its call's id is another one's by now.
+    // A result is recognized by its own id if its call's id was reused.
     const named = parts(
       begin(),
       call("x"),
@@ -1386,7 +1386,7 @@ describe("a call and its result", () => {
     );
     expect(named).toHaveLength(6);
     expect(named[2]).toMatchObject({ output_text: "first" });
-    // An id that is another kind's is none.
+    // The id of a part of another kind does not match.
     expect(parts(begin(), call("x", { part_id: PART }), result("x", { part_id: PART }))).toHaveLength(3);
   });
 
@@ -1398,7 +1398,7 @@ describe("a call and its result", () => {
     expect(paired(prompt("a"), prompt("b", 2), result("x"), call("x"))).toEqual([2]);
     expect(paired(begin(), call("x"), prompt("b", 2), result("x"))).toEqual([3]);
     expect(paired(begin(), call("x"), result("x"), call("x"))).toEqual([2]);
-    // The same call told in its own message again is the same one, also a turn later.
+    // A call that is repeated in its own message is the same one, even a turn later.
     expect(paired(begin(), call("x"), prompt("b", 2), call("x", { message_id: MESSAGE }))).toEqual([
       undefined,
     ]);
@@ -1477,7 +1477,7 @@ describe("a call and its result", () => {
     expect(last(begin(), call("x"), { type: "task.start", sub_agent: run })).not.toHaveProperty("run");
   });
 
-  it("know what else was told of them, which shows that they run", () => {
+  it("keep other reported facts, which show that they run", () => {
     const tell = (metadata: unknown, more = {}): Bare => ({
       type: "task.metadata",
       tool_call_id: "x",
@@ -1505,7 +1505,7 @@ describe("a call and its result", () => {
 });
 
 describe("a session's figures", () => {
-  it("are the last ones told", () => {
+  it("are the last reported ones", () => {
     const todos = [{ text: "t", status: "pending" as const }];
     const transcript = fold(
       { type: "todo.change", todos },
@@ -1548,7 +1548,7 @@ describe("a client with part of the transcript", () => {
     open: transcript.open,
   });
 
-  it("gets the position of what a frame opens or changes, and what else it cannot know", () => {
+  it("gets the position of the part that a frame opens or changes, and other facts that it cannot know", () => {
     const base = fold(prompt("a"), begin(), open(), say("ab", { part_id: PART }));
     expect(extra(base, say("c", { part_id: PART }))).toEqual({ part_index: 2, offset: 2 });
     expect(extra(base, say("c"))).toEqual({ part_index: 2, part_id: PART, offset: 2 });
@@ -1569,12 +1569,12 @@ describe("a client with part of the transcript", () => {
     const other = fold(prompt("a"), begin(), end(), begin(2));
     expect(extra(other, { ...open(3), message_id: MESSAGE } as Bare)).toEqual({ part_index: 4, step: 1 });
     expect(extra(other, open(3))).toEqual({ part_index: 4 });
-    // A part of an earlier step, and one of no step, say so themselves.
+    // Parts of an earlier step, or of no step, name it themselves.
     const earlier = fold(begin(), open(), end(), begin(2));
     expect(extra(earlier, say("x", { part_id: PART }))).toEqual({ part_index: 1, offset: 0 });
     const none = address(emptyTranscript(SESSION), marker("note")).frame;
     expect(none).toStrictEqual({ ...session([marker("note")])[0], part_index: 0 });
-    // Who names the part that a bare delta opened knows it.
+    // A frame that names the part opened by a bare delta matches it.
     const bared = fold(begin(), say("a"));
     expect(extra(bared, say("b", { part_id: bared.parts.at(1)?.id ?? "" }))).toEqual({
       part_index: 1,
@@ -1590,7 +1590,7 @@ describe("a client with part of the transcript", () => {
       expect(address(base, close(1, { text: "ab" })).frame).not.toHaveProperty("text");
       expect(address(base, close(1, { text: "abc" })).frame).toMatchObject({ text: "abc" });
       expect(address(base, close(2, { text: "ab" })).frame).toMatchObject({ text: "ab" });
-      // What its writer cut and then told whole is whole; what it cuts only now is cut.
+      // A part that its writer truncated and later sent completely is complete; one truncated only now is truncated.
       const cut = fold(
         begin(),
         open(1, kind),
@@ -1637,14 +1637,14 @@ describe("a client with part of the transcript", () => {
     expect(callPositionOf(whole, "b")).toBe(2);
     expect(callPositionOf(whole, "c")).toBeUndefined();
     expect(positionOf(whole, "none")).toBeUndefined();
-    // Also where another version was folded on from meanwhile.
+    // Also if another version was continued in the meantime.
     const [first, second] = session([marker("note", 1), marker("note", 2)]);
     if (first === undefined || second === undefined) throw new Error("no frames");
     const older = accumulate(client, first);
     accumulate(older, second);
     const [late] = session([result("a")]);
     expect(late && accumulate(older, late).parts.at(6)).toMatchObject({ call_index: 1 });
-    // A page may be newer than the frames: its call knows of a result that is still to come here.
+    // A page may be newer than the frames: its call names a result that has not arrived yet.
     const waiting = whole.parts.at(1);
     const newer = (part_count: number) =>
       restoreTranscript({
@@ -1672,7 +1672,7 @@ describe("a client with part of the transcript", () => {
       expected: 0,
       got: 0,
     });
-    // One that is open is known, whatever is loaded.
+    // An open part is known, whatever is loaded.
     const writing = fold(prompt("a"), begin());
     const again = accumulate(restoreTranscript(pageOf(writing)), {
       ...session([begin()])[0],
@@ -1724,7 +1724,7 @@ describe("a client with part of the transcript", () => {
     expect(gap(whole, begin(2))).toBeUndefined();
     expect(gap(whole, result("new"))).toBeUndefined();
     expect(gap(whole, { type: "request.close", request_id: id(7, 1), outcome: "expired" })).toBeUndefined();
-    // A bare delta belongs to a part that is not here: which kind it is cannot be known.
+    // A bare delta belongs to an unloaded part, whose kind is unknown.
     const bare = restoreTranscript(pageOf(fold(begin(), say("a"))));
     const [unaddressed] = session([say("b")]);
     expect(unaddressed && accumulate(bare, unaddressed).gap).toEqual({

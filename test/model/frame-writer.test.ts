@@ -20,7 +20,7 @@ function writer() {
       return clock;
     },
   });
-  /** What was written since, without what every frame says; the order that sources owe is kept. */
+  /** The frames written since, without common fields, checked for a valid order. */
   const checker = createOrderChecker();
   const taken = () =>
     writing.take().map((frame) => {
@@ -158,7 +158,7 @@ describe("a frame writer", () => {
     ]);
     expect(writing.nextPartId()).toBe(part(3, 1));
     writing.endMessage();
-    // Behind a message its last id still serves.
+    // After a message, part ids continue from its last one.
     expect(writing.nextPartId()).toBe(part(3, 2));
     const { writing: fresh } = writer();
     expect(fresh.nextPartId()).toBe(part(1, 1));

@@ -1,7 +1,7 @@
 import type { MarkerKind } from "../../src/model/transcript/transcript.ts";
 import { type Bare, id } from "./generate.ts";
 
-/** Frames as tests of single frames write them, by the numbers of their messages and parts. */
+/** Short constructors of single frames, by the numbers of their messages and parts. */
 type More<Type extends Bare["type"]> = Partial<Extract<Bare, { type: Type }>>;
 
 export const SESSION = id(1, 1);

@@ -3,18 +3,18 @@ import { type Frame, frame as frameSchema } from "../../src/model/frames/frame.t
 import type { TranscriptPart } from "../../src/model/transcript/transcript.ts";
 import type { Transcript } from "../../src/model/transcript/transcript-state.ts";
 
-/** A UUID that says what it is the id of: a space (session, message, part, turn) and a number. */
+/** A UUID that encodes a space (session, message, part, turn) and a number. */
 export function id(space: number, number: number): string {
   return `${space.toString(16).padStart(8, "0")}-0000-4000-8000-${number.toString(16).padStart(12, "0")}`;
 }
 
 type Extended<Shape> = Shape extends unknown ? Omit<Shape, "session_id" | "at"> : never;
-/** A frame without what every frame says. */
+/** A frame without the fields that all frames have. */
 export type Bare = Extended<Frame>;
 
 /** Frames of one session, a millisecond apart. */
 export function session(bare: readonly Bare[], session_id = id(1, 1)): Frame[] {
-  // Only the two common fields were taken away.
+  // Only the two common fields were removed.
   return bare.map((frame, index) => ({ ...frame, session_id, at: 1_000 + index }) as Frame);
 }
 
@@ -26,7 +26,7 @@ export function kinds(transcript: Transcript): string[] {
   return defined(transcript.parts).map((part) => part.type);
 }
 
-/** What an agent may do next; the numbers choose among what is there. */
+/** Possible next actions of an agent; the numbers choose among existing items. */
 const step = fc.oneof(
   {
     weight: 3,
@@ -413,7 +413,7 @@ function make(making: Making, does: Step): void {
   }
 }
 
-/** What a session's source may send, from the ordinary to the odd: every kind of frame, in every order that could be. */
+/** Frames that a source may send, common and unusual: every kind, in every possible order. */
 export function anyFrames(session_id = id(1, 1)): fc.Arbitrary<Frame[]> {
   return fc.array(step, { maxLength: 40, size: "max" }).map((steps) => {
     const making: Making = {
@@ -431,7 +431,7 @@ export function anyFrames(session_id = id(1, 1)): fc.Arbitrary<Frame[]> {
   });
 }
 
-/** The same frames with their deltas cut into pieces at the places that `cuts` chooses. */
+/** The same frames with their deltas split at the places that `cuts` chooses. */
 export function splitDeltas(frames: readonly Frame[], cuts: readonly number[]): Frame[] {
   let next = 0;
   return frames.flatMap((frame) => {
@@ -448,7 +448,7 @@ export function splitDeltas(frames: readonly Frame[], cuts: readonly number[]): 
   });
 }
 
-/** The parts as a stored history can know them: without clocks, without what is only seen while it happens. */
+/** The parts as a stored history has them: without times and without content that is only shown live. */
 export function lasting(transcript: Transcript): unknown[] {
   return defined(transcript.parts).map((part) => {
     const { at: _, source: __, ...rest } = part;
@@ -466,7 +466,7 @@ export function lasting(transcript: Transcript): unknown[] {
   });
 }
 
-/** Frames of every kind with fields at random, ids from a small pool: what no source sends, but anyone could. */
+/** Frames of every kind with random fields and ids from a small pool, which no source sends but anyone could. */
 export function wildFrames(): fc.Arbitrary<Frame[]> {
   const uuids = fc.constantFrom(id(4, 1), id(4, 2), id(4, 3), id(3, 1), id(3, 2));
   const text = fc.string({ maxLength: 4, unit: "binary" });
@@ -531,7 +531,7 @@ export function wildFrames(): fc.Arbitrary<Frame[]> {
     };
     const cut = Object.fromEntries(Object.entries(whole).filter(([key]) => !absent.includes(key)));
     const parsed = frameSchema.safeParse(cut);
-    // What lacks a field that its kind needs gets it back.
+    // If a required field is missing, the complete frame is used.
     return parsed.success ? parsed.data : frameSchema.safeParse(whole).data;
   });
   return fc

@@ -12,7 +12,7 @@ const SESSION = id(1, 1);
 const textOf = (part: TranscriptPart): string =>
   part.type === "text" ? part.text : part.type === "thinking" ? part.thinking : "";
 
-/** Gives `look` the transcript's parts after each frame. */
+/** Calls `look` with the transcript's parts after each frame. */
 function afterEach(frames: readonly Frame[], look: (parts: TranscriptPart[]) => void): void {
   let transcript: Transcript = emptyTranscript(SESSION);
   for (const frame of frames) {

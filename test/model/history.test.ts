@@ -187,16 +187,16 @@ describe("the codec", () => {
 
   it.each([
     ["broken JSON", '{"role":"user"'],
-    ["no object", "[1]"],
+    ["a value that is not an object", "[1]"],
     ["an unknown type", '{"type":"hologram","at":1}'],
     ["an unknown role", '{"role":"narrator","parts":[]}'],
     ["a missing field", '{"role":"user","parts":[]}'],
     ["an interrupt, which is never in history", `{"type":"interrupt","at":1}`],
-    ["nothing", ""],
-    ["no more than null", "null"],
+    ["no content", ""],
+    ["only null", "null"],
     ["a number", "3"],
-    ["a moment that is missing", `{"type":"todo_change","todos":[]}`],
-    ["a place that is no text", `{"type":"todo_change","at":1,"todos":[],"after_part_id":1}`],
+    ["a missing time", `{"type":"todo_change","todos":[]}`],
+    ["a place that is not text", `{"type":"todo_change","at":1,"todos":[],"after_part_id":1}`],
     ["a marker without an id", `{"type":"compaction","at":1,"title":"t"}`],
     ["a marker without a title", `{"type":"rewind","at":1,"part_id":"${id(4, 1)}"}`],
     [
@@ -205,7 +205,7 @@ describe("the codec", () => {
     ],
     ["a run without a session", `{"type":"sub_agent_spawn","at":1,"sub_agent":{}}`],
     [
-      "a revision by a frame that says no whole value",
+      "a revision by a frame without a complete value",
       `{"type":"revision","at":1,"frame":{"type":"end","session_id":"${SESSION}","at":1}}`,
     ],
     ["odd spacing and a carriage return", ' {"type" : 1}\r'],

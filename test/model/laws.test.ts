@@ -18,7 +18,7 @@ import { emptySummary, summarize } from "../../src/model/transcript/summarize.ts
 import { emptyTranscript, type Transcript } from "../../src/model/transcript/transcript-state.ts";
 import { anyFrames, defined, id, lasting, splitDeltas, wildFrames } from "./generate.ts";
 
-// A thousand sessions take a second or two; a busy machine may need many more.
+// A thousand sessions take a second or two, but much longer on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 const RUNS = { numRuns: 1_000 };
@@ -28,7 +28,7 @@ function fold(frames: readonly Frame[], from: Transcript = emptyTranscript(SESSI
   return frames.reduce(accumulate, from);
 }
 
-/** A transcript as plain values, to be compared. */
+/** A transcript as plain values, for comparison. */
 function plain(transcript: Transcript) {
   const { parts, turns, unloaded: _, unpaired: __, ...rest } = transcript;
   return { ...rest, parts: [...parts], turns: [...turns] };
@@ -131,7 +131,7 @@ describe("the fold", () => {
       fc.property(anyFrames(), fc.nat(), fc.nat(), (frames, cut, back) => {
         const at = cut % (frames.length + 1);
         const prefix = fold(frames.slice(0, at));
-        // A branch that is thrown away must leave no trace in the version that it branched from.
+        // A discarded branch must not affect the version that it branched from.
         fold(frames.slice(back % (frames.length + 1)), prefix);
         expect(plain(fold(frames.slice(at), prefix))).toEqual(plain(fold(frames)));
       }),
@@ -164,7 +164,7 @@ describe("the fold", () => {
       }),
       RUNS,
     );
-    // A resync is the exception: for what changes parts that are not loaded and that others are counted with.
+    // A resync is exceptional: only for changes of unloaded parts that affect counts.
     expect(resyncs).toBeLessThan(RUNS.numRuns);
   });
 
@@ -197,7 +197,7 @@ describe("the fold", () => {
               offset: begin,
             });
             expect(transcript).toBe(before);
-            // Overlapping what comes next: only what is new is taken.
+            // Overlaps the following frames: only new content is added.
             transcript = accumulate(transcript, {
               ...common,
               text: whole.slice(begin, offset + 1),
@@ -308,7 +308,7 @@ describe("for any frames", () => {
           const next = accumulateAndAddress(whole, unplaced);
           expect(next.transcript.parts.length).toBeGreaterThanOrEqual(whole.parts.length);
           whole = next.transcript;
-          // Where no turn is open, nothing grows; where one ends, nothing runs.
+          // If no turn is open, nothing grows; if one ends, nothing runs.
           const shown = defined(whole.parts);
           if (!whole.open.turn_open) {
             expect(shown.some((part) => "open" in part)).toBe(false);

@@ -51,7 +51,7 @@ const compaction: Frame = {
   title: "Compacted",
 };
 
-it("marks prompts, edits, compactions and errors where they stand, calls and not their results", () => {
+it("marks prompts, edits, compactions and errors in their places, on calls rather than results", () => {
   const frames = [
     prompt,
     ...call("edit"),
@@ -76,7 +76,7 @@ it("marks prompts, edits, compactions and errors where they stand, calls and not
   });
 });
 
-it("has no marks of a session in which nothing happened", () => {
+it("has no marks for an empty session", () => {
   expect(marksOf(emptyTranscript(session_id))).toEqual({
     part_count: 0,
     marks: { prompt: [], edit: [], run: [], compaction: [], error: [] },

@@ -134,7 +134,7 @@ describe("a violation", () => {
       [{ type: "end" }, "the end"],
     ];
     for (const [next, name] of following) {
-      // Told once: what follows then is in order again.
+      // Reported once: later frames are in order again.
       expect(said(start, open(), next, { type: "context.usage", tokens: 1 }).slice(0, 1)).toEqual([
         `part_left_open: The text part ${part} has no message.part_end before ${name}`,
       ]);
@@ -146,13 +146,13 @@ describe("a violation", () => {
   it("is not reported for repeats, revisions, and frames that are always valid", () => {
     const accepted: Bare[][] = [
       [start, open(), delta("ab", 0), delta("b", 1), delta("bc", 1), delta("d", 3), close()],
-      // Sent again after the end, and longer than what the end said.
+      // Repeated after the end, and longer than the end's text.
       [start, open(), delta("ab", 0), close(), delta("ab", 0), delta("", 2), end],
       [start, open(), close(1, "abc"), delta("c", 2), end],
       [start, open(), delta("abc", 0), close(1, "ab"), close(1, "abcd"), delta("d", 3), end],
       [start, open(), close(), { type: "message.part_end", part_id: part, signature: "s" }, end],
       [start, callStart, end, result],
-      // A call that was started before is told whole while the next text is open.
+      // A call that was started before is completed while the next text is open.
       [start, call, open(), call, close(), end],
       [start, end, { ...end, usage: { input: 1, output: 1 } }],
       [start, start, end],
@@ -183,7 +183,7 @@ describe("a violation", () => {
     expect(said(start, message(2), end, { ...end, message_id: id(3, 2) })).toHaveLength(1);
     expect(said(start, open(), open(2), close(2), call)).toEqual([expect.stringContaining("nested_part")]);
     expect(said(open(), open(2), close(1), call)).toHaveLength(2);
-    // Where the text ends is what its end said.
+    // The text's length is that of its end.
     expect(said(open(), delta("abc"), close(1, "a"), delta("bc", 1)).at(-1)).toContain("delta_after_end");
     expect(said(open(), close(), delta("", 1))).toEqual([
       expect.stringContaining("offset_gap"),

@@ -364,7 +364,7 @@ describe("an id", () => {
     expect(uuidFrom("codex", "rollout")).toBe("c72358cd-740d-577c-9c93-11c6369886bd");
     expect(uuidFrom("codex", "half \ud83d")).toBe(uuidFrom("codex", "half \ufffd"));
     expect(uuidFrom("half \ud83d", "a")).toBe(uuidFrom("half \ufffd", "a"));
-    // A namespace is kept from one call to the next, and never taken for another.
+    // A namespace is cached between calls, and never mistaken for another.
     expect([uuidFrom("a", "x"), uuidFrom("b", "x"), uuidFrom("a", "x")]).toEqual([
       uuidFrom("a", "x"),
       uuidFrom("b", "x"),

@@ -20,7 +20,7 @@ import {
   unknown,
 } from "../build.ts";
 
-/** What goes through which of a form's functions can be told by its brackets. */
+/** The brackets show which function of the form a text went through. */
 const BRACKETS: PlainForm = {
   fit: (words) => `‹${words}›`,
   output: (words) => (words === "" ? "" : `«${words}»`),

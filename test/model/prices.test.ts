@@ -23,7 +23,7 @@ describe("the list prices", () => {
     }
   });
 
-  it("hold from their dates on", () => {
+  it("apply from their dates on", () => {
     const of = (day: string) => table.costOf("gpt-5.6-sol", { input: 0, output: MILLION }, on(day));
     expect([of("2026-08-20"), of("2026-08-21"), of("2026-11-01")]).toEqual([30, 20, 20]);
   });
@@ -66,7 +66,7 @@ describe("the list prices", () => {
   it("are not guessed", () => {
     for (const name of [
       ...["claude-opus-9", "gpt-5-turbo-x", "m", "<synthetic>", ""],
-      // Other hosts of open models have prices of their own.
+      // Other hosts of open models have different prices.
       ...["moonshotai/kimi-k2.6", "z-ai/glm-5.3", "deepseek-v4-pro"],
     ])
       expect([name, table.costOf(name, input, on("2026-09-16"))]).toEqual([name, undefined]);

@@ -4,7 +4,7 @@ import { RawJson } from "../../src/model/raw-json.ts";
 
 type Path = (string | number)[];
 
-/** What stands at a path, found by a parsed walk: the caller has the value already. */
+/** The text at a path, found with the parsed value, as a caller has it. */
 function at(text: string, ...path: Path): string {
   let value: unknown = JSON.parse(text);
   // Each step names a member of an object or an item of an array.
@@ -85,7 +85,7 @@ describe("the text of a value", () => {
           const key = keys[step % Math.max(1, keys.length)];
           if (key === undefined) break;
           path.push(Array.isArray(there) ? Number(key) : key);
-          // The key is one of its own.
+          // The key is an own member.
           there = (there as Record<string, unknown>)[key];
         }
         const raw = new RawJson(text).of(there, path);

@@ -8,7 +8,7 @@ import * as frames from "./frames.ts";
 import { begin, end, MESSAGE, PART, SESSION } from "./frames.ts";
 import { type Bare, id, session } from "./generate.ts";
 
-// What a history says of each frame, and what frames it gives back: `laws.test.ts` holds that nothing shown is lost.
+// The events that a history has for each frame, and the frames that it replays. `laws.test.ts` checks that nothing shown is lost.
 
 function historyOf(frames: readonly Frame[]): HistoryEvent[] {
   const history = createHistory(SESSION);
@@ -31,7 +31,7 @@ const prompt = (number = 1, more: Parameters<typeof frames.prompt>[2] = {}): Bar
 const marker = (number: number, more: Parameters<typeof frames.marker>[2] = {}): Bare =>
   frames.marker("note", number, { title: "Note", ...more });
 
-/** Holds that a history gives back these frames, each with all that it said and no more. */
+/** Expects that a history replays exactly these frames. */
 function expectTheSame(...bare: Bare[]): void {
   const frames = session(bare);
   const events = historyOf(frames);
@@ -315,7 +315,7 @@ describe("a history returns", () => {
       { type: "error", part_id: id(4, 3), message: "e" },
     ];
     const names = (frames: readonly Frame[]) => framesOf(historyOf(frames), SESSION).map(({ type }) => type);
-    // The times differ, so that markers and prompts are told anew; requests are asked once.
+    // The times differ, so markers and prompts are written again; requests are written once.
     expect(names([...session(twice), ...session(twice)])).toEqual(
       names([...session(twice), ...session(twice).filter(({ type }) => type !== "request.open")]),
     );
@@ -424,7 +424,7 @@ describe("an assistant's message in history", () => {
       "message.record",
       "message.end",
     ]);
-    // One that comes for another message, or too late, says nothing about this one.
+    // A record for another message, or a late one, does not affect this one.
     const other: Bare = { type: "message.record", message: { ...message, id: id(3, 9) } };
     expect(historyOf(session([begin(), other, end()]))[0]).not.toHaveProperty("provider");
     expect(historyOf(session([begin(), end(), record, begin(2), end(2)]))[1]).not.toHaveProperty("provider");
@@ -473,7 +473,7 @@ describe("an assistant's message in history", () => {
 });
 
 describe("an event during the open message", () => {
-  /** What each frame has written down, by name; an addendum with the message that it is for. */
+  /** The events that each frame writes, by name; an addendum with its message. */
   const written = (...bare: Bare[]) => {
     const history = createHistory(SESSION);
     const name = (event: HistoryEvent): string => {
@@ -509,10 +509,10 @@ describe("an event during the open message", () => {
       parts: [{ part_id: id(4, 5), at: 1_003, ended_at: 1_005, type: "text", text: "said" }],
       after_part_id: expect.any(String),
     });
-    // Also where no message is open: what comes meanwhile stands behind what waits.
+    // Also without an open message: later events follow the pending one.
     const [, waiting] = historyOf(session([begin(), end(), late, marker(6)]));
     expect(waiting).toMatchObject({ type: "marker", after_part_id: id(4, 5) });
-    // Where nothing is open and nothing waits, the order of history says it.
+    // If nothing is open or pending, the order of history is sufficient.
     for (const event of historyOf(session([marker(1), marker(2)]))) {
       expect(event).not.toHaveProperty("after_part_id");
     }
@@ -604,7 +604,7 @@ describe("an event during the open message", () => {
     ]);
     const ids = events.flatMap((event) => ("id" in event ? [event.id] : []));
     expect(new Set(ids).size).toBe(3);
-    // A marker that says what an interrupt says is one.
+    // A marker with an interrupt's content is an interrupt.
     for (const before of [[prompt()], [begin()]]) {
       for (const text of [{}, { text: "Esc" }]) {
         const marked = marker(1, { kind: "interrupt", ...text });

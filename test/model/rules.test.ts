@@ -55,7 +55,7 @@ const result = (name: string, output_text: string, is_error = false): Frame => (
 const turn = (name: string): Frame => ({ ...common, type: "turn.start", turn_id: uuidOf(name) });
 const step = (name: string): Frame => ({ ...common, type: "message.start", message_id: uuidOf(name) });
 
-/** The ids of the parts to which a rule applies, in the order in which it does. */
+/** The ids of the parts that a rule matches, in order of matching. */
 function fired(rule: Rule, frames: readonly Frame[]): (string | undefined)[] {
   const evaluator = createEvaluator(rule);
   let watched = unwatched(TIDES);
@@ -68,13 +68,13 @@ function fired(rule: Rule, frames: readonly Frame[]): (string | undefined)[] {
 }
 
 describe("an event rule", () => {
-  it("applies to a text once, when it is whole", () => {
+  it("matches a text once, when it is complete", () => {
     const frames = [turn("one"), step("a"), ...say("text", "The disk ", "is full", "."), call("ls", "ls")];
     expect(fired(event('"disk is full"'), frames)).toEqual([uuidOf("text")]);
     expect(fired(event("kind:thought disk"), frames)).toEqual([]);
   });
 
-  it("applies to calls by kind, tool and words, and to their ends", () => {
+  it("matches calls by kind, tool and words, and their ends", () => {
     const frames = [
       turn("one"),
       step("a"),
@@ -85,18 +85,18 @@ describe("an event rule", () => {
     ];
     expect([...new Set(fired(event("kind:call tool:bash rm"), frames))]).toEqual([uuidOf("rm")]);
     expect(fired(event("kind:call status:failed"), frames)).toEqual([uuidOf("rm")]);
-    // A result is of the tool of its call.
+    // A result has the tool of its call.
     expect(fired(event('kind:output tool:Bash "no such file"'), frames)).toEqual([uuidOf("result of rm")]);
     expect(fired(event("kind:output -status:failed"), frames)).toEqual([uuidOf("result of ls")]);
     expect(fired(event("/RM: .*file/"), frames)).toEqual([uuidOf("result of rm")]);
   });
 
-  it("does not apply to what was recorded before it", () => {
+  it("does not match earlier records", () => {
     const frames = [turn("one"), step("a"), call("rm", "rm -rf build")];
     expect(fired(event("kind:call", { changed_at: NOW + 1 }), frames)).toEqual([]);
   });
 
-  it("needs no more memory and time for a long session than for its present turn", () => {
+  it("needs memory and time only for the current turn, however long the session", () => {
     let watched = unwatched(TIDES);
     for (let number = 0; number < 50; number++) {
       const name = `turn ${number}`;
@@ -116,7 +116,7 @@ describe("rules of a row", () => {
   const firing = (when: RuleCondition, of: SessionSummary, now = NOW, from = 0) =>
     firingOfRow(when, of, now, from)?.key;
 
-  it("silence: a turn runs and nothing was recorded for so long, unless it waits for a person", () => {
+  it("silence: a turn runs and nothing was recorded for the given time, unless it waits for a person", () => {
     const when: RuleCondition = { type: "silence", minutes: 10 };
     const silent = row({ last_activity_at: NOW - 10 * MINUTE });
     expect(firing(when, silent)).toBe(`silence ${NOW - 10 * MINUTE}`);
@@ -127,7 +127,7 @@ describe("rules of a row", () => {
     expect(firing(when, silent)).not.toBe(firing(when, row({ last_activity_at: NOW - 11 * MINUTE })));
   });
 
-  it("budget of a session: tokens with those of the cache, or the greater of the known costs", () => {
+  it("budget of a session: tokens including cached ones, or the greater of the known costs", () => {
     const tokens: RuleCondition = { type: "budget", of: "session", measure: "tokens", above: 100 };
     const cost: RuleCondition = { ...tokens, measure: "cost", above: 2 };
     const spent = (usage: SessionSummary["usage"]) => row(usage && { usage });
@@ -137,7 +137,7 @@ describe("rules of a row", () => {
     expect(firing(cost, spent({ input: 1, output: 1, cost: 2.5 }))).toBe("budget");
     expect(firing(cost, { ...spent({ input: 1, output: 1 }), agent_cost: { usd: 3 } })).toBe("budget");
     expect(firing(cost, spent({ input: 1, output: 1 }))).toBeUndefined();
-    // What was spent before the rule was added does not count.
+    // Usage before the rule was added does not count.
     expect(firing(tokens, spent({ input: 500, output: 0 }), NOW, NOW + 1)).toBeUndefined();
   });
 
@@ -169,7 +169,7 @@ describe("rules of a row", () => {
     );
   });
 
-  it("status: ends since the rule was added, and waits that last long enough", () => {
+  it("status: ends after the rule was added, and waits that last long enough", () => {
     const failed: RuleCondition = { type: "status", status: "failed" };
     expect(firing(failed, row({ status: "failed", turns: 3 }))).toBe("failed 3");
     expect(firing(failed, row({ status: "failed" }), NOW, NOW + 1)).toBeUndefined();
@@ -185,7 +185,7 @@ describe("rules of a row", () => {
     });
   });
 
-  it("are about sessions in their scope; the ends and silences of sub-agents are their parents'", () => {
+  it("match sessions in their scope; ends and silences of sub-agents count for their parents", () => {
     const inScope = (rule: Rule, of: SessionSummary) => createEvaluator(rule).isInScope(of);
     const silence: RuleCondition = { type: "silence", minutes: 1 };
     expect(inScope(ruleOf(silence, { scope: "project:tides agent:codex" }), row())).toBe(true);

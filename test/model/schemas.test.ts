@@ -23,16 +23,16 @@ import {
 } from "../../src/model/transcript/transcript.ts";
 import { id } from "./generate.ts";
 
-// What each schema takes and refuses, field by field. This is what is stored and sent: a change here is a change of both.
+// The values that each schema accepts and rejects, field by field. A change here changes the stored and sent formats.
 
-/** What a field holds: the name of a kind, the words that it may be (`a|b`), the one word that it is (`=a`), fields, a list. */
+/** The content of a field: the name of a kind, possible words (`a|b`), a constant (`=a`), fields, or a list. */
 type Field = string | Fields | readonly [Field];
 interface Fields {
   readonly [name: string]: Field;
 }
 
 const ID = id(1, 1);
-/** By the name of what a field holds: a value of it, and values that are not. */
+/** By kind: a valid value, and invalid ones. */
 const KINDS: Record<string, { value: unknown; not: readonly unknown[] }> = {
   text: { value: "some text", not: [5, null, undefined, {}] },
   number: { value: 1.5, not: ["1", null, undefined, Number.NaN] },
@@ -41,7 +41,7 @@ const KINDS: Record<string, { value: unknown; not: readonly unknown[] }> = {
   anything: { value: { any: [1, null] }, not: [] },
 };
 
-/** A value with every field, and one with only those that must be there. */
+/** A value with every field, or with only the required ones. */
 function sampleOf(field: Field, whole: boolean): unknown {
   if (typeof field === "string") {
     return KINDS[field]?.value ?? field.replace(/^=/, "").split("|")[0];
@@ -53,11 +53,11 @@ function sampleOf(field: Field, whole: boolean): unknown {
     ),
   );
 }
-/** A name with `?` behind it: the field may be absent. */
+/** A name that ends in `?`: the field may be absent. */
 const isOptional = (name: string) => name.endsWith("?");
 const bare = (name: string) => name.replace(/\?$/, "");
 
-/** Values that do not fit in a field's place, and those beyond the first one that do. */
+/** Values that are invalid for a field, and valid values other than the sample. */
 function wrongFor(field: Field): unknown[] {
   if (typeof field === "string") return [...(KINDS[field]?.not ?? ["no such word", 5, null, undefined])];
   if (!Array.isArray(field)) {
@@ -82,7 +82,7 @@ function othersFor(field: Field): unknown[] {
 const without = (value: object, name: string) =>
   Object.fromEntries(Object.entries(value).filter(([key]) => key !== name));
 
-/** What a schema takes is exactly these fields, kept as they are, with whatever a newer version wrote beside them. */
+/** A schema accepts exactly these fields unchanged, and keeps unknown fields of newer versions. */
 function holds(schema: z.ZodType, fields: Field): void {
   const whole = sampleOf(fields, true);
   const accepted = [whole, sampleOf(fields, false), ...othersFor(fields)];

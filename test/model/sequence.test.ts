@@ -7,7 +7,7 @@ import {
   sparseSequence,
 } from "../../src/model/transcript/sequence.ts";
 
-// A thousand sessions take a second or two; a busy machine may need many more.
+// A thousand sessions take a second or two, but much longer on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 it("appends, sets and reads like an array, without changing older versions", () => {

@@ -10,7 +10,7 @@ import { partId } from "../../src/model/uuid.ts";
 import { call, end, marker, prompt, result, SESSION } from "./frames.ts";
 import { anyFrames, type Bare, id, session } from "./generate.ts";
 
-// A thousand sessions take a second or two; a busy machine may need many more.
+// A thousand sessions take a second or two, but much longer on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 type ValueOf<Arbitrary> = Arbitrary extends fc.Arbitrary<infer Value> ? Value : never;
@@ -150,7 +150,7 @@ describe("a session's row", () => {
       }),
       { maxLength: 30, size: "max" },
     );
-    // Parts are numbered as they come, and so are the messages of results: any of them is withdrawn, also before it comes.
+    // Parts and the messages of results are numbered in order; any of them may be retracted, even before it arrives.
     const frameOf = (
       { kind, message, tool, fails, pick }: ValueOf<typeof steps>[number],
       number: number,
@@ -384,13 +384,13 @@ describe("a session's row, frame by frame", () => {
       { type: "context.usage", tokens: 1 },
       turnEnd,
     ],
-    // What was open ends with its message, its turn or an interrupt: what is said then is another part.
+    // Open parts end with their message, their turn or an interrupt: later text is another part.
     [begin(), open(1), end(), say("a")],
     [begin(), open(1), begin(2), say("a"), open(2, "thinking"), end(2), think("b")],
     [prompt(), begin(), open(1), turnEnd, say("a"), turnEnd],
     [prompt(), begin(), open(1), stop, say("a"), stop],
     [prompt(), begin(), say("a"), end(7), say("b"), say("c", { part_id: id(4, 1) }), say("d")],
-    // Two of a kind are two.
+    // Two parts of one kind are separate.
     [unknown, { ...unknown, part_id: id(4, 71) } as Bare, image, { ...image, part_id: id(4, 61) } as Bare],
     [
       context,
@@ -407,7 +407,7 @@ describe("a session's row, frame by frame", () => {
     [{ type: "message.file", part_id: id(4, 1), mime: "", url: "" }, prompt()],
     [prompt(), stop, begin(), stop, begin(2), stop],
     [error, say("a"), { type: "end" }, say("b"), { type: "end" }],
-    // An answer that broke off is withdrawn, with the calls in it that did not run, and tried again; then it is told once.
+    // An answer that broke off is retracted with its calls, which did not run, and retried; it counts once.
     [
       begin(),
       broken(),
@@ -419,7 +419,7 @@ describe("a session's row, frame by frame", () => {
     [begin(), call("a"), result("a", failed), call("b"), result("b"), broken(), withdrawn(), withdrawn()],
     [begin(), call("a"), withdrawn(), result("a", failed), withdrawn(), result("a", failed)],
     [begin(), result("a", failed), call("a"), end(), withdrawn()],
-    // A result that comes as a message of its own is withdrawn with its call, or alone.
+    // A result that is a separate message is retracted with its call, or alone.
     [begin(), call("a"), withdrawn(), result("a", { ...failed, message_id: id(3, 2) })],
     [begin(), call("a"), result("a", { ...failed, message_id: id(3, 2) }), withdrawn(2), result("a", failed)],
     [begin(), result("a", { ...failed, message_id: id(3, 2) }), withdrawn(2), call("a"), result("a", failed)],
@@ -433,16 +433,16 @@ describe("a session's row, frame by frame", () => {
       { type: "marker", part_id: id(4, 9), message_id: id(3, 1), kind: "error", title: "e" },
       { type: "message.retract", message_id: id(3, 1), part_id: id(4, 9), reason: "r" },
     ],
-    // Of a part that is withdrawn its id alone counts, whatever message it is said to be of.
+    // A retracted part is identified only by its id, whatever message is named.
     [
       { type: "error", message: "e", part_id: id(4, 9) },
       { type: "message.retract", message_id: id(3, 1), part_id: id(4, 9), reason: "r" },
     ],
-    // What comes without a message's id after a turn is over is of no message of that turn.
+    // A part without a message id after the end of a turn belongs to no message of that turn.
     [begin(), turnEnd, call("a"), withdrawn(), result("a", failed), stop],
     [begin(), { type: "end" }, call("a"), withdrawn(), result("a", failed), stop],
     [begin(), turnEnd, stop],
-    // What came before its call is counted once.
+    // A result before its call is counted once.
     [begin(), result("a", { ...failed, message_id: id(3, 2) }), call("a"), withdrawn(2), withdrawn(2)],
   ];
 
@@ -479,7 +479,7 @@ describe("a session's row, frame by frame", () => {
           status: turns.at(-1)?.status ?? "completed",
         });
       }
-      // From any row on it is the same at once, though others have gone on from that row before.
+      // Continuing from any row gives the same, even if that row was continued before.
       for (const [step, row] of rows.entries())
         expect(summarizeAll(row, session(frames).slice(step)), `story ${story}, from ${step}`).toEqual(
           summary,
@@ -542,14 +542,14 @@ describe("a session's row, frame by frame", () => {
     expect(activity(call("x"), result("x"))).toBeUndefined();
     expect(activity(begin(), think("b"), end())).toBeUndefined();
     expect(activity(begin(), call("x"), end())).toBeUndefined();
-    // That a text was the last word is remembered: nobody may say that the turn is over.
+    // The row remembers that the last part is text, because the end of the turn may not be recorded.
     expect(activity(begin(), say("a"), end())).toBe("text");
     expect(activity(begin(), say("a"), end(1, { stop_reason: "error" }))).toBeUndefined();
     expect(activity(begin(), say("a"), { type: "error", message: "no" })).toBeUndefined();
     expect(activity(begin(), { type: "error", message: "no" }, say("a"))).toBe("text");
     expect(activity(say("a"), prompt())).toBeUndefined();
     expect(activity(prompt(), say("a"), prompt(2, { queued: true }))).toBeUndefined();
-    // A result that is told again says nothing new of what the agent does.
+    // A repeated result does not change the agent's activity.
     expect(activity(call("x"), result("x"), say("a"), result("x"))).toBe("text");
     for (const ending of [turnEnd, stop, { type: "end" } as Bare]) {
       expect(activity(say("a"), ending)).toBeUndefined();
@@ -560,7 +560,7 @@ describe("a session's row, frame by frame", () => {
     const first = (...bare: Bare[]) => summaryOf(...bare).first_prompt;
     expect(first(prompt(1, { origin: "agent" }), prompt(2), prompt(3))).toBe("Prompt 2");
     const asRun: Bare = { type: "session.update", patch: { run: { name: "bob" } } };
-    // A run is started by an agent: nobody else asks for what it does.
+    // A run is started by an agent, which writes its prompts.
     expect(first(asRun, prompt(1, { origin: "agent" }), prompt(2))).toBe("Prompt 1");
     expect(first(asRun, prompt(1, { origin: "notification" }), prompt(2))).toBe("Prompt 2");
     const command = (text: string) => prompt(1, { origin: "command", parts: [{ type: "text", text }] });
@@ -605,7 +605,7 @@ describe("a session's row, frame by frame", () => {
     const twice = (count: number) => summaryOf(begin(), ...others(count), begin()).steps;
     expect(twice(127)).toBe(1);
     expect(twice(600)).toBe(2);
-    // Whatever the length: figures of messages that are known are not counted again.
+    // At any length, figures of known messages are not counted again.
     for (const count of [120, 250, 380, 510, 640]) {
       const row = summaryOf(...others(count), end(1, usage(5)), ...others(100), end(1, usage(7)));
       expect(row.usage?.input, String(count)).toBe(7);

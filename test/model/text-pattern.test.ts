@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { textPattern } from "../../src/model/text-pattern.ts";
 
-/** What of a text is found by another, each time. */
+/** The matches of a query in a text. */
 const found = (query: string, text: string) =>
   [...text.matchAll(textPattern(query, "giu"))].map(([it]) => it);
 
@@ -61,7 +61,7 @@ describe("a text is found", () => {
     [`${"가나".repeat(500)}x`, "가*나*"],
   ])("in linear time", (query, unit) => {
     const pattern = textPattern(query, "iu");
-    /** Milliseconds of CPU: a machine that does other work too does not add to it. */
+    /** Milliseconds of CPU, which other load on the machine does not affect. */
     const cost = (length: number): number => {
       const text = unit.repeat(length / unit.length);
       const since = process.threadCpuUsage();

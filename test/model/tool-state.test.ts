@@ -125,7 +125,7 @@ describe("the states of a tool call", () => {
     for (const state of [fail(running, "no", 20), abort(running, 20)]) {
       expect(state).not.toHaveProperty("metadata");
     }
-    // One that never ran began when it was stopped.
+    // A call that never ran starts when it is stopped.
     expect(abort(pending, 20, "Denied")).toStrictEqual({
       status: "aborted",
       input: { path: "a.ts" },

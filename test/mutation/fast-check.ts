@@ -1,8 +1,8 @@
 import fc from "../../node_modules/fast-check/lib/fast-check.js";
 
 /**
- * Stands in for fast-check while mutants run: the properties are tried less often and always with the same seed, so that a
- * mutant that survives today survives tomorrow. One that only the thousandth run would find counts as survived.
+ * Replaces fast-check while mutants run: properties have fewer runs and always the same seed, so that results are reproducible. A
+ * mutant that only the thousandth run would find counts as survived.
  */
 const RUNS = 50;
 

@@ -3,10 +3,10 @@ import { registerHooks, stripTypeScriptTypes } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { collect } from "./vitest-stand-in.ts";
 
-// A test runner of Stryker for tests of plain functions: it loads them into its own process, anew for every mutant, which
-// costs a tenth of what Vitest takes to start. What needs a page, a port or a hook of Vitest's runs in Vitest.
+// A Stryker test runner for tests of pure functions: it loads them into its own process, again for every mutant, which takes a
+// tenth of Vitest's start time. Tests that need a page, a port or a Vitest hook run in Vitest.
 
-// What Stryker's own types say of these, as far as they are used: its package is not there until the first run.
+// The used part of Stryker's own types, because its package is installed only at the first run.
 interface Outcome {
   id: string;
   name: string;
@@ -37,7 +37,7 @@ const standIns = new Map([
   ["vitest", new URL("vitest-stand-in.ts", import.meta.url).href],
   ["fast-check", new URL("fast-check.ts", import.meta.url).href],
 ]);
-/** Modules of the sandbox are loaded anew in each round; those of packages are kept. */
+/** Modules of the sandbox are loaded again in each round; those of packages are kept. */
 let round = 0;
 const stripped = new Map<string, string>();
 let registered = false;
@@ -98,7 +98,7 @@ class InProcessRunner {
     try {
       tests = await this.run(testFilter === undefined ? undefined : new Set(testFilter), true);
     } catch (problem) {
-      // The mutant keeps a module from being loaded at all.
+      // The mutant prevents a module from loading.
       return killed("(loading)", problem, 0);
     }
     if (hitLimit !== undefined && (state.hitCount ?? 0) > hitLimit) {
@@ -147,7 +147,7 @@ function killed(id: string, problem: unknown, nrOfTests: number) {
   return { status: "killed", killedBy: [id], failureMessage: String(problem), nrOfTests };
 }
 
-/** Where the changed code looks for what it is to do. */
+/** Where the mutated code looks up the active mutant. */
 function stryker(): Stryker {
   const holder = globalThis as { __stryker__?: Stryker };
   holder.__stryker__ ??= {};

@@ -1,4 +1,4 @@
-// `npm run test:mutation [-- PATHS…]`: changes the code in small ways and counts the changes that the tests notice.
+// `npm run test:mutation [-- PATHS…]`: makes small changes to the code and counts those that the tests detect.
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
@@ -8,13 +8,13 @@ const root = resolve(import.meta.dirname, "../..");
 const results = join(root, ".cache/mutation");
 const stryker = join(import.meta.dirname, "node_modules/@stryker-mutator/core/bin/stryker.js");
 
-/** Runs the tests of plain functions in Stryker's own process. */
+/** Runs the tests of pure functions in Stryker's own process. */
 const inProcess = join(import.meta.dirname, "in-process.ts");
 
-/** A file below this share of killed mutants fails the run; what is aimed at is in docs/quality.md. */
+/** A file with a smaller share of killed mutants fails the run; the goal is in docs/quality.md. */
 const LEAST = 80;
 
-/** What is mutated, and the tests that must notice. The first that fits a file counts. */
+/** The mutated sources, and the tests that must detect mutants. The first match for a file counts. */
 const TARGETS: { sources: string; tests: readonly string[] }[] = [
   {
     sources: "src/model/{frame,message,part,record,request,session,transcript,ui-extra}.ts",
@@ -31,12 +31,12 @@ const TARGETS: { sources: string; tests: readonly string[] }[] = [
     tests: ["test/sources/codex*.test.ts"],
   },
   { sources: "src/sources/link-runs.ts", tests: ["test/sources/link-runs.test.ts"] },
-  // What several readers share and that has no tests of its own.
+  // Code that several readers share and that has no tests of its own.
   {
     sources: "src/sources/{error-words,duplicate-call-ids,lines/first-line,lines/parse-object}.ts",
     tests: ["test/sources/{claude-code,codex,many-records}*.test.ts"],
   },
-  // Its decisions, without a port: the doors of `guard.test.ts` take too long for every change.
+  // Its decisions, without a port: the servers of `guard.test.ts` take too long for each mutant.
   { sources: "src/server/auth/guard.ts", tests: ["test/server/guard-decisions.test.ts"] },
   { sources: "src/web/ui/safe-url.ts", tests: ["test/web/ui/safe-url.test.ts"] },
   { sources: "src/web/code/ansi.ts", tests: ["test/web/ui/ansi.test.ts"] },
@@ -45,7 +45,7 @@ const TARGETS: { sources: string; tests: readonly string[] }[] = [
   { sources: "src/web/ui/SafeLink.tsx", tests: ["test/web/ui/safe-link.test.tsx"] },
   { sources: "src/web/ui/ExactText.tsx", tests: ["test/web/ui/exact-signs.test.tsx"] },
   { sources: "src/web/code/Output.tsx", tests: ["test/web/ui/output.test.tsx"] },
-  // Not the texts by the hundred of `markdown.test.tsx`, which would take a minute for every change.
+  // Not the hundreds of texts of `markdown.test.tsx`, which would take a minute per mutant.
   { sources: "src/web/markdown/Markdown.tsx", tests: ["test/web/ui/markdown-view.test.tsx"] },
   { sources: "src/web/markdown/tree.ts", tests: ["test/web/ui/markdown-tree.test.ts"] },
   { sources: "src/web/markdown/document.ts", tests: ["test/web/ui/markdown-document.test.ts"] },
@@ -69,7 +69,7 @@ interface Mutant {
 }
 interface Score {
   file: string;
-  /** Those that ran out of time are among the killed. */
+  /** Includes mutants that timed out. */
   killed: number;
   timeouts: number;
   survived: number;
@@ -107,7 +107,7 @@ const total = scores.reduce((sum, score) => ({
 console.log(row(total));
 if (scores.some((score) => share(score) < LEAST)) process.exitCode = 1;
 
-/** Mutates one file; each change is tried with the tests that reach it alone. */
+/** Mutates one file; each mutant runs only with the tests that reach it. */
 function mutate(file: string, tests: readonly string[]): Score {
   const name = join(results, file.replaceAll("/", "-"));
   const report = `${name}.json`;
@@ -124,7 +124,7 @@ function mutate(file: string, tests: readonly string[]): Score {
     ignorePatterns: ["dist", "bench", "docs", ".cache", "test/browser", "test/engines", "*.tgz"],
     vitest: { configFile: "test/mutation/vitest.config.ts", related: false },
     coverageAnalysis: "perTest",
-    // A mutant that loops is noticed by its steps; on a busy machine a shorter time would take good mutants for dead ones.
+    // A mutant that loops is detected by its steps; on a busy machine a shorter time would count surviving mutants as killed.
     timeoutMS: 60_000,
     reporters: ["json"],
     jsonReporter: { fileName: report },
@@ -159,7 +159,7 @@ function mutate(file: string, tests: readonly string[]): Score {
   };
 }
 
-/** What is quick goes first: most mutants are noticed before the properties are tried. */
+/** Quick tests first: most mutants are detected before the properties run. */
 function byCost(left: string, right: string): number {
   const cost = (path: string) => Number(/laws/.test(path));
   return cost(left) - cost(right) || left.localeCompare(right);

@@ -2,8 +2,8 @@ import { restoreAllMocks, spyOn } from "../../node_modules/@vitest/spy/dist/inde
 import { expect } from "../../node_modules/vitest/dist/index.js";
 
 /**
- * Stands in for Vitest where `in-process.ts` runs the tests: it collects them, and the expectations are Vitest's own. Only
- * what the tests of plain functions use is here.
+ * Replaces Vitest when `in-process.ts` runs the tests: it collects them, and uses Vitest's own expectations. It supports only
+ * what the tests of pure functions use.
  */
 type Body = (...given: readonly unknown[]) => unknown;
 interface Test {

@@ -3,11 +3,11 @@ import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** What `run.ts` chose for the files that are mutated. */
+/** The tests that `run.ts` chose for the mutated files. */
 const tests = process.env.VERBATIM_MUTATION_TESTS?.split(" ") ?? ["test/model/**/*.test.ts"];
 const isComponents = tests.some((path) => path.startsWith("test/web/") && path.includes("tsx"));
 
-/** What is quick goes first: most mutants are noticed before the properties are tried. */
+/** Quick tests first: most mutants are detected before the properties run. */
 class QuickFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) => (/laws|hostile|summarize/.test(moduleId) ? 1 : 0);

@@ -27,7 +27,7 @@ it.each([
   ["tool_use", "stop", undefined],
   ["refusal", "error", "content_blocked"],
   ["sensitive", "error", "content_blocked"],
-  ["a_reason_of_tomorrow", "error", "unknown"],
+  ["a_future_reason", "error", "unknown"],
 ])("maps the stop reason %s to %s", (raw, stop_reason, kind) => {
   const text = [
     { type: "content_block_start", index: 0, content_block: { type: "text", text: "Well" } },
@@ -94,7 +94,7 @@ it("counts cache writes that are kept for an hour", () => {
   });
 });
 
-it("takes the context size from the last round, not from all rounds together", () => {
+it("takes the context size from the last round, not from the sum of all rounds", () => {
   const iterations = [
     { type: "message", input_tokens: 1_000, output_tokens: 10 },
     { type: "message", input_tokens: 1_200, output_tokens: 20 },
@@ -168,7 +168,7 @@ it("keeps deltas of a block that never started as the part that they imply", () 
     delta(4, { type: "text_delta", text: "All of " }),
     delta(4, { type: "text_delta", text: "it." }),
     stop(4),
-    // The block has ended: what still comes under its index is another one.
+    // The block has ended, so later data with its index is another block.
     delta(4, { type: "text_delta", text: "More." }),
     ...ended("end_turn"),
   );

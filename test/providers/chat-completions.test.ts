@@ -274,18 +274,22 @@ describe("calls", () => {
 
   it.each([
     [
-      "the answer was cut short",
+      "the answer was truncated",
       [chunk({ tool_calls: [call(0, "call_000000001", "one", '{"a":1}')] }), end("length")],
       "length",
     ],
-    ["the stream was cut", [chunk({ tool_calls: [call(0, "call_000000001", "one", '{"a":1}')] })], "error"],
     [
-      "their arguments are no object",
+      "the stream was cut off",
+      [chunk({ tool_calls: [call(0, "call_000000001", "one", '{"a":1}')] })],
+      "error",
+    ],
+    [
+      "their arguments are not an object",
       [chunk({ tool_calls: [call(0, "call_000000001", "one", "[1]")] }), end("tool_calls")],
       "tool_use",
     ],
     [
-      "their arguments are no JSON",
+      "their arguments are not JSON",
       [chunk({ tool_calls: [call(0, "call_000000001", "one", '{"a":')] }), end("tool_calls")],
       "tool_use",
     ],

@@ -227,7 +227,7 @@ describe("a conversation with thoughts, images, results and developer messages",
   });
 });
 
-/** What a message's proofs are, which its own provider must get back and no other may. */
+/** The proofs of a message, which its own provider must get back and no other may get. */
 function proofsOf(message: AssistantMessage): string[] {
   return message.parts.flatMap((part) => (part.type === "thinking_signature" ? [part.signature] : []));
 }
@@ -243,7 +243,7 @@ function turnAround(message: AssistantMessage): Message[] {
   ];
 }
 
-/** What a wire says differs between some providers of it. */
+/** Some providers of one protocol encode differently. */
 function providerOf(name: string, { wire }: ApiProtocol): string {
   return name.startsWith("openrouter") ? "openrouter" : wire === "openai-responses" ? "openai" : "here";
 }

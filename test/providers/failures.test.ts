@@ -275,7 +275,7 @@ describe("an error", () => {
   it.each(OVERFLOWS)("for an exceeded length is recognized: %s", (message) => {
     const body = JSON.stringify({ error: { type: "invalid_request_error", message } });
     expect(responseFailure(400, {}, body)).toMatchObject({ class: "context_overflow", can_retry: false });
-    // The same words under a rate limit must not lead to a compaction.
+    // The same text with a rate limit must not cause a compaction.
     expect(responseFailure(429, {}, body).class).toBe("rate_limit");
     expect(streamFailure(JSON.parse(body))?.class).toBe("context_overflow");
   });

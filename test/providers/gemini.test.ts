@@ -28,7 +28,7 @@ function decode(chunks: readonly unknown[], how: StreamEnd = { type: "end" }) {
   expect(frames.flatMap((frame) => checker.check(frame))).toEqual([]);
   return { ...ended.reply, frames, parts: (ended.reply.message?.parts ?? []).map(withoutPlaces) };
 }
-/** Parts in few words: `text one`, `call read {"a":1}`, `signature S on text`. */
+/** Parts in short form: `text one`, `call read {"a":1}`, `signature S on text`. */
 const inWords = (parts: readonly Part[]) =>
   parts.map((part) => {
     switch (part.type) {
@@ -119,7 +119,7 @@ describe("a signature", () => {
       ["call a {}", "signature S on tool_call", "call b {}"],
     ],
     [
-      "text in the middle, which stays a part of its own",
+      "text in the middle, which stays a separate part",
       [
         chunk([{ text: "One " }]),
         chunk([{ text: "two", thoughtSignature: "S" }]),
@@ -231,7 +231,7 @@ describe("streamed arguments", () => {
   });
 
   it.each(["$.__proto__.polluted", "$.constructor.prototype.polluted", "$['__proto__']['polluted']"])(
-    "touch nothing but themselves: %s",
+    "do not pollute prototypes: %s",
     (path) => {
       decode([call({ name: "a", willContinue: true }), piece(path, { stringValue: "yes" }), call({}), end()]);
       expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
@@ -239,7 +239,7 @@ describe("streamed arguments", () => {
   );
 
   it.each(["$.a[4000000000]", "a.b", "$.a..b", "$"])(
-    "that have no place make the call one that is not run: %s",
+    "with an invalid path prevent the call from running: %s",
     (path) => {
       const reply = decode([
         call({ name: "a", willContinue: true }),
@@ -327,7 +327,7 @@ const encode = (given: Partial<ModelCall>, provider = "gemini") => JSON.parse(re
 describe("a request", () => {
   const own = { provider: "gemini", api: "gemini-generate-content", model_id: "gemini-3-pro" };
   const thought: Part[] = [{ type: "thinking_text", text: "T" }];
-  /** The example, as Gemini itself would have answered: the first call is signed. */
+  /** The example as Gemini's own answer, with the first call signed. */
   const signed = (): Message[] =>
     conversation({ ...own, thought }).map((message): Message => {
       if (message.role !== "assistant") return message;
@@ -446,7 +446,7 @@ describe("a request", () => {
     ["gemini-3-flash", "none", { thinkingLevel: "minimal" }],
     ["gemini-3-flash", "medium", { includeThoughts: true, thinkingLevel: "medium" }],
     ["gemini-2.0-flash", "high", undefined],
-  ] as const)("asks %s for %s thinking as its generation wants it", (model, effort, expected) => {
+  ] as const)("asks %s for %s thinking in the way of its generation", (model, effort, expected) => {
     expect(encode({ model, effort }).generationConfig?.thinkingConfig).toEqual(expected);
   });
 
@@ -474,7 +474,7 @@ describe("a request", () => {
   });
 
   it("keeps its prefix when the history grows, for any model's history", () => {
-    // Without thoughts: those of another model go along in the turn to which they belong, and no longer.
+    // Without thoughts, because another model's are only sent in their own turn.
     const said: Part[] = [{ type: "text", text: "First things first." }];
     const foreign = conversation({ provider: "x", api: "chat-completions", model_id: "y", thought: said });
     for (const messages of [signed(), foreign]) {
@@ -573,7 +573,7 @@ describe.skipIf(sharedData("streams") === undefined)(
           const wanted = (part as RecordedPart).functionResponse;
           const sent = made[at].parts[index].functionResponse;
           expect(sent?.id).toBe(wanted?.id);
-          // What stands in a response is free; a failure is told by its name.
+          // The content of a response is free-form; a failure is recognized by the field name.
           if (wanted !== undefined) expect("error" in sent.response).toBe("error" in wanted.response);
           const [picture] = wanted?.parts ?? [];
           const plain = picture?.inline_data.data.replaceAll("-", "+").replaceAll("_", "/");
@@ -592,7 +592,7 @@ describe.skipIf(sharedData("streams") === undefined)(
       expect(again.contents[1].parts).toEqual([
         {
           functionCall: { name: functionCall.name, args: functionCall.args },
-          // Recorded in the other of base64's alphabets; ours is byte for byte the stream's.
+          // Recorded in the other base64 alphabet; ours is byte for byte the stream's.
           thoughtSignature: thoughtSignature.replaceAll("-", "+").replaceAll("_", "/"),
         },
       ]);

@@ -25,7 +25,7 @@ const FORMATS: Record<string, string> = {
   "chat-completions": "unknown",
 };
 
-/** Texts that servers, encoders or JSON trip over. */
+/** Texts that are difficult for servers, encoders or JSON. */
 const words = fc.oneof(
   fc.constantFrom("", " ", "\n\n", "\ud83d", "🐼 \udc3c", "plain", '"quoted" \\', "\u0000", "<thinking>"),
   fc.string({ unit: "binary", maxLength: 6 }),
@@ -103,7 +103,7 @@ function messageOf(given: Piece, at: number): Message {
     case "system":
       return { ...common, role: "system", parts: [{ type: "text", text: given.text }] };
     case "developer":
-      // What it says is found again in the request.
+      // Its text is found in the request.
       return { ...common, role: "developer", parts: [{ type: "text", text: `developer-${at}.` }, ...image] };
     case "user":
       return {
@@ -151,7 +151,7 @@ function partsOf(given: Extract<Piece, { type: "assistant" }>["parts"], api: Wir
       case "thinking":
         return [{ type: "thinking_text", text }];
       case "signed":
-        // Google signs what is said or called, not what is thought.
+        // Google signs texts and calls, not thoughts.
         return api === "gemini-generate-content"
           ? []
           : [{ type: "thinking_text", text: `${text}.` }, signature];
@@ -160,7 +160,7 @@ function partsOf(given: Extract<Piece, { type: "assistant" }>["parts"], api: Wir
           ? []
           : [{ type: "thinking_text", text: "", hidden: "encrypted" }, signature];
       case "call": {
-        // These two name their calls themselves, and legally.
+        // These two generate valid call ids themselves.
         const isLegal = api === "anthropic-messages" || api === "openai-responses";
         const id = isLegal ? call_id.replace(/[^\w-]/g, "_").slice(0, 64) : call_id;
         if (used.has(id)) return [];
@@ -274,7 +274,7 @@ it("no message of a normalised history is empty", () => {
   );
 });
 
-/** Texts with half a character, also in JSON inside of JSON. */
+/** Texts with a lone surrogate, also in nested JSON text. */
 function brokenTexts(value: unknown): string[] {
   if (typeof value === "string") {
     if (!value.isWellFormed()) return [value];

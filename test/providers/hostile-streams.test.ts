@@ -7,7 +7,7 @@ import { decodeEvents, eventsOf, recordings } from "./recordings.ts";
 const RUNS = { numRuns: 300 };
 const ODD = [null, "", 0, -1, 1e9, true, [], {}, "\ud83d", [null], { type: "text" }, "text", "__proto__"];
 
-/** What no server sends, yet a proxy or a bug may: events of real streams lost, doubled, out of order, with odd values. */
+/** Streams that a proxy or a bug may produce: events of real streams lost, duplicated, out of order, with odd values. */
 function damaged(events: readonly unknown[]): fc.Arbitrary<unknown[]> {
   const damage = fc.record({
     at: fc.nat(events.length - 1),
@@ -22,7 +22,7 @@ function damaged(events: readonly unknown[]): fc.Arbitrary<unknown[]> {
   );
 }
 
-/** The value with what stands at the path, as far as there is one, replaced. */
+/** The value with the member at the path replaced, if it exists. */
 function withOdd(value: unknown, [first, ...rest]: readonly number[], odd: unknown): unknown {
   if (first === undefined || typeof value !== "object" || value === null) return odd;
   const keys = Object.keys(value);

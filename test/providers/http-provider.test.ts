@@ -492,7 +492,7 @@ describe("a provider over HTTP", () => {
   it.each([
     ["thoughts, then images", [true, false, false], [true, true, false]],
     ["images, then thoughts", [true, true, false], [true, false, false]],
-  ])("drops both what was rejected first and what was rejected then: %s", async (order, thoughts, images) => {
+  ])("drops both rejected kinds of content: %s", async (order, thoughts, images) => {
     server = await startServer((response, { body }) => {
       const refused = [
         body.includes('"thinking"') && "Invalid `signature` in `thinking` block",
@@ -572,7 +572,7 @@ describe("a provider over HTTP", () => {
     expect(server.received).toHaveLength(1);
   });
 
-  it("stops reading at invalid JSON, and keeps what came before", async () => {
+  it("stops reading at invalid JSON, and keeps earlier parts", async () => {
     const start = Buffer.from(all.bytes.subarray(0, 1_200))
       .toString("utf8")
       .split("\n\n")
@@ -580,7 +580,7 @@ describe("a provider over HTTP", () => {
       .join("\n\n");
     server = await startServer((response) => {
       response.writeHead(200, EVENT_STREAM);
-      // The connection stays open: the client must leave.
+      // The connection stays open; the client must close it.
       response.write(`${start}\n\ndata: {"type": "content_block\n\n`);
     });
     const { reply } = await ask({ endpoint: { base_url: server.url } });

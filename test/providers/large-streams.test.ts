@@ -3,7 +3,7 @@ import { anthropicMessages } from "../../src/providers/anthropic/index.ts";
 import { openaiResponses } from "../../src/providers/openai-responses/index.ts";
 import { contextOf, decodeBytes, eventsOf, randomChunks } from "./recordings.ts";
 
-// What is not linear takes hours here: the test's own time limit is the bound.
+// Code that is not linear takes hours here, so the test's time limit detects it.
 
 const utf8 = new TextEncoder();
 

@@ -14,7 +14,7 @@ function fold(frames: readonly Frame[]) {
   return lasting(frames.reduce(accumulate, emptyTranscript(SESSION)));
 }
 
-/** The frames around a message's own: what a session adds. */
+/** The frames that a session adds around a message's own. */
 function inTurn(frames: readonly Frame[], isAborted: boolean): Frame[] {
   const common = { session_id: SESSION, at: 1_000 };
   return [
@@ -25,7 +25,7 @@ function inTurn(frames: readonly Frame[], isAborted: boolean): Frame[] {
   ];
 }
 
-/** What must hold of the frames of any message, however it ended. */
+/** The properties of the frames of any message, however it ended. */
 export function expectLawful({ frames, reply }: Decoded): void {
   const isAborted = reply.message?.stop_reason === "aborted" && frames.length > 0;
   const all = inTurn(frames, isAborted);
@@ -66,7 +66,7 @@ export function callsOf(parts: readonly Part[]): ToolCallPart[] {
   return parts.filter((part) => part.type === "tool_call");
 }
 
-/** The text of every part as its deltas say it, with what a later end revised. */
+/** The text of every part from its deltas, revised by later ends. */
 function deltasByPart(frames: readonly Frame[]): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const frame of frames) {

@@ -61,7 +61,7 @@ const result = (
   ...given,
 });
 
-/** A history in one line a message. */
+/** A history as one line per message. */
 function outline(messages: readonly Message[], given: Partial<Target> = {}): string[] {
   return normalise(messages, { ...TARGET, ...given }).messages.map(lineOf);
 }

@@ -53,7 +53,7 @@ it("accepts a complete response from a server that does not stream", () => {
   expect(reply.message?.parts).toHaveLength(4);
 });
 
-it("does not repeat items that have other ids and indexes at the end", () => {
+it("does not repeat items whose ids and indexes change at the end", () => {
   const item = {
     type: "message",
     id: "a",
@@ -104,7 +104,7 @@ it.each([
   { end: { type: "response.cancelled", response: response("cancelled") }, raw: "cancelled", kind: "unknown" },
   { end: { type: "error", code: "insufficient_quota", message: "No quota" }, raw: undefined, kind: "quota" },
   { end: { type: "error", error: { type: "server_error", message: "Oh" } }, raw: undefined, kind: "server" },
-])("$raw ends in an error of the class $kind", ({ end, raw, kind }) => {
+])("$raw ends in an error of class $kind", ({ end, raw, kind }) => {
   const { message, failure } = decode({ type: "response.created", response: response("in_progress") }, end);
   expect(failure?.class).toBe(kind);
   expect(message?.stop_reason).toBe("error");

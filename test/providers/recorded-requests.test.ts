@@ -10,8 +10,8 @@ import { SESSION, sorted } from "./recordings.ts";
 import { type Json, list, messagesOf } from "./request-rules.ts";
 
 /**
- * Requests that real servers took are read into messages and written again: what our encoders make of the same conversation
- * must be what was taken, but for what we never send.
+ * Requests that real servers accepted are read into messages and encoded again: the result must equal the accepted request,
+ * except for fields that we never send.
  */
 const WIRES: { folder: string; wire: Wire; read(body: Json): Message[]; plain(message: Json): unknown }[] = [
   { folder: "anthropic", wire: "anthropic-messages", read: readAnthropic, plain: plainAnthropic },
@@ -24,7 +24,7 @@ const cases = WIRES.flatMap(({ folder, ...rest }) => {
   return readdirSync(path)
     .filter((file) => file.startsWith("req-"))
     .map((file) => {
-      // A recording's shape is told by its README.
+      // The README describes the format of a recording.
       const recorded = JSON.parse(readFileSync(join(path, file), "utf8")) as {
         body: Json;
         response_status: number;
@@ -179,7 +179,7 @@ function readResponses(body: Json): Message[] {
   return messages;
 }
 
-/** Ids bind items to each other and are never sent; the rest of these say what is so without them. */
+/** Ids bind items to each other and are never sent; the other fields have their default values. */
 function plainResponses({ id: _, status: __, type = "message", content, output, ...item }: Json): unknown {
   const kind = item.role === "assistant" ? "output_text" : "input_text";
   const contents: Json[] = typeof content === "string" ? [{ type: kind, text: content }] : list(content);

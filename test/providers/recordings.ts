@@ -14,7 +14,7 @@ import type {
 import type { DecodedStream } from "../../src/server/cli/decode-stream.ts";
 import { sharedData } from "../shared-data.ts";
 
-/** What a recording must give: text-like parts whole, or by length and hash. */
+/** The expected result of a recording: text-like parts completely, or by length and hash. */
 export interface Expected {
   wire: string;
   response_id?: string | null;
@@ -26,7 +26,7 @@ export interface Expected {
   error: unknown;
 }
 
-/** A recorded response of a wire that is spoken here. */
+/** A recorded response of a supported protocol. */
 export interface Recording {
   /** `anthropic/text-two-tools` */
   name: string;
@@ -39,7 +39,7 @@ const OWN = join(import.meta.dirname, "fixtures");
 const shared = sharedData("streams");
 
 function read(folder: string, name: string): Recording | undefined {
-  // Checked by the comparison that it is for.
+  // Validated by the comparison.
   const expected = JSON.parse(readFileSync(join(folder, `${name}.expect.json`), "utf8")) as Expected;
   const format = findApiProtocol(expected.wire);
   return format === undefined
@@ -55,7 +55,10 @@ function all(folder: string): Recording[] {
     .filter((recording) => recording !== undefined);
 }
 
-/** The streams written for this suite, and the recorded ones where the shared folder exists. A new wire's join by themselves. */
+/**
+ * The streams written for this suite, and the recorded ones if the shared folder exists. Those of a new protocol are included
+ * automatically.
+ */
 export const recordings: readonly Recording[] = [...all(OWN), ...(shared === undefined ? [] : all(shared))];
 export const hasShared = shared !== undefined;
 
@@ -85,7 +88,7 @@ export interface StreamEvent {
   event: string | undefined;
 }
 
-/** The events of a body that comes in these chunks. */
+/** The events of a body in these chunks. */
 export function eventsOf(chunks: Iterable<Uint8Array>): StreamEvent[] {
   const events: StreamEvent[] = [];
   const reader = createEventReader((data, event) => events.push({ data, event }));
@@ -112,7 +115,7 @@ export function decodeBytes(format: ApiProtocol, chunks: Iterable<Uint8Array>): 
   return decodeEvents(format, eventsOf(chunks));
 }
 
-/** Numbers from 0 to 1 that are the same for the same seed. */
+/** Numbers from 0 to 1, reproducible by seed. */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -131,7 +134,7 @@ export function* randomChunks(bytes: Uint8Array, longest: number, seed: number):
   }
 }
 
-/** What differs between a decoded stream and what it must give, one line each. */
+/** The differences between a decoded stream and the expected result, one line each. */
 export function differences(decoded: DecodedStream, expected: Expected): string[] {
   const found: string[] = [];
   const check = (what: string, got: unknown, wanted: unknown): void => {
@@ -154,7 +157,7 @@ export function differences(decoded: DecodedStream, expected: Expected): string[
   return found;
 }
 
-/** What a part of each kind must say; the rest of an expectation describes its text. */
+/** The fields that are compared for each kind of part; the rest of an expectation describes its text. */
 const SAID = [
   "text",
   "signature",
@@ -207,7 +210,7 @@ function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
-/** With the keys of objects in order, so that equal values are equal texts. */
+/** Sorts the keys of objects, so that equal values are equal texts. */
 export function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;

@@ -10,12 +10,12 @@ export interface Received {
 export interface ReplayServer {
   url: string;
   received: Received[];
-  /** How many requests lost their connection before they were answered whole. */
+  /** Number of requests whose connection was lost before the answer was complete. */
   readonly lost: number;
   close(): Promise<void>;
 }
 
-/** A server on a free port of this machine that answers as it is told. */
+/** A server on a free local port with prepared answers. */
 export async function startServer(
   answer: (response: ServerResponse, request: Received, number: number) => void | Promise<void>,
 ): Promise<ReplayServer> {
@@ -35,7 +35,7 @@ export async function startServer(
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  // A server that listens on a port has an address of this kind.
+  // The address of a server on a port is an object.
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
@@ -53,7 +53,7 @@ export async function startServer(
 
 export const EVENT_STREAM = { "content-type": "text/event-stream; charset=utf-8" };
 
-/** Sends chunks one after the other, no faster than they are taken. */
+/** Sends chunks in sequence, no faster than the client reads them. */
 export async function sendChunks(response: ServerResponse, chunks: Iterable<Uint8Array>): Promise<void> {
   for (const chunk of chunks) {
     if (response.destroyed) return;

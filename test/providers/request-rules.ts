@@ -1,8 +1,8 @@
 import type { Wire } from "../../src/providers/provider.ts";
 
 /**
- * What the servers of each wire refuse, as far as a request's body shows it: each returns the rules that are broken. Written
- * from the wires' descriptions, not from our encoders.
+ * The rules by which servers of each protocol refuse requests, as far as the body shows: each function returns the violated ones.
+ * Derived from the protocols' documentation, not from our encoders.
  */
 export const requestRules: Readonly<Partial<Record<Wire, (body: Json) => string[]>>> = {
   "anthropic-messages": checkAnthropic,

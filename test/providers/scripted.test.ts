@@ -318,8 +318,8 @@ describe("a fault of a script", () => {
 
 describe("an error in a script", () => {
   it.each([
-    ["no JSON", "{", /mine\.json is not JSON/],
-    ["a field that is not known", '{"title":"T","step":[]}', /mine\.json is not a valid script.*"step"/],
+    ["invalid JSON", "{", /mine\.json is not JSON/],
+    ["an unknown field", '{"title":"T","step":[]}', /mine\.json is not a valid script.*"step"/],
     ["a wrong type", '{"title":"T","steps":[{"parts":[{"text":1}]}]}', /steps\[0\]\.parts\[0\]\.text: /],
     [
       "two kinds in one part",
@@ -328,7 +328,7 @@ describe("an error in a script", () => {
     ],
     ["neither steps nor turns", '{"title":"T"}', /either steps or turns/],
     [
-      "a class that is none",
+      "an unknown class",
       '{"title":"T","steps":[{"parts":[{"fail":{"class":"tired","message":"m"}}]}]}',
       /steps\[0\]\.parts\[0\]\.fail\.class/,
     ],
@@ -356,7 +356,7 @@ describe("the built-in scripts", () => {
       (reply) => words(reply) !== "" && reply.message?.stop_reason === "tool_use",
     );
     expect(narrated).toHaveLength(4);
-    // All of them look, one writes, and that one writes what the script's own folder has.
+    // All of them read, one writes, and it writes a file of the script's own folder.
     const writing = calls.filter(({ tool_name }) => tool_name === "edit" || tool_name === "write");
     expect(writing).toHaveLength(1);
     const { path, old_text } = JSON.parse(writing[0]?.arguments_json ?? "{}");
@@ -383,7 +383,7 @@ describe("the built-in scripts", () => {
         if (tool_call === undefined) continue;
         const tool = tools.find(({ definition }) => definition.name === tool_call.name);
         expect(tool, `${tool_call.name} in ${name}`).toBeDefined();
-        // What a call is prepared with are the host's folders alone.
+        // A call is prepared only with the host's folders.
         tool?.prepare(tool_call.arguments ?? {}, host as AgentHost);
       }
     }

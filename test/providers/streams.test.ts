@@ -24,7 +24,7 @@ if (!hasShared) console.info("The shared recordings are not here: only this suit
 
 /** Files below this size are split at every byte. */
 const SMALL = 20_000;
-/** How many events of a long stream are tried as the last one. */
+/** Number of events of a long stream that are tried as the last one. */
 const CUTS = 60;
 
 /** About `count` of the numbers from 0 to `last`, evenly, with both ends. */
@@ -35,12 +35,12 @@ function some(last: number, count: number): number[] {
   return [...picked, last];
 }
 
-/** What is shown of a message, or goes back as a block, in order. */
+/** The parts of a message that are shown or sent back as blocks, in order. */
 function visible(parts: readonly Part[] | undefined): Part[] {
   return (parts ?? []).filter((part) => part.part_id !== undefined || part.type === "unknown");
 }
 
-/** Whether the parts of a cut message begin those of the whole one. */
+/** Expects the parts of a truncated message to be a prefix of those of the complete one. */
 function expectPrefix(cut: readonly Part[], whole: readonly Part[]): void {
   expect(cut.length).toBeLessThanOrEqual(whole.length);
   for (const [at, part] of cut.entries()) {
@@ -56,7 +56,7 @@ function expectPrefix(cut: readonly Part[], whole: readonly Part[]): void {
   }
 }
 
-/** Answers that end well and say nothing. */
+/** Answers that end normally without content. */
 const mute: [string, ApiProtocol, object[]][] = [
   [
     "Anthropic Messages",
@@ -118,7 +118,7 @@ it.each(mute)(
   },
 );
 
-/** Some recordings have the plain reading of content that begins with think tags, which a profile may ask for. */
+/** Some recordings expect content with think tags as plain text, which a profile can request. */
 const isPlain = ({ parts }: Expected): boolean =>
   String(parts[0]?.head ?? parts[0]?.text).startsWith("<think>");
 
@@ -142,7 +142,7 @@ describe.each(recordings)("$name", ({ format: wire, bytes, expected }) => {
   it("is the same for any split into chunks", () => {
     const splits = bytes.length <= SMALL ? bytes.length : 200;
     for (const at of some(bytes.length, splits)) {
-      // Equal events make equal messages, and are much quicker to compare.
+      // Equal events give equal messages, and are much faster to compare.
       const split = eventsOf([bytes.subarray(0, at), bytes.subarray(at)]);
       const isSame =
         split.length === events.length &&

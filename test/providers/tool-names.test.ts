@@ -17,7 +17,7 @@ describe("a tool's name in a call", () => {
   });
 
   it.each(["", "reads", "functions.", "Read", "functions.write"])(
-    "%j means none, and stays as it is",
+    "%j refers to no tool and stays unchanged",
     (called) => {
       expect(offeredToolName(called, offered)).toBe(called);
     },

@@ -2,7 +2,7 @@ import type { AssistantMessage, Message } from "../../src/model/messages/message
 import type { Part } from "../../src/model/messages/part.ts";
 import type { DecoderContext, ModelCall, Wire } from "../../src/providers/provider.ts";
 
-/** What the tests of single wires share: a decoder's context, a call, and one conversation with everything in it. */
+/** Shared by the tests of single protocols: a decoder's context, a call, and one conversation with everything in it. */
 
 const SESSION = "00000000-0000-4000-8000-000000000001";
 const MESSAGE = "00000000-0000-4000-8000-000000000002";
@@ -22,7 +22,7 @@ export function modelCall(given: Partial<ModelCall> = {}): ModelCall {
   return { session_id: SESSION, message_id: MESSAGE, model: "model-1", messages: [], tools: [], ...given };
 }
 
-/** A part without what only the screen needs. */
+/** A part without the fields that only the screen needs. */
 export function withoutPlaces(part: Part): Part {
   const { part_id, at, ...rest } = part;
   return rest;
@@ -33,8 +33,8 @@ export const PNG =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 /**
- * Two prompts with a picture, a developer's word, a signed thought, parallel calls, a picture in a result, a failed result.
- * `made`: whose message the model's are, and what else its provider wants back.
+ * Two prompts with an image, a developer message, a signed thought, parallel calls, an image in a result, a failed result.
+ * `made`: the provider and model of the messages, and other fields that must be sent back.
  */
 export function conversation(
   made: Pick<AssistantMessage, "provider" | "api" | "model_id" | "raw_blocks" | "stop_details"> & {

@@ -139,7 +139,7 @@ describe.skipIf(missing !== undefined)(`agents in terminals, answered from anywh
   }
 
   describe.each(ALL)("$name", (agent) => {
-    it("an approval from the page runs the command, and the terminal goes on", async () => {
+    it("an approval from the page runs the command, and the terminal continues", async () => {
       await begin(agent, "[[scenario:touch]] Make a file");
       await card().getByText("touch made.txt").first().waitFor();
       expect(made()).toBe(false);
@@ -154,7 +154,7 @@ describe.skipIf(missing !== undefined)(`agents in terminals, answered from anywh
       await endsWith("That was it.");
     });
 
-    it("an approval in the terminal takes the card away", async () => {
+    it("an approval in the terminal removes the card", async () => {
       await begin(agent, "[[scenario:touch]] Make a file");
       await card().getByText("touch made.txt").first().waitFor();
       await terminal.shows(agent.dialog);
@@ -185,7 +185,7 @@ describe.skipIf(missing !== undefined)(`agents in terminals, answered from anywh
       expect(made()).toBe(false);
     });
 
-    it("a browser that is closed meanwhile leaves the terminal's dialog", async () => {
+    it("closing the browser during a request leaves the terminal's dialog", async () => {
       await begin(agent, "[[scenario:touch]] Make a file");
       await card().getByText("touch made.txt").first().waitFor();
       await page.context().close();
@@ -195,7 +195,7 @@ describe.skipIf(missing !== undefined)(`agents in terminals, answered from anywh
       await terminal.shows(/That was it\./);
     });
 
-    it("a daemon that is killed meanwhile leaves the terminal's dialog, and the next one shows the whole turn", async () => {
+    it("killing the daemon during a request leaves the terminal's dialog, and the next daemon shows the whole turn", async () => {
       await begin(agent, "[[scenario:touch]] Make a file");
       await card().getByText("touch made.txt").first().waitFor();
       await daemon.stop("SIGKILL");
@@ -209,7 +209,7 @@ describe.skipIf(missing !== undefined)(`agents in terminals, answered from anywh
       await endsWith("That was it.");
     });
 
-    it("an interrupt in the terminal is what the page shows", async () => {
+    it("an interrupt in the terminal is shown in the page", async () => {
       await begin(agent, "[[scenario:slow]] Take your time");
       await terminal.shows(/I begin\./);
       terminal.press("Escape");
@@ -279,7 +279,7 @@ describe.skipIf(missing !== undefined)(`agents in terminals, answered from anywh
     await transcript().getByText("Green").first().waitFor();
   });
 
-  it("a dialog of Claude Code that is interrupted in the terminal takes the card away", async () => {
+  it("interrupting a dialog of Claude Code in the terminal removes the card", async () => {
     await begin(CLAUDE, "[[scenario:touch]] Make a file");
     await card().getByText("touch made.txt").first().waitFor();
     await terminal.shows(CLAUDE.dialog);

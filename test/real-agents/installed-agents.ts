@@ -22,8 +22,8 @@ export interface InstalledAgents {
 }
 
 /**
- * Installs the agents from npm into a folder under the system's temporary folder, where they stay for the next run. They are no
- * dependency of the product. `missing`: why they cannot be had here.
+ * Installs the agents from npm into a folder under the system's temporary folder, where they stay for the next run. They are not
+ * dependencies of the product. `missing`: why they cannot be installed here.
  */
 export function installAgents(): InstalledAgents | { missing: string } {
   const folder = join(tmpdir(), "verbatim-real-agents");
@@ -46,7 +46,7 @@ export function installAgents(): InstalledAgents | { missing: string } {
       timeout: 600_000,
     });
     if (install.status !== 0) return { missing: `npm could not install them: ${firstLine(install.stderr)}` };
-    // Its install script puts the native program in its place.
+    // Its install script installs the native program.
     const claude = join(modules, "@anthropic-ai/claude-code");
     spawnSync(process.execPath, ["install.cjs"], { cwd: claude, timeout: 60_000 });
   }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 
 /**
  * Ends the processes that an agent left running in its configuration folder: a Codex terminal leaves a server, and a process that
- * updates it. Finds them by `CODEX_HOME` in their environment, which only Linux tells.
+ * updates it. Finds them by `CODEX_HOME` in their environment, which only Linux provides.
  */
 export function endLeftoverProcesses(codexHome: string): void {
   if (process.platform !== "linux") return;
@@ -25,7 +25,7 @@ function endProcess(pid: number): void {
     // SIGTERM lets Codex's server wait for a turn that never ends.
     process.kill(pid, "SIGKILL");
   } catch (error) {
-    // It ended by itself in between.
+    // It ended by itself in the meantime.
     if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }
 }

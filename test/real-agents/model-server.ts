@@ -2,15 +2,18 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { asArray, asObject, asString, type JsonObject } from "../../src/model/narrow.ts";
 
-/** What the model does in one answer, in this order. */
+/** An action of the model within an answer. */
 export type Block =
   | { think: string }
   | { text: string }
-  /** `input`: may depend on the request, whose body it gets: agents name in it the files that they expect to be written. `namespace`: of the Responses API. */
+  /**
+   * `input`: may be a function of the request's body, in which agents name the files that they expect to be written. `namespace`:
+   * for the Responses API.
+   */
   | { tool: string; namespace?: string; input: object | ((request: string) => object) }
   /** Waits, in milliseconds. */
   | { pause: number }
-  /** The only block of its answer: an HTTP error in its place. It does not count as an answer. */
+  /** The only block of its answer: replaces it by an HTTP error, which does not count as an answer. */
   | { status: number };
 
 /** Answers of the model to one prompt, in order. After the last one it answers "Done.". */
@@ -18,15 +21,15 @@ export type Scenario = readonly (readonly Block[])[];
 
 /** A model on loopback that plays scenarios, without a network or a key. */
 export interface ModelServer {
-  /** Without a path. Anthropic's clients want it so, the others want `/v1` after it. */
+  /** Without a path, as Anthropic's clients need it; the others need `/v1` after it. */
   origin: string;
   close(): void;
 }
 
 /**
- * Starts a model that speaks the three APIs which the agents under test use: Anthropic's Messages, OpenAI's Chat Completions and
+ * Starts a model that supports the three APIs of the agents under test: Anthropic's Messages, OpenAI's Chat Completions and
  * OpenAI's Responses. The newest `[[scenario:NAME]]` of a user message selects the scenario, and the number of answers after that
- * message the answer. So the server keeps no state, and sub-agents, whose prompts have scenarios of their own, run at the same time.
+ * message the answer. So the server keeps no state, and sub-agents, whose prompts select other scenarios, run at the same time.
  */
 export async function startModelServer(scenarios: Readonly<Record<string, Scenario>>): Promise<ModelServer> {
   let answers = 0;
@@ -113,7 +116,7 @@ type ContentBlock =
   | { text: string }
   | { tool: string; namespace?: string; input: object };
 
-/** What to play for a request: nothing but text if it offers no tools, as requests for titles and summaries do. */
+/** The blocks for a request: only text if it offers no tools, as for titles and summaries. */
 function blocksFor(body: JsonObject, scenarios: Readonly<Record<string, Scenario>>): readonly Block[] {
   const messages = asArray(body.messages ?? body.input).flatMap((message) => {
     const object = asObject(message);
@@ -160,7 +163,7 @@ function answersIn(messages: readonly JsonObject[]): number {
 /** Text in pieces of a few characters, as models stream it. */
 const pieces = (text: string): string[] => text.match(/[\s\S]{1,8}/gu) ?? [];
 
-/** Waits as long as a block asks for. `false`: the client has gone. */
+/** Waits as long as a block says. `false`: the client has disconnected. */
 async function pause(block: PlayedBlock, response: ServerResponse): Promise<boolean> {
   if ("pause" in block) await new Promise((resolve) => setTimeout(resolve, block.pause));
   return !response.destroyed;
@@ -213,7 +216,7 @@ function messagesBlock(block: ContentBlock, id: string): [object, object[]] {
   return [{ type: "text", text: "" }, pieces(block.text).map((text) => ({ type: "text_delta", text }))];
 }
 
-/** The message that events of the Messages API stream, for clients that ask for it whole. */
+/** The message of these Messages API events, for clients that do not request a stream. */
 function wholeMessage(events: readonly string[]): object {
   let message: JsonObject = {};
   const content: JsonObject[] = [];

@@ -85,7 +85,7 @@ describe.skipIf(missing !== undefined)(
       host.turn(text, (prompt) => agent.run(prompt, signal));
     const texts = () => host.parts().flatMap((part) => (part.type === "text" ? [part.text] : []));
 
-    it("works through a turn, asks before each command, and goes on in a new process", async () => {
+    it("completes a turn, asks before each command, and continues in a new process", async () => {
       const agent = start();
       // The second command is refused, which ends opencode's turn.
       const options = ["once", "reject"];
@@ -116,7 +116,7 @@ describe.skipIf(missing !== undefined)(
       await agent.close();
       expect(await ask(start(), "[[scenario:more]] And now show both files")).toBe("completed");
       const fresh = host.parts().slice(before);
-      // Its past is not told again, and it knew its session: no line says that it begins or forgot.
+      // Its history is not repeated, and it knew its session: no note says that it starts or has no memory.
       expect(fresh.filter((part) => part.type === "prompt")).toHaveLength(1);
       expect(fresh.some((part) => part.type === "marker" && /began|memory/.test(part.title))).toBe(false);
       expect(fresh.some((part) => part.type === "text")).toBe(true);
@@ -125,7 +125,7 @@ describe.skipIf(missing !== undefined)(
       );
     }, 240_000);
 
-    it("lists its sessions, sends the history of one, and goes on with it", async () => {
+    it("lists its sessions, sends the history of one, and continues it", async () => {
       const first = start();
       expect(await ask(first, "[[scenario:more]] Explain it")).toBe("completed");
       expect(await ask(first, "[[scenario:tour]] Explain a.txt")).toBe("completed");
@@ -145,13 +145,13 @@ describe.skipIf(missing !== undefined)(
       const options = { id: session?.id ?? "", cwd, session_id: host.session_id, is_inherited: true };
       for (const frame of await readPastSession(program(), options, signal)) host.emit(frame);
       expect(host.violations).toEqual([]);
-      const told = (parts: typeof before) =>
+      const textsOf = (parts: typeof before) =>
         parts.flatMap((part) => {
           if (part.type === "text") return [part.text];
           // In the history, opencode calls a command by its description, not by its tool.
           return part.type === "tool_call" ? [`${part.arguments_json} ${part.state.status}`] : [];
         });
-      expect(told(host.parts())).toEqual(told(before));
+      expect(textsOf(host.parts())).toEqual(textsOf(before));
       expect(Array.from(host.transcript().turns, (turn) => turn?.status)).toEqual(["completed", "completed"]);
       expect(host.parts().at(-1)).toMatchObject({ title: expect.stringContaining("sent the history above") });
       const history = host.parts().length;
@@ -159,10 +159,10 @@ describe.skipIf(missing !== undefined)(
       expect(await ask(start(), "[[scenario:more]] And now?")).toBe("completed");
       const fresh = host.parts().slice(history);
       expect(fresh.some((part) => part.type === "marker" && /began|memory/.test(part.title))).toBe(false);
-      expect(told(fresh)).toEqual(["Both are shown."]);
+      expect(textsOf(fresh)).toEqual(["Both are shown."]);
     }, 240_000);
 
-    it("stops a command that runs, keeps what it printed, and takes the next prompt", async () => {
+    it("stops a running command, keeps its output, and accepts the next prompt", async () => {
       const agent = start();
       const stop = new AbortController();
       const turn = ask(agent, "[[scenario:slow]] Run the long command", stop.signal);

@@ -47,7 +47,7 @@ function questionCall(agent: AgentName): Block {
   return agent satisfies never;
 }
 
-/** The file that Claude Code wants its plan in. It names it in the request. */
+/** The file for Claude Code's plan, which the request names. */
 const planFile = (request: string): string =>
   /\/[^\s"\\]*\/plans\/[\w-]+\.md/.exec(request)?.[0] ?? "plan.md";
 

@@ -4,7 +4,7 @@ import { eventually } from "../eventually.ts";
 
 /** A terminal of tmux in which a program runs. */
 export interface Terminal {
-  /** Presses keys by the names that tmux has for them: `Enter`, `Escape`, `Down`, `2`. */
+  /** Presses keys by tmux's names: `Enter`, `Escape`, `Down`, `2`. */
   press(...keys: string[]): void;
   /** Types a line, waits until the program shows it, and presses Enter. */
   submit(line: string): Promise<void>;
@@ -15,7 +15,7 @@ export interface Terminal {
   close(): void;
 }
 
-/** Why terminals cannot be had here, or `undefined`. */
+/** Why terminals are not available here, or `undefined`. */
 export const missingTmux = (): string | undefined =>
   spawnSync("tmux", ["-V"]).status === 0 ? undefined : "tmux is not installed";
 
@@ -25,7 +25,7 @@ export function openTerminal(command: readonly string[], cwd: string, env: NodeJ
   const tmux = (...args: string[]): string =>
     execFileSync("tmux", ["-L", server, ...args], { encoding: "utf8", env });
   const program = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
-  // Set in the same call: the screen of a program that ends at once is wanted, too.
+  // Set in the same call, to keep the screen of a program that ends at once.
   const keepScreen = ["set-option", "-g", "remain-on-exit", "on", ";"];
   const size = ["-x", "120", "-y", "40"];
   tmux("-f", "/dev/null", ...keepScreen, "new-session", "-d", "-s", "agent", ...size, "-c", cwd, program);

@@ -29,7 +29,7 @@ const helper = (description: string, scenario: string) => ({
   },
 });
 
-/** What Claude Code plays: two sub-agents at once, a file written, and a file that is not there. */
+/** Claude Code's scenario: two concurrent sub-agents, a written file, and a missing file. */
 const claudeScenarios = (cwd: string): Record<string, Scenario> => ({
   helpers: [
     [

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** One line of a session file with the moment at which it was written. */
+/** One line of a session file with the time at which it was written. */
 export interface TimedLine {
   at: number;
   value: Record<string, unknown>;
@@ -34,7 +34,7 @@ export interface Tool {
   /** Claude Code's `toolUseResult`. */
   structured?: unknown;
   is_error?: boolean;
-  /** A sub-agent's run: told by its own session. */
+  /** A sub-agent's run, with its own session. */
   run?: { type: string; description: string; story: (child: ClaudeSession) => void };
 }
 
@@ -68,7 +68,7 @@ interface AgentFile {
   meta: Record<string, unknown>;
 }
 
-/** Writes what Claude Code 2.1.19x writes for a session in its terminal interface. */
+/** Writes a session like Claude Code 2.1.19x in its terminal interface. */
 export class ClaudeSession {
   readonly lines: TimedLine[] = [];
   readonly agents: AgentFile[];
@@ -144,7 +144,7 @@ export class ClaudeSession {
     this.bare({ type: "ai-title", aiTitle, sessionId: this.options.id });
   }
 
-  /** What a person types, or, in a run, the task that its parent gives. */
+  /** A person's prompt, or in a run the task from its parent. */
   prompt(content: unknown): void {
     if (this.agent !== undefined) {
       this.node({ promptId: this.promptId, type: "user", message: { role: "user", content } });
@@ -345,7 +345,7 @@ export class ClaudeSession {
     return "";
   }
 
-  /** The request failed and is tried again. */
+  /** The request failed and is retried. */
   retry(attempt: number, retryInMs: number): void {
     this.node({
       type: "system",
@@ -364,7 +364,7 @@ export class ClaudeSession {
     this.now += retryInMs;
   }
 
-  /** The request failed for good: the turn ends with a made-up assistant line that says so. */
+  /** The request finally failed: the turn ends with a synthetic assistant line that reports it. */
   apiError(text: string): void {
     this.now += 2_000;
     this.node({
@@ -421,7 +421,7 @@ export class ClaudeSession {
     );
   }
 
-  /** The agent yields: the terminal interface notes how long the turn took. */
+  /** The agent yields: the terminal interface records the duration of the turn. */
   end(): void {
     this.now += 60;
     this.node({
@@ -442,7 +442,7 @@ export class ClaudeSession {
 const REJECTED =
   "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed.";
 
-// --- Tools, as Claude Code's own results look ---------------------------------------------------------------------------
+// --- Tools, with results like Claude Code's ---------------------------------------------------------------------------
 
 export function read(path: string, content: string, takes?: number): Tool {
   const lines = content.split("\n");
@@ -534,7 +534,7 @@ export function glob(pattern: string, filenames: string[]): Tool {
   };
 }
 
-/** An edit of one place: `before` stands at line `at` of the file. */
+/** An edit of one place: `before` is at line `at` of the file. */
 export function edit(path: string, at: number, before: string, after: string, around: string[]): Tool {
   const old = before.split("\n");
   const next = after.split("\n");

@@ -6,7 +6,7 @@ interface CodexCall {
   arguments?: Record<string, unknown>;
   cmd?: string;
   patch?: string;
-  /** What `apply_patch` changed, as Codex's own event tells it. */
+  /** The changes of `apply_patch`, in the form of Codex's own event. */
   changes?: Record<string, unknown>;
   path?: string;
   output: unknown;
@@ -37,7 +37,7 @@ export interface CodexSessionOptions {
   model?: string;
 }
 
-/** Writes what Codex 0.169 writes in its default history mode (`paginated`). */
+/** Writes a session like Codex 0.169 in its default history mode (`paginated`). */
 export class CodexSession {
   readonly lines: TimedLine[] = [];
   readonly ids: ReturnType<typeof createIds>;
@@ -360,7 +360,7 @@ export class CodexSession {
     }
   }
 
-  /** A plan that Codex proposes: an item of its own, and a message that repeats it. */
+  /** A plan that Codex proposes: a separate item, and a message that repeats it. */
   plan(text: string): void {
     this.now += 2_000;
     const id = `msg_${this.ids.hex(24)}`;

@@ -6,7 +6,7 @@ const ESC = "\u001b[";
 const red = (text: string) => `${ESC}31m${text}${ESC}0m`;
 const green = (text: string) => `${ESC}32m${text}${ESC}0m`;
 
-/** Reasoning, a plan, parallel commands, a patch, a web search, a picture; a failing test, then fixed. */
+/** Reasoning, a plan, parallel commands, a patch, a web search, an image; a failing test, then fixed. */
 export function lineSearch(): CodexSession {
   const session = new CodexSession({
     id: "01a1f6c2-3d40-7b11-8e52-6c09f7a4d810",

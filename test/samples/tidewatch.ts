@@ -353,7 +353,7 @@ return { start: midnight(year, month, day, zone), end: midnight(year, month, day
   return session;
 }
 
-/** Two sub-agents in parallel, one of them with one of its own. */
+/** Two parallel sub-agents, one of them with a nested sub-agent. */
 export function memoryGrowth(): ClaudeSession {
   const session = new ClaudeSession({
     id: "b2d5e1f7-93aa-4d0e-8c46-5e1b70a9d3c2",
@@ -499,7 +499,7 @@ export function memoryGrowth(): ClaudeSession {
   return session;
 }
 
-/** A picture in the prompt, a question, a plan, an interrupt, and the work done in the end. */
+/** An image in the prompt, a question, a plan, an interrupt, and the finished work. */
 export function chartLegend(): ClaudeSession {
   const before = tideChart(true);
   const after = tideChart(false);

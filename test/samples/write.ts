@@ -38,7 +38,7 @@ export function sampleFiles(): Map<string, string> {
   ]);
 }
 
-/** `node test/samples/write.ts` writes the samples anew from their stories. */
+/** `node test/samples/write.ts` writes the samples again from their stories. */
 if (import.meta.main) {
   const root = resolve(import.meta.dirname, "../../src/server/samples");
   rmSync(root, { recursive: true, force: true });

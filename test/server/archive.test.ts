@@ -220,7 +220,7 @@ describe("for a replaced file", () => {
     await eventually(() => expect(archivedAt(path("one"))).toEqual([before]));
     const text = replace("one", before.replace(`${long}.`, `${long}!`));
     await eventually(() => expect(archivedAt(path("one"))).toEqual([before, text]));
-    // Once the later copy is gone, the earlier one was looked at.
+    // Once the later copy was removed, the earlier one has been checked.
     write(path("other"), prompt("other", "First"));
     await eventually(() => expect(archivedAt(path("other"))).toHaveLength(1));
     const longer = replace("other", prompt("other", "First") + prompt("other", "Second"));
@@ -233,7 +233,7 @@ describe("for a replaced file", () => {
     const text = readFileSync(path("one"), "utf8");
     const sessions = start();
     await eventually(() => expect(archivedAt(path("one"))).toEqual([text]));
-    // Beside the folder it keeps its inode to itself.
+    // Outside the folder it keeps its inode, so that no other file gets it.
     const away = join(folder, "away");
     renameSync(path("one"), away);
     await eventually(() => expect(sessions.get(sessionId("one"))?.archived).toBe(true));

@@ -245,7 +245,7 @@ describe("brute force", { timeout: 120_000 }, () => {
         });
       }),
     );
-    // Each of them is asked for its body by now: another request, sent after them, was answered.
+    // The server waits for each body by now, because a later request was answered.
     await fetch(`${doors.origin}/entrance.css`);
     const statuses: number[] = [];
     for (const socket of sockets) statuses.push(await socket.send());

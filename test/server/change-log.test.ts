@@ -27,7 +27,7 @@ test("applying the changes after any kept change gives the current list, with ea
       }
       for (const [seq, before] of lists.entries()) {
         const missed = kept.after(seq);
-        // Of the last change nothing is missed, which the channel knows by its number.
+        // After the last change nothing is missing, which the channel knows by its number.
         if (seq === changes.length || changes.length - seq > MOST) {
           expect(missed).toBeUndefined();
           continue;

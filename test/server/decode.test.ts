@@ -44,7 +44,7 @@ describe("decode", () => {
     expect(code).toBe(0);
     const decoded = JSON.parse(out);
     expect(Object.keys(decoded)).toEqual(["parts", "usage", "stop_reason", "stop_reason_raw", "error"]);
-    // Checked by the comparison that it is for.
+    // Validated by the comparison.
     const expected = JSON.parse(readFileSync(file.replace(/sse$/, "expect.json"), "utf8")) as Expected;
     expect(differences(decoded, expected)).toEqual([]);
   });

@@ -117,7 +117,7 @@ async function verify(
     for (const one of expected.prompts)
       assert.equal(shown.filter((line) => line === `prompt: ${one}`).length, 1, one);
     await until("archived", () => sessions.status().index.done);
-    // Lets a lagging archive catch up with the file.
+    // Waits for the archive to catch up with the file.
     await wait(30);
     rmSync(file);
     await until("gone", () => sessions.get(sessionId(name))?.archived === true);

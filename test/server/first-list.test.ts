@@ -18,7 +18,7 @@ it("lists new sessions from previews, newest first, until they are read", async 
     const { session_id, lines } = generateClaudeSession({ parts: 600, turns: 12, seed: n });
     const path = join(project, `${session_id}.jsonl`);
     writeFileSync(path, `${lines.join("\n")}\n`);
-    // The newest may have been copied here just now.
+    // The newest may have just been copied here.
     const time = Date.now() / 1_000 - n * HOUR;
     utimesSync(path, time, time);
     return session_id;

@@ -93,8 +93,8 @@ function createReader({ path }: ReaderOptions): Reader {
 export const sessionId = (name: string): string => uuidFrom("6d1f5c0e-6f0b-5b0a-9c39-1d2d6f5f3a73", name);
 const messageId = (session: string, name: string) => uuidFrom(sessionId(session), name);
 
-/** When the written sessions happened. */
-/** A session of today: of an old one a fresh file would be a copy. */
+/** The time of the written sessions. */
+/** A recent time, because a fresh file of an old session counts as a copy. */
 export const AT = Date.now() - 60_000;
 const line = (value: object): string => `${JSON.stringify(value)}\n`;
 export const frame = (value: Frame): string => line({ frame: value });
@@ -108,7 +108,7 @@ export const prompt = (session: string, text: string): string =>
     parts: [{ type: "text", text }],
   });
 
-/** One answer: a message with one text, of which the turn does not end. */
+/** One answer: a message with one text, which does not end the turn. */
 export const answer = (session: string, text: string): string => {
   const common = { session_id: sessionId(session), at: AT + 1_000 };
   const message_id = messageId(session, `answer ${text}`);

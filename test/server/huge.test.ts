@@ -260,7 +260,7 @@ it("is read again when another file replaces it", async () => {
   const piece = await opened(segmentId(session_id, 0));
   const short = generateClaudeSession({ parts: 40, turns: 2, seed: 9 });
   writeFileSync(file, `${short.lines.join("\n").replaceAll(short.session_id, session_id)}\n`);
-  // Counting what the file held before may not be over: a low count says nothing.
+  // The old content may still be being counted, so a low count proves nothing.
   await eventually(async () => {
     expect(linkOf((await opened(session_id)).transcript.parts.at(0))).toBeUndefined();
     expect(sessions.get(session_id)?.parts).toBeLessThan(200);
@@ -306,7 +306,7 @@ it("links back from an empty segment if the last one contains nothing of a sessi
   }
 });
 
-/** Of a file of some 500 kB a line that begins with the line's number: the numbers that are met on the way back from its end. */
+/** In a file whose lines of about 500 kB begin with their number: the numbers found on the way back from its end. */
 async function metOnTheWayBack(from: Sessions, id: string): Promise<number[]> {
   const met: number[] = [];
   for (let next: string | undefined = id; next !== undefined; ) {

@@ -8,7 +8,7 @@ import { generateClaudeSession } from "../generate-session.ts";
 let folder = "";
 let jobs: IndexJob[] = [];
 let long: IndexJob;
-/** As they were generated. */
+/** The numbers of turns as generated. */
 const turnsOf = (job: IndexJob) => jobs.indexOf(job) + 1;
 beforeAll(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "indexer-")));
@@ -39,7 +39,7 @@ it("reads every file into the same rows as its lines", async () => {
   try {
     await Promise.all(
       jobs.map(async (job) => {
-        // Of a size that is worth as many threads as there may be.
+        // Large enough for the maximum number of threads.
         const { rows, result } = await indexer.index({ ...job, size: 100 * 1024 * 1024 }, handlers);
         expect(rows).toMatchObject([{ id: basename(job.path, ".jsonl"), summary: { turns: turnsOf(job) } }]);
         expect(result).toMatchObject({ stopped: false, identity: { size: statSync(job.path).size } });

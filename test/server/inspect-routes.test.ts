@@ -146,7 +146,7 @@ it("counts the steps of a session", async () => {
 const verifyWith = async (body: object): Promise<VerifyReply> =>
   await (await get("/verify", { method: "POST", body: JSON.stringify(body) })).json();
 
-it("compares the transcript and a page's parts with the record, read anew", async () => {
+it("compares the transcript and a page's parts with the record, read again", async () => {
   const open = await sessions.open(id);
   if (open === undefined) throw new Error("not open");
   const { epoch, seq, transcript } = open;

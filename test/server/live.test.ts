@@ -283,7 +283,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
 
   it.each([
     ["another epoch", () => ({ epoch: "another", after_seq: 3 }), "epoch"],
-    ["a position that is not there yet", (epoch: string) => ({ epoch, after_seq: 2 ** 53 + 2 }), "too_old"],
+    ["a position in the future", (epoch: string) => ({ epoch, after_seq: 2 ** 53 + 2 }), "too_old"],
     ["a negative position", (epoch: string) => ({ epoch, after_seq: -1 }), "too_old"],
     ["no position", () => ({}), "first"],
   ])("sends a snapshot for %s", async (_, position, reason) => {
@@ -358,7 +358,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
   });
 
   it.each([
-    ["written anew", (file: string, away: string) => writeFileSync(file, readFileSync(away))],
+    ["written again", (file: string, away: string) => writeFileSync(file, readFileSync(away))],
     ["moved back", (file: string, away: string) => renameSync(away, file)],
   ])("resets all clients when a file without an archive was deleted and is %s", async (_, bringBack) => {
     const folder = mkdtempSync(join(tmpdir(), "verbatim-live-"));
@@ -460,7 +460,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     await client.resume();
     await client.until(() => client.synced, "synced");
     sessions.push(session_id, many(1, 2));
-    // Due before the 16 ms of a moment are over: timers run in the order in which they are due, however late.
+    // Due before the batch of 16 ms ends: timers run in the order in which they are due, however late.
     setTimeout(() => sessions.push(session_id, many(2, 3)), 12);
     await client.until(() => client.seq === 3, "both frames");
     expect(client.of("frames").map(({ frames }) => frames.length)).toEqual([1, 1]);
@@ -657,11 +657,11 @@ describe("the live socket", { timeout: 60_000 }, () => {
   });
 
   it.each([
-    ["no JSON", "{"],
-    ["no message", { type: "delete everything" }],
+    ["invalid JSON", "{"],
+    ["an unknown message", { type: "delete everything" }],
     ["wrong types", { type: "subscribe", channel, epoch: { $ne: null }, after_seq: "1 OR 1=1" }],
     ["a list", []],
-    ["nothing", "null"],
+    ["an empty message", "null"],
   ])("rejects %s, closes, and serves the others", async (_, message) => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 1));

@@ -554,7 +554,8 @@ describe("the command", { timeout: 60_000 }, () => {
       writeFileSync(path, `${[...lines, ...long].join("\n")}\n`);
       return session_id;
     });
-    // All of them at once take 280 MB; one after the other less than 140, and more where the collector has to wait for a core.
+    // All of them at once take 280 MB; one after the other less than 140, and more if the garbage collector has to wait for a
+    // core.
     const run = start(home, ["--data-dir", home.data, "--port", "0", "--no-samples"], main, [
       "--max-old-space-size=230",
     ]);

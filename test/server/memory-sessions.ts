@@ -8,7 +8,7 @@ import { mediaOf } from "../../src/model/truncate/media-references.ts";
 import type { ChannelFrame, RawReply } from "../../src/protocol.ts";
 import type { OpenSession, SessionEvent, Sessions } from "../../src/server/sessions/sessions.ts";
 
-/** An in-memory implementation of `Sessions`, based on the fold alone. */
+/** An in-memory implementation of `Sessions`, based only on the fold. */
 export interface MemorySessions extends Sessions {
   add(id: string, frames?: readonly Frame[]): void;
   /** Appends frames to a session, as its file would. */

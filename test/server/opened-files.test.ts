@@ -21,7 +21,7 @@ const file = (path: string, content: string | Uint8Array): GivenFile => ({
 const fixture = (path: string, as = path.split("/").at(-1) ?? path): GivenFile =>
   file(as, readFileSync(join(FIXTURES, path)));
 
-/** A project's folder with the session and its sub-agents' files, as a browser gives it. */
+/** A project's folder with the session and its sub-agents' files, as a browser sends it. */
 const project = (): GivenFile[] =>
   readdirSync(join(FIXTURES, "claude-code"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -23,7 +23,7 @@ import { createWork } from "./random-frames.ts";
 
 const session_id = uuidOf("session");
 
-/** The parts of a history as a client gets them: folded by the daemon and then cut. */
+/** The parts of a history as a client receives them: folded by the daemon and then truncated. */
 function cutOfFold(frames: readonly Frame[]) {
   let transcript = emptyTranscript(session_id);
   const addressed: Frame[] = [];

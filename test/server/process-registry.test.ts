@@ -27,8 +27,8 @@ afterEach(() => {
 });
 
 /**
- * A process that registers itself as Claude Code 2.1.332 does: it writes `sessions/<pid>.json` in place, with its own start
- * time and PID namespace, and what each line of its input adds.
+ * A process that registers itself as Claude Code 2.1.332 does: it writes `sessions/<pid>.json` in place, with its own start time
+ * and PID namespace, and the fields of each input line.
  */
 const AGENT = `
   const fs = require("node:fs");

@@ -65,7 +65,7 @@ function start({ path, work }: { path: string; work: string }, args: string[], e
 
 const scripted = (model: string) => ["--provider", "scripted", "--model", model];
 
-/** Runs, as the command does for somebody at a terminal, two calls of one message, or others, that they have to allow. */
+/** Runs calls that a user at a terminal has to allow; by default two calls of one message. */
 async function sitDown(
   { path, work }: { path: string; work: string },
   commands = ["touch one", "touch two"],

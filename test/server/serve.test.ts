@@ -27,7 +27,7 @@ it("cuts off an incomplete request, but not a complete one with a slow reply", a
     rawRequest({ method: "GET", path, headers: { ...headers, Cookie: doors.cookie } }),
   );
   await asked.promise;
-  // Its time begins after that of the one above, and so it is over later.
+  // Its timeout starts after the one above, so it ends later.
   const login = { ...headers, "Content-Type": "application/json", "Content-Length": "20" };
   const late = await sendRaw(doors.port, rawRequest({ method: "POST", path: "/api/login", headers: login }));
   expect(late.status).toBe(408);
@@ -74,7 +74,7 @@ it("waits for a long request that arrives slowly, but not for one that hardly ar
   };
   const long = trickle(1_000_000, 1_000);
   const hardly = trickle(1_000_000, 1);
-  // Those that say nothing are the clock here: each is cut off after as long as a request may be silent.
+  // Silent requests serve as a clock here: each is cut off after the timeout.
   for (let round = 0; round < 3; round++) {
     expect((await sendRaw(doors.port, head(20))).status).toBe(408);
   }

@@ -85,7 +85,7 @@ async function viewOf(sessions: Sessions): Promise<Record<string, string[][]>> {
   return view;
 }
 
-/** What happens to a session file while it is read. */
+/** An event of a session file while it is read. */
 const step = fc.record({
   file: fc.constantFrom("one", "two"),
   what: fc.constantFrom(

@@ -144,7 +144,7 @@ describe("the list", () => {
     await listed(sessions, second);
     write(path("1.jsonl"), prompt(first, "Go"), turnEnd(first));
     await eventually(() => expect(continuations(sessions)).toEqual([second_place, undefined, undefined]));
-    // Rewound to before that: the last time counts.
+    // Rewound to an earlier prompt: the last rewind counts.
     write(path("3.jsonl"), goesOn(third, first, 3));
     await eventually(() => expect(continuations(sessions)).toEqual([third_place, undefined, undefined]));
     await stop(sessions);
@@ -152,7 +152,7 @@ describe("the list", () => {
     await listed(again, first, second, third);
     expect(continuations(again)).toEqual([third_place, undefined, undefined]);
     await stop(again);
-    // Or within what it went on with, and nothing is kept.
+    // Or within its continuation, of which nothing is kept.
     write(path("3.jsonl"), goesOn(third, second, 3));
     const sessions_unkept = createSessions({
       formats: [frameFormat],
@@ -526,13 +526,13 @@ describe("an open session", () => {
         renameSync(`${file}.new`, file);
       },
     ],
-    ["was cut", (file: string) => truncateSync(file, prompt("one", "First").length)],
+    ["was truncated", (file: string) => truncateSync(file, prompt("one", "First").length)],
     [
       "was rewritten in place, longer",
       (file: string) => write(file, prompt("one", "New"), answer("one", "x".repeat(5_000))),
     ],
     [
-      "was cut and has grown again beyond where it was read, with the same beginning",
+      "was truncated and has grown beyond its old end, with the same beginning",
       (file: string) => write(file, prompt("one", "First"), answer("one", "N".repeat(5_000))),
     ],
   ])("begins a new epoch when its file %s", async (_how, change) => {
@@ -574,7 +574,7 @@ describe("an open session", () => {
     const sessions = start({ now: () => clock });
     const session = await opened(sessions, "one");
     clock += 3_600_000;
-    // The daemon looks at the time when it looks at the registers: that it has, shows on the list.
+    // The daemon checks the time when it reads the process registries, which the list shows.
     write(join(folder, "agent", "running", session.id), JSON.stringify({ busy: true }));
     await eventually(() => expect(sessions.get(session.id)?.status).toBe("running"));
     const events: SessionEvent["type"][] = [];
@@ -823,7 +823,7 @@ describe("a second daemon on one store", () => {
 });
 
 describe("a store that cannot be written", () => {
-  it("is reported, does not hide sessions, and is caught up later", async () => {
+  it("is reported, does not hide sessions, and is completed later", async () => {
     write(path("one.jsonl"), prompt("one", "First"));
     const sessions = start();
     await listed(sessions, "one");
@@ -899,7 +899,7 @@ describe("a sub-agent's run", () => {
     write(file(CLAUDE_SESSION), line(parent.user("go")));
     const sessions = start({ formats: [claudeCode], roots: [root] });
     await eventually(() => expect(sessions.get(CLAUDE_SESSION)).toBeDefined());
-    // It grew before: its reader stays.
+    // Its file grew before, so its reader stays.
     append(file(CLAUDE_SESSION), line(parent.assistant("m1", [agentCall("t", { prompt: "Look" }, "Task")])));
     await eventually(() => expect(sessions.get(CLAUDE_SESSION)?.tool_calls).toBe(1));
     const run = writer("2.0.60");

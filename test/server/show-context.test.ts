@@ -129,7 +129,7 @@ describe.skipIf(!recorded)("recorded sessions of 2.1.332 (skipped without the sh
   });
 });
 
-/** A body without what the agent keeps out of its log, its texts as blocks. */
+/** A body without the fields that the agent omits from its log, with texts as blocks. */
 function asReceived(body: Record<string, unknown>): unknown {
   const { metadata: _, stream: __, safeguards: ___, betas: ____, system, messages, ...rest } = body;
   const isBilling = (block: { text?: string }) =>

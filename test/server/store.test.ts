@@ -100,22 +100,19 @@ describe("the store", () => {
     direct.close();
   });
 
-  it.each(["verbatim.db", "verbatim.db-wal"])(
-    "takes nothing that would be lost while its %s is moved away",
-    (name) => {
-      const store = openGood();
-      store.write({ files: [file] });
-      renameSync(join(folder, name), join(folder, "aside"));
-      const write = () => store.write({ sessions: [session] });
-      expect(write).toThrow(`${name} was moved or removed`);
-      writeFileSync(join(folder, name), readFileSync(join(folder, "aside")));
-      expect(write).toThrow(`${name} was moved or removed`);
-      renameSync(join(folder, "aside"), join(folder, name));
-      write();
-      store.close();
-      expect(openGood().load()).toEqual({ files: [file], sessions: [session] });
-    },
-  );
+  it.each(["verbatim.db", "verbatim.db-wal"])("rejects writes while its %s is moved away", (name) => {
+    const store = openGood();
+    store.write({ files: [file] });
+    renameSync(join(folder, name), join(folder, "aside"));
+    const write = () => store.write({ sessions: [session] });
+    expect(write).toThrow(`${name} was moved or removed`);
+    writeFileSync(join(folder, name), readFileSync(join(folder, "aside")));
+    expect(write).toThrow(`${name} was moved or removed`);
+    renameSync(join(folder, "aside"), join(folder, name));
+    write();
+    store.close();
+    expect(openGood().load()).toEqual({ files: [file], sessions: [session] });
+  });
 
   it("opens read-only next to the writing daemon, and says so", () => {
     openGood().write({ files: [file], sessions: [session] });
@@ -128,7 +125,7 @@ describe("the store", () => {
   });
 
   it.each<[string, () => void]>([
-    ["is no database any more", () => writeFileSync(database(), "x".repeat(9_000))],
+    ["is no longer a database", () => writeFileSync(database(), "x".repeat(9_000))],
     [
       "lost a table",
       () => {
@@ -207,11 +204,14 @@ describe("the store", () => {
   });
 
   it.each([
-    ["is cut to nothing", () => truncateSync(database(), 0)],
-    ["is cut in its middle", () => truncateSync(database(), 9_000)],
+    ["is truncated to zero bytes", () => truncateSync(database(), 0)],
+    ["is truncated in its middle", () => truncateSync(database(), 9_000)],
     // SQLite reads the rest of a truncated page without an error.
-    ["is cut within its last page", () => truncateSync(database(), readFileSync(database()).length - 1_000)],
-    ["holds other bytes", () => writeFileSync(database(), "no database\n".repeat(1_000))],
+    [
+      "is truncated within its last page",
+      () => truncateSync(database(), readFileSync(database()).length - 1_000),
+    ],
+    ["has other content", () => writeFileSync(database(), "no database\n".repeat(1_000))],
     [
       "has a damaged page",
       () => {
@@ -221,7 +221,7 @@ describe("the store", () => {
       },
     ],
     [
-      "has a row that is no JSON",
+      "has a row with invalid JSON",
       () => {
         const direct = new DatabaseSync(database());
         direct.exec("UPDATE session SET summary = '{'");

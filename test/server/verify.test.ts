@@ -29,7 +29,7 @@ const followedTexts = (frames: readonly Frame[]): (string | undefined)[] => {
   return [...page.parts].map((part) => part && comparedText(truncatePart(part)));
 };
 
-/** Expects every session below a folder to equal its record, read anew. At least `least` sessions are expected. */
+/** Expects every session below a folder to equal its record, read again. At least `least` sessions are expected. */
 async function expectAllEqual(folder: string, least: number): Promise<void> {
   const data = realpathSync(mkdtempSync(join(tmpdir(), "verify-")));
   const sessions = createSessions({ formats, roots: [], paths: [folder], dataFolder: data, hints: false });

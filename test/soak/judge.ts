@@ -1,20 +1,20 @@
-/** What the daemon holds at one moment at which nothing is done with it, memory in MB. */
+/** The daemon's resources at one moment without load. Memory in MB. */
 export interface Sample {
   hours: number;
-  /** What is alive after a collection of garbage: objects but for compiled code, and buffers beside them. */
+  /** Live memory after a garbage collection: objects except compiled code, and buffers. */
   heap_mb: number;
-  /** What the system counts. */
+  /** Resident memory according to the system. */
   rss_mb: number;
   /** Open files, sockets, timers and the like, by kind. */
   handles: Readonly<Record<string, number>>;
 }
 
-/** What may be gained in an hour, in MB, and in handles of one kind at all. */
+/** Maximum growth per hour, in MB, and maximum total growth of handles of one kind. */
 export const MOST_MB_PER_HOUR = 1;
 export const MOST_HANDLES = 1;
 /**
- * What comes and goes between two rests all the same, in MB: what goes with compiled code, and pages that the allocator keeps.
- * A leak is noticed by a run that is long enough to leave this behind.
+ * Normal variation between two rests, in MB: memory related to compiled code, and pages that the allocator keeps. A leak is
+ * detected if the run is long enough to exceed this.
  */
 export const STIR_MB = { heap: 1, rss: 8 } as const;
 
@@ -22,18 +22,18 @@ export interface Verdict {
   passed: boolean;
   /** Between the first rest and the last one. */
   hours: number;
-  /** What each of the two gained in an hour. */
+  /** Growth per hour. */
   heap_mb_per_hour: number;
   rss_mb_per_hour: number;
-  /** The smallest leak that such a run tells from what comes and goes. */
+  /** The smallest leak that such a run can distinguish from normal variation. */
   noticed_from: { heap_mb_per_hour: number; rss_mb_per_hour: number };
-  /** The kinds of which there are more at the end than at the first rest, with how many. */
+  /** The kinds with more handles at the end than at the first rest, and their number. */
   handles: Record<string, number>;
 }
 
 /**
- * Whether the daemon grows: memory by its slope over the rests, handles from the first rest to the last. `rests`: the samples
- * of each rest, at least two of them, the first one after all has warmed up.
+ * Whether the daemon grows: memory by its slope over the rests, handles from the first rest to the last. `rests`: the samples of
+ * each rest, at least two rests, the first one after the warm-up.
  */
 export function judge(rests: readonly (readonly Sample[])[]): Verdict {
   const points = rests.filter((rest) => rest.length > 0);
@@ -60,7 +60,7 @@ export function judge(rests: readonly (readonly Sample[])[]): Verdict {
   };
 }
 
-/** Theil and Sen's: the median of the slopes between all pairs, which one odd point does not move. */
+/** The Theil–Sen estimator: the median of the slopes between all pairs, which one outlier does not affect. */
 export function medianSlope(points: readonly (readonly [number, number])[]): number {
   const slopes: number[] = [];
   for (const [index, [x, y]] of points.entries()) {
@@ -78,7 +78,7 @@ function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** Of each kind as many as were there all the time: others were on their way out. */
+/** The minimum of each kind over the samples, because others were closing. */
 function fewest(samples: readonly Sample[]): Map<string, number> {
   const kinds = new Set(samples.flatMap(({ handles }) => Object.keys(handles)));
   return new Map(

@@ -1,23 +1,23 @@
-// Loaded into the daemon of the soak beside its program: tells what the daemon holds, when it is asked.
+// Loaded into the daemon of the soak test in addition to its program: reports the daemon's resources on request.
 import { getHeapSpaceStatistics, setFlagsFromString, writeHeapSnapshot } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { isMainThread } from "node:worker_threads";
 
-/** What the daemon holds after a collection of garbage, in bytes. */
+/** The daemon's memory after a garbage collection, in bytes. */
 export interface Held {
   heap: number;
-  /** Of these, compiled code: it grows for an hour, and is forgotten again. */
+  /** The compiled code among it, which grows for an hour and is then discarded. */
   code: number;
   /** Buffers and the like. */
   external: number;
   rss: number;
-  /** What keeps it running, by kind: sockets, timers, watched folders. */
+  /** Resources that keep it running, by kind: sockets, timers, watched folders. */
   resources: Record<string, number>;
 }
 
 if (isMainThread && process.send) {
   setFlagsFromString("--expose-gc");
-  // The flag makes the function for contexts that are made after it.
+  // The flag adds the function to contexts that are created later.
   const collect = runInNewContext("gc") as () => void;
   process.on("message", (wish: { snapshot?: string }) => {
     collect();
@@ -30,8 +30,8 @@ if (isMainThread && process.send) {
       .reduce((bytes, { space_used_size }) => bytes + space_used_size, 0);
     process.send?.({ heap: heapUsed, code, external, rss, resources } satisfies Held);
   });
-  // Whoever asked is gone: nobody would end the daemon.
+  // The test has ended, so nobody else would end the daemon.
   process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
-  // The question may come at any time, and never keeps the daemon from its end.
+  // A request may come at any time, but must not keep the daemon running.
   process.channel?.unref();
 }

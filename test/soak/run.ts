@@ -1,12 +1,12 @@
 /**
  * `npm run test:soak [-- --minutes N]`: a daemon with 50 sessions and 20 clients; does it grow?
  *
- * It is looked at while nothing is done with it: after some minutes of load comes a rest, so long that the daemon lets go of
- * what nobody looks at any more, and what it holds then is compared from rest to rest (`judge.ts`). The first one comes after
- * all that is done once (compiling, caches, threads). A few clients stay through the rests.
+ * It is measured without load: some minutes of load are followed by a rest, long enough for the daemon to evict unviewed data,
+ * and its resources are compared between rests (`judge.ts`). The first rest comes after one-time work (compiling, caches,
+ * threads). A few clients stay connected during the rests.
  *
- * What is there stays as much: files begin anew, and a hosted or pushed session is ended and left after a while, and a new
- * one takes its place. Of those that were left only rows remain, some 140 an hour: they count as growth like all else.
+ * The amount of data stays constant: files start again, and a managed or pushed session is ended after a while and replaced by a
+ * new one. Only the rows of ended sessions remain, about 140 per hour, which count as growth.
  *
  * `--snapshots FOLDER` writes the heap there at each rest, which itself makes the process larger.
  */
@@ -38,16 +38,16 @@ const AGENT_FILES = 25;
 const HOSTED = 15;
 const PUSHED = 10;
 const CLIENTS = 20;
-/** Of these, so many look at one agent's session all the time, through the rests too. */
+/** Number of these that view one agent's session all the time, also during the rests. */
 const STAYING = 3;
-/** Lines after which an agent's file begins anew: a load that stays the same is what growth is seen against. */
+/** Lines after which an agent's file starts again, because growth is only visible under constant load. */
 const LINES = 300;
-/** Prompts and pushes after which a session is left alone and a new one takes its place, for the same reason. */
+/** Prompts and pushes after which a session is replaced by a new one, for the same reason. */
 const PROMPTS = 15;
 const PUSHES = 50;
-/** Minutes of load before each rest, where there is time for more than two of them. */
+/** Minutes of load before each rest, if there is time for more than two rests. */
 const LOAD = 12;
-/** Minutes: readers, transcripts and agents of sessions that nobody looks at are put away after five. */
+/** Duration of a rest in minutes: readers, transcripts and agents of unviewed sessions are evicted after five. */
 const REST = 6.5;
 /** The end of a rest, in which samples are taken. */
 const SAMPLED_MS = 60_000;
@@ -62,17 +62,17 @@ const rounds = Math.max(2, Math.floor(minutes / (LOAD + REST)));
 const load_ms = (minutes / rounds - REST) * 60_000;
 const started = Date.now();
 let over = false;
-/** Present while nothing is done. */
+/** Present during a rest. */
 let rest: Promise<void> | undefined;
 
-/** How those who make the load wait; `false`: it is over. */
+/** Waits between actions of the load; `false`: the test is over. */
 async function goesOn(ms: number): Promise<boolean> {
   for (const until = Date.now() + ms; Date.now() < until && !over && !rest; ) {
     await sleep(Math.min(500, Math.max(0, until - Date.now())));
   }
   return !over && !rest;
 }
-/** Between the rounds. */
+/** Waits between rounds. */
 async function nextRound(): Promise<boolean> {
   await rest;
   return !over;
@@ -123,7 +123,7 @@ const origin = await new Promise<string>((found, fail) => {
   });
   child.once("exit", () => fail(new Error(`The daemon ended: ${output}`)));
 });
-// What the daemon wrote for its own use.
+// The daemon's own file.
 const access = JSON.parse(readFileSync(join(data, "access.json"), "utf8")) as { api_token: string };
 const headers = { authorization: `Bearer ${access.api_token}`, "content-type": "application/json" };
 const sessions: string[] = [];
@@ -151,14 +151,14 @@ try {
   rmSync(home, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** A session file that grows, line by line, and begins anew under the same name. */
+/** A session file that grows line by line and starts again with the same name. */
 async function writeAgentFile(seed: number): Promise<void> {
   const { session_id, lines } = generateClaudeSession({ parts: LINES, turns: 12, seed, cwd: home });
   const path = join(projects, `${session_id}.jsonl`);
   const [first = ""] = lines;
   sessions.push(session_id);
   while (await nextRound()) {
-    // Each stands somewhere else in its file.
+    // Each is at a different line of its file.
     const begun = seed * Math.floor(LINES / AGENT_FILES) + 1;
     writeFileSync(path, `${lines.slice(0, begun).join("\n")}\n`);
     for (let at = begun; await goesOn(500 + 50 * seed); at += 1) {
@@ -171,7 +171,7 @@ async function writeAgentFile(seed: number): Promise<void> {
   }
 }
 
-/** A session that the daemon runs: a prompt, its turn, and again; answered by whoever looks at it. */
+/** A managed session: prompts and turns in sequence, answered by its viewers. */
 async function runHosted(seed: number): Promise<void> {
   const slot = sessions.push("") - 1;
   const model = ["hello", "discovery", "approval", "parallel", "question"][seed % 5];
@@ -185,12 +185,12 @@ async function runHosted(seed: number): Promise<void> {
       await post(`/api/sessions/${session_id}/prompts`, { prompt: prompt(), when: "queue" });
       counts.turns += 1;
     }
-    // One that waits for an answer that nobody gives would rightly be kept for ever.
+    // A session that waits for an answer would correctly be kept forever.
     await post(`/api/sessions/${session_id}/stop`, {});
   }
 }
 
-/** Frames that another agent pushes: a turn of three deltas, over and over. */
+/** Pushed frames: repeated turns of three deltas. */
 async function push(): Promise<void> {
   const slot = sessions.push("") - 1;
   while (await nextRound()) {
@@ -217,19 +217,19 @@ async function pushTurn(session_id: string): Promise<void> {
   await post(`/api/ingest/${session_id}?agent=soak`, frames.map((frame) => JSON.stringify(frame)).join("\n"));
 }
 
-/** A client that comes, looks at a session, scrolls, answers what is asked, and goes. */
+/** A client that connects, views a session, scrolls, answers requests, and disconnects. */
 async function visit(seed: number): Promise<void> {
   for (let turn = seed; await nextRound(); turn += 7) {
     const client = await connect(sessions[turn % sessions.length] || undefined);
     const leaves = Date.now() + 15_000 + (turn % 10) * 2_000;
     while (Date.now() < leaves && (await goesOn(3_000))) await client.scroll();
-    // Half of them do not say goodbye.
+    // Half of them disconnect without a closing handshake.
     if (turn % 2 === 0) client.socket.terminate();
     else client.socket.close();
   }
 }
 
-/** A client that looks at one session from the beginning to the end. */
+/** A client that views one session during the whole test. */
 async function stay(seed: number): Promise<void> {
   const session_id = sessions[seed];
   while ((await get(`/api/sessions/${session_id}`)) !== 200) await goesOn(500);
@@ -248,7 +248,7 @@ async function connect(session_id: string | undefined) {
   });
   socket.on("message", (text) => {
     counts.frames += 1;
-    // A message of our own daemon.
+    // A message of the daemon.
     const message = JSON.parse(String(text)) as Said;
     parts = message.page?.part_count ?? parts;
     for (const { frame } of message.frames ?? []) {
@@ -312,7 +312,7 @@ async function get(path: string): Promise<number | undefined> {
   return reply?.status;
 }
 
-/** Load and rest, in turn; gives the samples of each rest. */
+/** Alternates load and rest. Returns the samples of each rest. */
 async function measure(): Promise<Sample[][]> {
   const rests: Sample[][] = [];
   for (let round = 1; round <= rounds; round += 1) {
@@ -346,7 +346,7 @@ async function sample(): Promise<Sample> {
   };
 }
 
-/** What the daemon holds now, as `probe.ts` tells it. */
+/** The daemon's current resources, as reported by `probe.ts`. */
 function ask(wish: { snapshot?: string }): Promise<Held> {
   return new Promise((told) => {
     child.once("message", (held: Held) => told(held));
@@ -354,7 +354,7 @@ function ask(wish: { snapshot?: string }): Promise<Held> {
   });
 }
 
-/** Of the daemon, by kind. */
+/** The daemon's open files, by kind. */
 function openFiles(): Record<string, number> {
   const folder = `/proc/${child.pid}/fd`;
   const counted: Record<string, number> = {};

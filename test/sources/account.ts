@@ -7,13 +7,13 @@ import type { TranscriptPart } from "../../src/model/transcript/transcript.ts";
 import { emptyTranscript, type Transcript } from "../../src/model/transcript/transcript-state.ts";
 import type { Disposition, Format, Reader, ReadRecord } from "../../src/sources/contract.ts";
 
-/** What a reader made of a few lines, told in short: for tests of what becomes of one record. */
+/** A reader's result for a few lines in short form, for tests of single records. */
 export interface Account {
-  /** One for each record: what became of it, and the parts that stand in its place. */
+  /** One per record: its disposition, and the parts in its place. */
   told: string[];
-  /** Of all sessions that the file holds. */
+  /** The parts of all sessions in the file. */
   parts: TranscriptPart[];
-  /** Of the first of them. */
+  /** The transcript of the first session. */
   transcript: Transcript;
   records: ReadRecord[];
   reader: Reader;
@@ -37,7 +37,7 @@ export function accountOf(format: Format, path: string, lines: readonly (object 
   );
   const told = records.map(({ disposition, place }) => {
     const made = parts.filter(
-      // What follows from the file's end makes no part.
+      // Frames inferred from the end of the file create no parts.
       ({ source, type }) =>
         place.length > 0 &&
         linePlace(source)?.byte === place.byte &&
@@ -49,7 +49,7 @@ export function accountOf(format: Format, path: string, lines: readonly (object 
   return { told, parts, transcript, records, reader };
 }
 
-/** What holds for whatever was read: frames keep their order, and are what their JSON is. */
+/** Checks for any input: frames are in a valid order, and equal to their JSON. */
 function keepsTheRules(records: readonly ReadRecord[], reader: Reader): void {
   const checker = createOrderChecker();
   for (const frame of records.flatMap(({ frames }) => frames)) {

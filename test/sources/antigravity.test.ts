@@ -7,7 +7,7 @@ const ID = "3c4d5e6f-7081-4a2b-8c3d-4e5f60718293";
 const PATH = `antigravity-cli/brain/${ID}/.system_generated/logs/transcript.jsonl`;
 
 let step = 0;
-/** A record with the next number, or with its own. */
+/** A record with the next number, unless `fields` has one. */
 const record = (type: string, fields: object = {}) => {
   step += 1;
   return { step_index: step, source: "MODEL", type, status: "DONE", ...fields };
@@ -16,7 +16,7 @@ const ask = (content: string) => record("USER_INPUT", { source: "USER_EXPLICIT",
 const answer = (...tool_calls: object[]) => record("PLANNER_RESPONSE", { tool_calls });
 const tool = (name: string, args: object = {}) => ({ name, args });
 const read = (...records: object[]) => accountOf(antigravity, PATH, records);
-/** Each result: which call it is of, by the arguments, and what it says. */
+/** Each result: its call, by the arguments, and its text. */
 const results = ({ parts }: ReturnType<typeof read>): string[] =>
   parts.flatMap((part) => {
     if (part.type !== "tool_result") return [];

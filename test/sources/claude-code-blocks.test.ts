@@ -15,7 +15,7 @@ const words = fc.record({
   text: fc.constantFrom("", "a", "a", "ab"),
   signature: fc.constantFrom(undefined, "a"),
 });
-/** What lines do with the blocks of their step, in any order. */
+/** Operations of lines on the blocks of their step, in any order. */
 const action = fc.oneof(
   fc.record({ do: fc.constant("add" as const), words }),
   fc.record({ do: fc.constant("find" as const), words, isNewLine: fc.boolean() }),
@@ -53,7 +53,7 @@ it("finds an equal block of a step until its line has shown it, regardless of ea
           }
           case "change": {
             const block = all[each.index];
-            // A thought without a text is told by its signature: no line makes another of it.
+            // A thought without text is identified by its signature, which no line changes.
             const before = block && texts.get(block);
             if (block === undefined || before === undefined || before === "") break;
             block.toldAt = toldAt;

@@ -4,7 +4,8 @@ import { claudeCode } from "../../src/sources/claude-code/format.ts";
 import { accountOf } from "./account.ts";
 import { account, call, type Fields, result, SESSION, say, writer } from "./claude-support.ts";
 
-// What a file of Claude Code holds beside its own conversation: copies, a run's frame, modes, costs, messages to runs.
+// The content of a Claude Code file other than its own conversation: copies, the text around a run's task, modes, costs, messages
+// to runs.
 
 const OTHER = "22222222-2222-4222-8222-222222222222";
 
@@ -64,7 +65,7 @@ describe("a copied history", () => {
       line("assistant", { ...usage(7), ...later }),
     ];
     expect(summaryOf(...lines)).toMatchObject({ steps: 1, usage: { input: 7 } });
-    // In its first file nothing is older.
+    // The first file has no older lines.
     const { user: own, line: answer, queue: first } = writer();
     const at = { ...first("enqueue", "old"), timestamp: "2026-03-01T09:00:00.000Z" };
     expect(summaryOf(at, own("old"), answer("assistant", usage(5)))).toMatchObject({

@@ -26,7 +26,7 @@ function read(lines: readonly (Fields | string)[]): { parts: TranscriptPart[]; r
 
 const partsOf = (transcript: Transcript) => transcript.parts.slice().filter((part) => part !== undefined);
 
-/** What was said and done, one line per part; steps' borders left out. */
+/** The parts, one line each, without the boundaries of steps. */
 function outline(parts: readonly TranscriptPart[]): string[] {
   return parts.flatMap((part) => {
     switch (part.type) {
@@ -172,7 +172,7 @@ describe("single Claude Code lines", () => {
     ];
     const twice = [...before, boundary, summary, ...copies(before, { timestamp }), ...late];
     expect(outline(read(twice).parts)).toHaveLength(shown.length + 1);
-    // What a person does again is no copy.
+    // A repeated action of a person is not a copy.
     const anew = [user("<bash-input>ls</bash-input>"), failed("API Error: no")];
     expect(outline(read([...before, boundary, summary, ...anew]).parts)).toHaveLength(shown.length + 2);
     expect(

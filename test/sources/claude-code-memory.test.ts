@@ -11,7 +11,7 @@ import { lineEnds, readOn, readResumed } from "./resumed.ts";
 const PATH = `/projects/p/${SESSION}.jsonl`;
 const encoder = new TextEncoder();
 
-/** Reads a session of any length in pieces. Returns the largest state, in bytes, and how often there was none. */
+/** Reads a session of any length in chunks. Returns the largest state, in bytes, and how often there was none. */
 function statesOf(pieces: Iterable<string>): { largest: number; missing: number; read: number } {
   const reader = claudeCode.createReader({ path: PATH });
   const out = { largest: 0, missing: 0, read: 0 };
@@ -96,7 +96,7 @@ it("resumes from a checkpoint, with lines that refer back as far as is saved", (
   expect(records).toEqual(whole.records);
   expect(resumes).toBe(cuts.length);
   expect(largest).toBeLessThanOrEqual(MAX_CHECKPOINT);
-  // Of a resumed reader, the facts of the calls that it remembers.
+  // The facts of the calls that a resumed reader remembers.
   const calls = whole.facts.sessions[0]?.calls ?? [];
   const known = facts.sessions[0]?.calls ?? [];
   expect(known.length).toBeGreaterThan(5);
@@ -117,7 +117,7 @@ it("does not remember more of a session that is several times longer", () => {
 const LONGEST = ["b00b80af", "e8106766", "fdd24234", "2a8af1a8", "a032db5a"];
 const folder = sharedData("corpus/claude-code/projects");
 
-/** The lines of sessions again and again, each time with other ids, in pieces. */
+/** The lines of sessions repeatedly, each time with other ids, in chunks. */
 function* scaled(texts: readonly string[], bytes: number): Generator<string> {
   let written = 0;
   for (let round = 1; written < bytes; round += 1) {

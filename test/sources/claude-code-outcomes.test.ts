@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { TranscriptPartOf } from "../../src/model/transcript/transcript.ts";
 import { account, call, type Fields, result, say, writer } from "./claude-support.ts";
 
-// How calls of Claude Code end that neither succeeded nor failed, who allowed the others, and who began a turn.
+// The ends of Claude Code's calls that neither succeeded nor failed, who allowed the others, and who began a turn.
 
 /** The result of a call whose line has these fields. */
 function resultOf(text: string, fields: Fields, name = "Bash"): TranscriptPartOf<"tool_result"> {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { account, call, type Fields, result, say, writer } from "./claude-support.ts";
 
-// What becomes of one record of Claude Code's, line by line.
+// How single records of Claude Code are read.
 
 type Write = ReturnType<typeof writer>;
-/** What became of lines behind a prompt. */
+/** The dispositions of lines after a prompt. */
 function behind(...lines: ((write: Write) => object)[]): string[] {
   const write = writer();
   return account(write.user("go"), ...lines.map((line) => line(write))).told.slice(1, lines.length + 1);
@@ -272,7 +272,7 @@ describe("an answer", () => {
   describe("with a user's command between its lines", () => {
     const usage = (input_tokens: number) => ({ input_tokens, output_tokens: 10 });
     const asked = (name: string) => ({ content: [call(name, {})] });
-    /** How often the model was called, and its tokens. */
+    /** The number of model calls, and their tokens. */
     const stepsOf = (first: Fields, second: Fields, answered?: string) => {
       const write = writer();
       const line = ({ requestId, ...message }: Fields) =>
@@ -375,7 +375,7 @@ describe("an answer", () => {
     // A prompt that waited for the compaction is sent at once.
     const queued = write.user("queued", { timestamp: compacted.timestamp });
     expect(saidIn(...first, compacted, sum, queued, ...answered("4"))).toEqual(whole("1", "4"));
-    // One that made it necessary stands before it.
+    // The prompt that made it necessary precedes it.
     const full = [write.user("five"), boundary(), summary()];
     expect(saidIn(...first, ...second, ...full, ...answered("5"))).toEqual(whole("1", "2", "5"));
     if (usage !== undefined && usage.input_tokens > 0) return;
@@ -571,7 +571,7 @@ describe("a line with the user role", () => {
       { entrypoint: "sdk", interruptedMessageId: "m" },
       "Interrupted by the user",
     ],
-    // Whether it was refused or stopped only its result tells, whatever version wrote it.
+    // Only its result says whether it was refused or stopped, in any version.
     ...["2.0.300", "2.1.196", "2.1.197", "3.0.1", undefined].map((version): [string, Fields, string] => [
       "[Request interrupted by user for tool use]",
       { entrypoint: "cli", version },
@@ -1157,7 +1157,7 @@ describe("a system notice", () => {
     expect(status(failed, system("stop_hook_summary"))).toBe("failed");
     expect(status(system("api_refusal"))).toBe("failed");
     expect(status(system("api_refusal"), system("turn_duration"))).toBe("failed");
-    // The model went on.
+    // The model continued.
     expect(status(system("api_refusal"), answer([say("x")]), system("turn_duration"))).toBe("completed");
     expect(status(answer([say("x")]), system("error"), system("turn_duration"))).toBe("completed");
   });

@@ -7,7 +7,7 @@ import { claudeCode } from "../../src/sources/claude-code/format.ts";
 import { accountOf } from "./account.ts";
 import { account, call, type Fields, result, SESSION, say, writer } from "./claude-support.ts";
 
-// Turns, the queue, rewinds, copies, titles, runs, and what Claude Code's paths say.
+// Turns, the queue, rewinds, copies, titles, runs, and Claude Code's paths.
 
 type Write = ReturnType<typeof writer>;
 const OTHER = "22222222-2222-4222-8222-222222222222";
@@ -112,7 +112,7 @@ describe("turns", () => {
     const amid = writer();
     const working = [amid.user("a"), amid.assistant("m", [call("t", {})])];
     expect(endOf(...working, ...ran(amid))).toEqual(["failed"]);
-    // Whether a model will answer, the quiet file does not tell, whatever version wrote it.
+    // A quiet file does not show whether a model will answer, in any version.
     expect(endOf(...ran(writer("2.1.197")))).toEqual(over);
   });
 
@@ -199,7 +199,7 @@ describe("turns", () => {
       "shown · [note] Command /mcp",
       'shown · prompt [{"type":"text","text":"first"}]',
     ]);
-    // What an agent asks a run for is its prompt too.
+    // An agent's task for a run is its prompt too.
     const run = accountOf(claudeCode, `x/${SESSION}/subagents/agent-a1.jsonl`, [
       { ...hook(writer()), isSidechain: true },
       { ...writer().user("task"), uuid: "x", isSidechain: true },
@@ -345,7 +345,7 @@ describe("turns", () => {
         },
       });
     const thought = { type: "thinking", thinking: "hm" };
-    /** Of each line, the ends that it tells. */
+    /** The ends that each line emits. */
     const ends = (...lines: object[]) =>
       account(...lines)
         .records.slice(0, lines.length)
@@ -361,11 +361,11 @@ describe("turns", () => {
     ]);
     expect(ends(part(say("x"), "stop_sequence", 8))[0]).toEqual([one]);
     expect(ends(part(say("x"), "max_tokens", 8))[0]).toEqual([["length", 8]]);
-    // Told again only once it is another.
+    // Emitted again only when it changes.
     expect(
       ends(part(say("x"), "end_turn", 8), part(say("xy"), "end_turn", 9), part(say("xy"), "end_turn", 9)),
     ).toEqual([[one], [["stop", 9]], []]);
-    // What still owes something is not whole.
+    // A step without text or with open calls is not complete.
     expect(ends(part(thought, "end_turn", 8), part(say("x"), "end_turn", 8))).toEqual([[], [one]]);
     expect(ends(part(call("t", {}), "end_turn", 8), part(say("x"), "end_turn", 8))).toEqual([[], []]);
     expect(ends(part(say("x"), "refusal", 8), part(say("x"), null, 8, "made up"))).toEqual([
@@ -404,7 +404,7 @@ describe("turns", () => {
 });
 
 describe("a file without new records", () => {
-  /** The ends of turns that are told when the file is quiet behind these lines, twice. */
+  /** The ends of turns that are inferred when the file pauses after these lines, twice. */
   const foretold = (lines: (write: Write) => object[]) => {
     const write = writer();
     const reader = claudeCode.createReader({ path: `${SESSION}.jsonl` });
@@ -474,7 +474,7 @@ describe("a file without new records", () => {
 });
 
 describe("the queue", () => {
-  /** What became of the records, and what was never sent. */
+  /** The dispositions of the records, and the prompts that were never sent. */
   const told = (lines: (write: Write) => object[], version?: string) => {
     const write = writer(version);
     const { records, parts } = account(...lines(write));
@@ -725,7 +725,7 @@ describe("the queue", () => {
     expect(
       taken("2.1.91", ({ line }) => line("attachment", { attachment: { type: "output_style" } })),
     ).toContain(queued);
-    // Behind its turn nothing tells where it went.
+    // After its turn no record says where it went.
     expect(taken("2.1.79", ({ line }) => line("system", { subtype: "turn_duration" }))).toContain(
       "Queued prompt, no record that it was sent: x",
     );
@@ -867,7 +867,7 @@ describe("a rewind", () => {
     expect(
       turnsOf(first, answer, second, said, line("user", { message: { content: "c" }, ...same })),
     ).toEqual(["a, completed", "b, completed", "c, failed"]);
-    // A prompt of another agent's is no branch.
+    // A prompt of another agent is not a branch.
     expect(
       turnsOf(
         first,
@@ -972,14 +972,14 @@ describe("a rewind", () => {
     const kept = ["a, completed", "b, completed", "c, completed", "d, completed"];
     expect(again(anew({ subtype: "compact_boundary" }))).toEqual(kept);
     expect(again(anew({ type: "progress", data: { type: "hook_progress" } }))).toEqual(kept);
-    // Old versions say nothing of a parent.
+    // Old versions do not record a parent.
     expect(again(({ user }) => [user("c", { parentUuid: undefined })])).toEqual([
       `a, ${rewound}`,
       `b, ${rewound}`,
       "c, interrupted",
       "d, completed",
     ]);
-    // A plan that was accepted begins without what led to it, and may itself be edited.
+    // An accepted plan starts without the preceding conversation, and may itself be edited.
     const plan = "Implement the following plan:\n\n# Plan";
     const [, , heading] = again(() => [], plan);
     expect(again(() => [], plan)).toEqual(["a, completed", "b, completed", heading]);
@@ -1014,7 +1014,7 @@ describe("two processes that write one session", () => {
     const { user, assistant, line } = writer();
     const first = user("terminal A\nand more");
     const calls = assistant("a1", [call("call_a", { command: "sleep 4" })], "tool_use");
-    // Another process typed it under what it had read.
+    // Another process added it below the records that it had read.
     const second = line("user", { message: { content: "terminal B" }, parentUuid: uuidOf(first) });
     const gone = { ...user([result("call_a", "w1")]), parentUuid: uuidOf(calls) };
     const more = { ...assistant("a2", [say("More.")], "end_turn"), parentUuid: uuidOf(gone) };
@@ -1130,7 +1130,7 @@ describe("copies", () => {
     expect(
       account(first, boundary("2026-03-01T11:00:00.000Z"), copy("2026-03-01T11:00:02.000Z")).told.at(2),
     ).toContain("shown · prompt");
-    // Written at once, though the next second had begun.
+    // Written together, although the next second had begun.
     expect(
       account(first, boundary("2026-03-01T11:00:00.998Z"), copy("2026-03-01T11:00:01.003Z")).told.at(2),
     ).toBe("folded into the same prompt before it");
@@ -1160,7 +1160,7 @@ describe("copies", () => {
       assistant("m1", [say("x")]),
       enqueued,
       line("system", { subtype: "compact_boundary", timestamp: "2026-03-01T11:00:00.700Z" }),
-      // Older than what waits.
+      // Older than the waiting prompts.
       user("go", { timestamp: "2026-03-01T10:00:01.900Z" }),
       queue("dequeue"),
       user("go", { timestamp: "2026-03-01T11:00:01.200Z" }),
@@ -1373,7 +1373,7 @@ describe("session facts in a file", () => {
     ]);
     expect(task.run).toMatchObject({ agent_key: "bob@T", prompt: "Look at it\nwell" });
     expect(task.first).toBe("Look at it");
-    // Lines that do not name the team yet are its own all the same.
+    // Lines that do not name the team yet still belong to it.
     const late = session(
       ({ user }) => user(message("Look at it")),
       ({ user }) => user(message("And now?"), member),
@@ -1691,7 +1691,7 @@ describe("runs", () => {
       'shown · prompt (queued) (agent) [{"type":"text","text":"more"}]',
       "folded into the end of the turn",
     ]);
-    // A session of a person's that only begins with a run's line.
+    // A person's session that only begins with a line of a run.
     expect(
       accountOf(claudeCode, `${SESSION}.jsonl`, lines).reader.linkFacts().sessions[0]?.session_id,
     ).not.toBe(SESSION);
@@ -1816,7 +1816,7 @@ describe("runs", () => {
         ],
       ],
     ]);
-    // A side file that says less takes nothing back.
+    // A side file with fewer fields retracts nothing.
     const updates = read(
       '{"name":"N","toolUseId":"t","spawnDepth":1}',
       '{"description":"D"}',
@@ -2009,7 +2009,7 @@ describe("the format", () => {
   ])("knows a line as its own or not: %j", (value, isOwn) => {
     const head = (text: string) => claudeCode.detect(new TextEncoder().encode(text));
     expect(head(`${JSON.stringify(value)}\n`)).toBe(isOwn);
-    // One line without its newline, and one behind another agent's.
+    // One line without its newline, and one after another agent's line.
     expect(head(JSON.stringify(value))).toBe(isOwn || "parentUuid" in value || "isSidechain" in value);
     expect(head(`{"type":"other"}\n${JSON.stringify(value)}\n`)).toBe(isOwn);
   });

@@ -23,13 +23,13 @@ const linesOf = (path: string): string[] => readFileSync(path, "utf8").trimEnd()
 const bytes = (lines: readonly string[]) =>
   new TextEncoder().encode(lines.map((line) => `${line}\n`).join(""));
 
-/** What was said, by kind and text, in the order of the parts. */
+/** Texts and thoughts by kind and text, in the order of the parts. */
 const wordsOf = (parts: readonly TranscriptPart[]): string[] =>
   parts.flatMap((part) =>
     part.type === "text" ? [`x ${part.text}`] : part.type === "thinking" ? [`T ${part.thinking}`] : [],
   );
 
-/** The same of the main thread as the lines tell it, without the reader: by message and block, what its deltas have so far. */
+/** The same for the main thread, from the lines without the reader: the deltas so far by message and block. */
 function streamedWords(lines: readonly string[]): string[] {
   const blocks = new Map<string, { kind: string; text: string }>();
   let id = "";
@@ -48,7 +48,7 @@ function streamedWords(lines: readonly string[]): string[] {
   return [...blocks.values()].map(({ kind, text }) => `${kind} ${text}`);
 }
 
-/** What the main thread says in its session, as its parts stand when all is read. */
+/** The texts and thoughts of the main thread after everything is read. */
 function mainWords(pieces: readonly (readonly string[])[]): string[] {
   const reader = claudeCode.createReader({ path: "out.jsonl" });
   const records = pieces.flatMap((lines) => [

@@ -3,7 +3,7 @@ import { claudeCode } from "../../src/sources/claude-code/format.ts";
 import { canMeasure, heldBy } from "../held-by.ts";
 import { account, call, type Fields, result, SESSION, say, writer } from "./claude-support.ts";
 
-// Calls and results of Claude Code, and what their cards know, one line of a file after another.
+// Calls and results of Claude Code, and the payloads for their cards.
 
 /** The card of a call with this input, whose result's line has this structure. */
 function extra(name: string, input: unknown, structure?: unknown, more: Fields = {}, text: unknown = "ok") {
@@ -16,7 +16,7 @@ function extra(name: string, input: unknown, structure?: unknown, more: Fields =
   return found?.type === "tool_result" ? found.ui_extra : undefined;
 }
 const FAILED = { is_error: true };
-/** What became of lines behind a prompt and a call `t`. */
+/** The dispositions of lines after a prompt and a call `t`. */
 function behind(lines: (write: ReturnType<typeof writer>) => object[], name = "Bash", input: unknown = {}) {
   const write = writer();
   return account(
@@ -51,7 +51,7 @@ describe("the shell card", () => {
       command: "ls",
       interrupted: true,
     });
-    // `grep` ended with 1, which its result does not say.
+    // `grep` exited with 1, which its result does not record.
     expect(extra("Bash", { command: "grep x a" }, { returnCodeInterpretation: "No matches found" })).toEqual({
       type: "shell",
       command: "grep x a",
@@ -82,9 +82,9 @@ describe("the shell card", () => {
       );
     };
     expect(saved(structure)).toEqual(["/s/tool-results/b.txt", "1\n2"]);
-    // A sub-agent's file has the text alone.
+    // A sub-agent's file has only the text.
     expect(saved()).toEqual(["/s/tool-results/b.txt", "1\n2"]);
-    // What a command says itself is its output.
+    // Text printed by the command itself is its output.
     expect(saved({ stdout: "" })).toEqual([undefined, text]);
     expect(saved({ persistedOutputPath: "/other" })).toEqual(["/other", text]);
     for (const other of [`x${text}`, `${text}x`, text.replace("Preview", "Beginning"), head])

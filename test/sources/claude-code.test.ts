@@ -45,7 +45,7 @@ function fold(records: ReadRecord[]): Transcript[] {
   return [...transcripts.values()];
 }
 
-/** One line per part, as a person would tell it; steps' borders left out. */
+/** One readable line per part, without the boundaries of steps. */
 function outline(transcript: Transcript | undefined): string[] {
   if (transcript === undefined) return [];
   const lines: string[] = [];
@@ -99,7 +99,7 @@ describe("every fixture", () => {
       const bytes = bytesOf.get(name) ?? new Uint8Array(0);
       for (const cut of cutsOf(bytes)) {
         const { records } = readBytes(name, [cut]);
-        // A thousand cuts: a difference is looked for fast, then shown as what it is.
+        // With a thousand cuts, compare fast first, and show a difference only if there is one.
         if (!isDeepStrictEqual(records, whole)) expect(records).toEqual(whole);
       }
       expect(readBytes(name, everyByte(bytes)).records).toEqual(whole);

@@ -4,7 +4,7 @@ import { type Account, accountOf } from "./account.ts";
 export const SESSION = "11111111-1111-4111-8111-111111111111";
 export type Fields = Record<string, unknown>;
 
-/** Writes the lines of one session, each hanging on the one before. */
+/** Writes the lines of one session, each with the previous one as parent. */
 export function writer(version = "2.1.114") {
   let count = 0;
   let parentUuid: string | null = null;
@@ -52,6 +52,6 @@ export const result = (id: string, content: unknown, fields: Fields = {}) => ({
   ...fields,
 });
 
-/** What the reader makes of these lines as a session of its own. */
+/** The reader's result for these lines as a session. */
 export const account = (...lines: readonly (object | string)[]): Account =>
   accountOf(claudeCode, `${SESSION}.jsonl`, lines);

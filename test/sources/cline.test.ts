@@ -15,17 +15,17 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const recorded = sharedData("corpus", "recorded", "cline");
 const index = sharedData("corpus", "recorded", "INDEX-others.tsv");
 
-/** Every recorded file with the order that the model played, as the index writes it. */
+/** Every recorded file with the played order in the index's notation. */
 const played = (index === undefined ? "" : readFileSync(index, "utf8"))
   .split("\n")
   .map((line) => line.split("\t"))
   .filter(([file, format]) => format === "cline-cli-messages" && file?.includes("/sessions/") === true)
   .map(([file = "", , , , , , order = ""]) => ({ file, order }));
 
-/** `user tour: think text call:a / text` as `orderOf` says it: a failed or stopped call is a call all the same. */
+/** `user tour: think text call:a / text` in the notation of `orderOf`: a failed or stopped call is still a call. */
 function expectedOrder(order: string): string {
   const [, steps = ""] = order.split(": ");
-  // What is cut short is written out by the test that reads it; words in brackets never reached the file.
+  // Abbreviations are expanded by the test that reads them; words in brackets never reached the file.
   return steps
     .split(" / ")
     .filter((step) => !step.startsWith("("))

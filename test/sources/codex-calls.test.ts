@@ -13,7 +13,7 @@ import {
   user,
 } from "./codex-support.ts";
 
-// Calls, and what the events and completed items say about them, one line of a file after another.
+// Calls, and the events and completed items about them.
 
 const told = (...lines: (object | string)[]) => account(...lines).told;
 const KID = "01a00000-0000-7000-8000-00000000000c";
@@ -177,7 +177,7 @@ describe("a call", () => {
       event("exec_command_end", { call_id: "c", command: ["zsh", "-lc", command], exit_code });
     const item_ended = (command: string, exit_code: number) =>
       completed("CommandExecution", { id: "c", command, exit_code });
-    /** What the cards of the calls say, by the calls' arguments. */
+    /** The payloads of the calls' cards, by the calls' arguments. */
     const cards = (...lines: object[]) => {
       const { parts } = account(...lines);
       const results = new Map(
@@ -834,7 +834,7 @@ describe("a web search", () => {
     expect(told(completed("Extension", {}))).toEqual([
       'shown · call line-80 extension {} · result line-80 success ""',
     ]);
-    // Inside a code cell it is told beside the cell, which goes on.
+    // Inside a code cell it is shown beside the cell, which continues.
     const cell = item({ type: "custom_tool_call", call_id: "x", name: "exec", input: "canvas()" });
     expect(told(cell, completed("Extension", chart), output("Script completed\n", "x"))).toEqual([
       "shown · call x exec canvas()",
@@ -928,7 +928,7 @@ describe("a dynamic tool of the client", () => {
         response({ tool: "t", arguments: { a: 1 }, content_items }),
       ),
     ).toEqual(['shown · call d t {"a":1}', 'shown · result d success "hi"']);
-    // Asked for, and never answered.
+    // Requested, but never answered.
     expect(told(event("dynamic_tool_call_request", { callId: "d", tool: "t" }))).toEqual([
       "shown · call d t {}",
     ]);
@@ -981,7 +981,7 @@ describe("an event about a call", () => {
     expect(
       told(call("view_image", { path: "/a" }), event("view_image_tool_call", { call_id: "c", path: "/a" })),
     ).toEqual(['shown · call c view_image {"path":"/a"}', "folded into call c"]);
-    // Inside a code cell, whose card does not tell of it.
+    // Inside a code cell, whose card does not show it.
     const cell = item({ type: "custom_tool_call", call_id: "x", name: "exec", input: "look()" });
     expect(told(cell, completed("ImageView", { id: "exec-1", path: "/a" }), output("ok", "x"))).toEqual([
       "shown · call x exec look()",
@@ -1298,7 +1298,7 @@ describe("a sub-agent", () => {
     expect(last("no JSON")).toEqual(
       'shown · [notification] Sub-agent reported "<subagent_notification>\\nno JSON\\n</subagent_notification>"',
     );
-    // However many blanks: this took half a minute when it took the square of them.
+    // With any number of blanks: quadratic time would be half a minute.
     const blank = " ".repeat(100_000);
     expect(last({ agent_path: KID, status: { completed: `4${blank}2` } })).toEqual(
       `shown · [notification] Sub-agent Bohr completed "4${blank}2"`,
@@ -1431,7 +1431,7 @@ describe("a shell command of the user", () => {
       expect(first).toContain(shown);
       expect(second).toBe("folded into the person's command");
     }
-    // A file without events has the message alone.
+    // A file without events has only the message.
     expect(told(fragment())[0]).toContain(shown);
   });
 

@@ -60,7 +60,7 @@ describe("single Codex items", () => {
     ]);
     expect(known.kinds).toEqual(["folded", "shown", "shown", "folded"]);
     expect(known.lines_shown.at(-1)).toBe(3);
-    // The call itself is only told by an event behind its output.
+    // The call itself is only recorded by an event after its output.
     const late = partsOf([
       output("c", "one"),
       { type: "function_call", call_id: "c", name: "x", arguments: "{}" },

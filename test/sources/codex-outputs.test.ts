@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { account, call, event, output, THREAD } from "./codex-support.ts";
 
-// What a call answered, in each of the shapes that Codex has written, and what its card knows.
+// Outputs of calls in each shape that Codex has written, and the payloads for their cards.
 
 const results = (...lines: (object | string)[]) =>
   account(...lines).parts.filter((part) => part.type === "tool_result");
 
-/** What the reader makes of an output whose tool is unknown. */
+/** The reader's result for an output of an unknown tool. */
 function read(value: unknown) {
   const [result] = results(call("x", {}), output(value));
   if (result === undefined) throw new Error("No result");
   return { status: result.status, text: result.output_text, parts: result.parts };
 }
-/** What a shell's card knows after this output, beside the command. */
+/** The fields of a shell's card after this output, other than the command. */
 const shell = (value: unknown, input: unknown = { cmd: "ls" }, name = "exec_command") => {
   const [result] = results(call(name, input), output(value));
   return { status: result?.status, ...result?.ui_extra };
@@ -21,7 +21,7 @@ const extra = (name: string, input: unknown, value: unknown = "ok") =>
   results(call(name, input), output(value))[0]?.ui_extra;
 /** The files of the card of a patch with this text. */
 const filesOf = (patch: string) => extra("apply_patch", patch, "Done");
-/** The files of the card of a patch whose changes an event tells. */
+/** The files of the card of a patch whose changes are in an event. */
 const changed = (changes: unknown) =>
   results(event("patch_apply_end", { call_id: "p", success: true, changes }))[0]?.ui_extra;
 
@@ -166,7 +166,7 @@ describe("the shapes of an output", () => {
       command: "ls",
       exit_code: 0,
     });
-    // What a command prints says nothing once its exit code is known.
+    // A command's output does not matter once its exit code is known.
     expect(shell({ output: "error: 3 hits", metadata: { exit_code: 0 } })).toEqual({
       status: "success",
       type: "shell",

@@ -4,7 +4,7 @@ import type { CallOutcome } from "../../src/model/parts/outcome.ts";
 import { emptySummary, summarizeAll } from "../../src/model/transcript/summarize.ts";
 import { account, call, completed, event, item, output, says, THREAD, user } from "./codex-support.ts";
 
-// Calls that were refused or stopped: they did not fail, and say by whom or what.
+// Calls that were refused or stopped: they did not fail, and name who or what refused or stopped them.
 
 const results = (...lines: object[]) =>
   account(...lines).parts.flatMap((part) =>
@@ -60,7 +60,7 @@ describe("a message in place of an output", () => {
     expect(answered(text)).toEqual(["aborted", outcome]);
     expect(results(output(text))).toEqual([["aborted", outcome]]);
     expect(answered(JSON.stringify({ output: text, metadata: {} }))).toEqual(["aborted", outcome]);
-    // A command that has ended may have printed the same words.
+    // A command that has ended may have printed the same text.
     const printed = `Process exited with code 0\nOutput:\n${text}`;
     expect(answered(printed)).toEqual(["success", undefined]);
     expect(answered(JSON.stringify({ output: text, metadata: { exit_code: 1 } }))).toEqual([
@@ -128,7 +128,7 @@ describe("a call with an event or item about its approval", () => {
     expect(of("denied", "exec failed")).toMatchObject({
       outcome: { kind: "refused", by: "reviewer", reason: "It deletes a file." },
     });
-    // The person may have allowed it all the same.
+    // The person may still have allowed it.
     expect(of("denied", "Process exited with code 0\nOutput:\n")).toMatchObject({ status: "success" });
     expect(of("approved", "Process exited with code 0\nOutput:\n")).toMatchObject({
       status: "success",
@@ -213,7 +213,7 @@ describe("a call without an output", () => {
       "interrupted",
       { kind: "stopped" },
     ]);
-    // Its agent was killed, and goes on with another turn; or nothing follows.
+    // Its agent was killed and continues with another turn, or nothing follows.
     expect(ending(...next)).toEqual(["failed", { kind: "unknown" }]);
     expect(ending()).toEqual(["failed", { kind: "unknown" }]);
   });

@@ -312,7 +312,7 @@ describe("interrupted reading", () => {
 
 const corpus = sharedData("corpus", "codex", "sessions");
 
-/** The longest sessions, again and again with other ids of calls and turns, as one session of about so many bytes. */
+/** The longest sessions, repeated with other ids of calls and turns, as one session of about `total` bytes. */
 function* scaled(folder: string, total: number): Generator<Uint8Array> {
   const texts = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".jsonl"))

@@ -33,24 +33,24 @@ export const user = (text: string) =>
 export const says = (text: string) =>
   item({ type: "message", role: "assistant", content: [{ type: "output_text", text }] });
 
-/** What the reader makes of these lines. */
+/** The reader's result for these lines. */
 export const accountOfLines = (...lines: readonly (object | string)[]): Account =>
   accountOfFile(`rollout-2026-03-01T10-00-00-${THREAD}.jsonl`, ...lines);
-/** The same of a file with another name. What follows from the file's end is in the parts, and no record of the file. */
+/** The same for a file with another name. Frames inferred from the end of the file are in the parts, but not in the records. */
 export function accountOfFile(path: string, ...lines: readonly (object | string)[]): Account {
   const whole = accountOf(codex, path, lines);
   return { ...whole, told: whole.told.slice(0, ofFile(whole.records).length) };
 }
-/** The records that stand in the file, without the last one that says what follows from its end. */
+/** The records of the file, without the last one with frames inferred from its end. */
 export const ofFile = (records: readonly ReadRecord[]): ReadRecord[] =>
   records.filter(({ place, disposition }) => place.length > 0 || disposition.kind === "hidden");
-/** The same of a thread of which its first line says nothing but its id; that line is left out. */
+/** The same for a thread whose first line has only its id; that line is omitted. */
 export function account(...lines: readonly (object | string)[]): Account {
   const whole = accountOfLines(meta(), ...lines);
   return { ...whole, told: whole.told.slice(1) };
 }
 
-/** Reads bytes in the given pieces; `settle` between them too where asked. */
+/** Reads bytes in the given chunks, optionally with a `settle` after each. */
 export function readPieces(path: string, pieces: readonly Uint8Array[], settle = false): ReadRecord[] {
   const reader = codex.createReader({ path });
   const records: ReadRecord[] = [];
@@ -78,7 +78,7 @@ export function partsOf(transcript: Transcript): TranscriptPart[] {
 
 export const readFile = (path: string): Uint8Array => new Uint8Array(readFileSync(path));
 
-/** The bytes after each newline of a file as pieces of their own. */
+/** The lines of a file as separate chunks. */
 export function linesOf(bytes: Uint8Array): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   let from = 0;
@@ -93,8 +93,8 @@ export function linesOf(bytes: Uint8Array): Uint8Array[] {
 
 /**
  * The order of a session in short: `U` a prompt, `T` a thought (`T(enc)` an encrypted one), `x` a text, `c:name` a call
- * (`!` failed, `?` unanswered), `(summary)` a compaction, `|` the next answer of the model to the same prompt. Prompts
- * typed into a running turn and other markers are left out.
+ * (`!` failed, `?` unanswered), `(summary)` a compaction, `|` the next answer of the model to the same prompt. Prompts typed into
+ * a running turn and other markers are omitted.
  */
 export function orderOf(transcript: Transcript): string {
   const words: string[] = [];
@@ -133,8 +133,8 @@ export function orderOf(transcript: Transcript): string {
 }
 
 /**
- * Parts without what depends on which of two records that tell the same came first: a file that is quiet between the two
- * is read up to there.
+ * Parts without fields that depend on which of two equal records came first: if the file pauses between them, it is read up to
+ * there.
  */
 export function untimed(parts: readonly TranscriptPart[]): unknown[] {
   return parts.map(({ source: _, at: __, ...part }) => ({
@@ -144,7 +144,7 @@ export function untimed(parts: readonly TranscriptPart[]): unknown[] {
   }));
 }
 
-/** What a session's frames break of the order that frames keep; an output without its call is the file's own affair. */
+/** The order violations of a session's frames; an output without its call is allowed. */
 export function violationsOf(records: readonly ReadRecord[]): string[] {
   const checker = createOrderChecker();
   return records.flatMap(({ frames, place }) =>

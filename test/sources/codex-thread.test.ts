@@ -22,7 +22,7 @@ import {
   user,
 } from "./codex-support.ts";
 
-// Turns, prompts, copies of what was said, and what a file says of its thread, one line after another.
+// Turns, prompts, copies of output, and a file's facts about its thread.
 
 const OTHER = "01900000-0000-7000-8000-000000000002";
 const told = (...lines: (object | string)[]) => account(...lines).told;
@@ -328,7 +328,7 @@ describe("prompts", () => {
   ])("exclude context that Codex injects: %j", (text, title) => {
     const about = JSON.stringify(text);
     expect(told(user(text), says("x"))[0]).toBe(`shown · [context] ${title} ${about}`);
-    // Said in the midst of a prompt it is the person's.
+    // In the middle of a prompt it is the person's text.
     expect(told(user(`About ${text}`), says("x"))[0]).toBe(
       `shown · prompt [{"type":"text","text":${JSON.stringify(`About ${text}`)}}]`,
     );
@@ -777,7 +777,7 @@ describe("turns", () => {
       "completed",
       "completed",
     ]);
-    // Where no record begins them, a prompt does.
+    // If no record begins them, a prompt does.
     expect(turns(output("lost"), user("a"), says("x"))).toEqual(["interrupted", "a, completed"]);
   });
 
@@ -1074,10 +1074,10 @@ describe("steps", () => {
       expect(counts()).toEqual([2, 1, undefined]);
       expect(counts(record)).toEqual([2, 1, { input: 10, output: 6 }]);
       expect(counts(record, told)).toEqual([2, 1, { input: 10, output: 6 }]);
-      // Counted where its totals are new.
+      // Counted if its totals are new.
       expect(counts(told)).toEqual([2, 1, { input: 5, output: 3 }]);
       expect(counts(told, twice)).toEqual([2, 1, { input: 10, output: 6 }]);
-      // Its last thing said is all that tells how a turn without an end on record ended.
+      // Only its last part shows how a turn without a recorded end has ended.
       expect(turnsOf(accountOfLines(...turn(told)).transcript)).toEqual(["count, completed"]);
     },
   );
@@ -1183,7 +1183,7 @@ describe("a file that is read from a later position", () => {
   const whole = [meta(), ...turn("1", "a", "b", "c", "d"), ...turn("2", "e")];
   const bytesOf = (some: object[]) =>
     new TextEncoder().encode(some.map((line) => `${JSON.stringify(line)}\n`).join(""));
-  /** The ids that its turns, its steps and its calls have, from a line on. */
+  /** The ids of its turns, steps and calls, from a line on. */
   function framesFrom(from: number, lines: object[]): Frame[] {
     const start = { line: 0, byte: bytesOf(lines.slice(0, from)).length };
     const reader = codex.createReader({ path: `rollout-${THREAD}.jsonl`, start });
@@ -2257,7 +2257,7 @@ describe("a file", () => {
     const line = item({ type: "message", role: "assistant", id: OTHER, content: "x" });
     expect(first("rollout-b.jsonl", line)).toBe("69937c29-03e3-5b29-ab4d-f0a418f752f8");
     expect(first("a/rollout-b.jsonl", line)).not.toBe(first("b/rollout-b.jsonl", line));
-    // Facts that come later are the file's own, as often as they come.
+    // Later facts are the file's own, however often they occur.
     const { told: all } = linesOf("rollout-b.jsonl", line, meta(), meta(), says("y"), meta({ id: OTHER }));
     expect(all).toEqual([
       'shown · text "x"',
@@ -2470,7 +2470,7 @@ describe("a file", () => {
     expect(reader.settle()).toHaveLength(1);
     expect(reader.close()).toHaveLength(1);
     expect(reader.close()).toEqual([]);
-    // It may grow all the same: what follows stands in the same turn.
+    // It may still grow: later records belong to the same turn.
     const grown = reader.push(new TextEncoder().encode(`${JSON.stringify(says("b"))}\n`));
     expect(grown.flatMap(({ frames }) => frames.map(({ type }) => type))).not.toContain("turn.start");
     expect(reader.close()).toHaveLength(1);

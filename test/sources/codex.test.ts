@@ -20,7 +20,7 @@ import { cutsOf, everyByte } from "./cuts.ts";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures/codex");
 const names = readdirSync(FIXTURES).filter((name) => name.endsWith(".jsonl"));
-/** Where each fixture would lie: the file's name holds the thread's id. */
+/** The path of each fixture: the file's name contains the thread's id. */
 const ID: Record<string, string> = {
   "bare-2025.jsonl": "5d2f0f6e-8e0f-4a63-9c4c-2f6a0c1b7d11",
   "events-2025.jsonl": "019a4a00-0000-7000-8000-00000000000a",
@@ -50,7 +50,7 @@ const prompts = (parts: readonly TranscriptPart[]) =>
 const resultOf = (parts: readonly TranscriptPart[], call: string) =>
   only(parts, "tool_result").find(({ tool_call_id }) => tool_call_id === call);
 
-/** The session that a few lines make. */
+/** The session of a few lines. */
 function sessionOf(...lines: Record<string, unknown>[]) {
   const text = lines
     .map((line, index) =>
@@ -75,7 +75,7 @@ describe("a Codex file", () => {
         if (JSON.stringify(readPieces(pathOf(name), pieces)) !== whole)
           expect.fail(`differs when cut at ${cut}`);
       }
-      // A thousand readings take their time on a busy machine.
+      // A thousand reads take long on a busy machine.
     },
     120_000,
   );
@@ -102,7 +102,7 @@ describe("a Codex file", () => {
   });
 
   test.each(names)("is the same with a settle after every line: %s", (name) => {
-    // A note of the agent's that only the next line tells from a prompt is the one thing that may differ.
+    // Only an agent's note that the next line distinguishes from a prompt may differ.
     const settled = partsOf(fold(readPieces(pathOf(name), linesOf(bytesOf(name)), true)));
     const told = (parts: TranscriptPart[]) =>
       untimed(

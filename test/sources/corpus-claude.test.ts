@@ -35,7 +35,7 @@ function fold(records: ReadRecord[]): Map<string, Transcript> {
 const partsOf = (transcript: Transcript): TranscriptPart[] =>
   transcript.parts.slice().flatMap((part) => (part === undefined ? [] : [part]));
 
-/** Records of the file, without the last one that says what follows from its end. */
+/** Records of the file, without the last one with frames inferred from its end. */
 const ofFile = (records: ReadRecord[]): ReadRecord[] => records.filter(({ place }) => place.length > 0);
 
 const roots = ["claude-code", "recorded/claude-code", "recorded/growth-claude-code"];
@@ -52,7 +52,7 @@ describe.skipIf(!sharedData())(
       const bytes = readFileSync(file);
       const records = readWhole(file);
 
-      // Accounting: every line that is not empty is there, and each JSON line was read.
+      // Accounting: every non-empty line has a record, and each JSON line was read.
       const physical = bytes.toString("utf8").split("\n");
       const lines = new Set(ofFile(records).map(({ place }) => place.line));
       expect(lines.size).toBe(physical.filter((line) => line !== "").length);
@@ -81,11 +81,11 @@ describe.skipIf(!sharedData())(
         ) {
           expect({ line: place.line, hasPart }).toEqual({ line: place.line, hasPart: true });
         } else if (disposition.kind === "folded" && disposition.into === "the queued prompt") {
-          // What the model was told of it comes as a record of its own, or, in older files, stands for this one.
+          // The model's text about it is a separate record, or in older files replaces this one.
         } else expect({ line: place.line, hasPart }).toEqual({ line: place.line, hasPart: false });
       }
 
-      // The order is the file's, and no id stands twice.
+      // The order is the file's, and no id occurs twice.
       for (const transcript of transcripts.values()) {
         expect(transcript.gap).toBeUndefined();
         let last = -1;
@@ -146,7 +146,7 @@ function recordedSessions(): Recorded[] {
     );
 }
 
-/** The header's notation as a list of what the file must show: played but not written parts (`~`) left out. */
+/** The header's notation as a list of the parts that the file must show, without played but unwritten ones (`~`). */
 function expectedOrder(intended: string): string[] {
   return intended.split(" ").flatMap((token) => {
     if (token === "|" || token === "" || token.endsWith("~") || token.startsWith("x(blank)")) return [];
@@ -180,7 +180,7 @@ function shownOrder(path: string): string[] {
       case "thinking":
         return ["thinking"];
       case "text":
-        // The partial text that an interrupt left is not an answer that the model finished.
+        // Partial text before an interrupt is not a finished answer.
         return line.includes('"model":"<synthetic>"') ? [] : ["text"];
       case "tool_call": {
         if (line.includes('"type":"server_tool_use"')) serverCalls.add(part.tool_call_id);
@@ -192,12 +192,12 @@ function shownOrder(path: string): string[] {
       case "tool_result":
         return serverCalls.has(part.tool_call_id) ? ["server result"] : [];
       case "prompt": {
-        // What was queued, and what no scenario wrote, is not in the played order.
+        // Queued prompts, and parts without a scenario, are not in the played order.
         const name = scenario(part.parts.map((item) => (item.type === "text" ? item.text : "")).join("\n"));
         return name === undefined || part.queued === true ? [] : [`prompt ${name}`];
       }
       case "marker": {
-        // A command's expansion holds the scenario that it starts.
+        // A command's expansion contains the scenario that it starts.
         const name = part.kind === "context" ? scenario(part.text ?? "") : undefined;
         return name === undefined ? [] : [`prompt ${name}`];
       }
@@ -254,7 +254,7 @@ describe.skipIf(!sharedData())("recorded sessions (skipped without the shared da
       );
     }
     expect(linked).toHaveLength(23);
-    // The parent's file of one run is not there; one trimmed fixture has a run without any call.
+    // The parent's file of one run is missing; one trimmed fixture has a run without any call.
     expect(unlinked).toHaveLength(2);
   });
 });
@@ -308,7 +308,7 @@ interface Payload {
 
 function payloads(): Payload[] {
   const file = sharedData("payloads", "jsonl-lines.json");
-  // The file is data of this shape, described beside it.
+  // The file has this documented format.
   return file === undefined ? [] : (JSON.parse(readFileSync(file, "utf8")) as Payload[]);
 }
 
@@ -331,7 +331,7 @@ describe.skipIf(!sharedData())("hostile lines (skipped without the shared data)"
       ).length;
       if (wanted.errors !== undefined) expect(unreadable - (wanted.pending ?? 0)).toBe(wanted.errors);
       if (wanted.records !== undefined) {
-        // A record behind a newline that cut it in two may be recovered or be two errors.
+        // A record that a newline split in two may be recovered or be two errors.
         expect(counted.length - unreadable - copies).toBe(wanted.records);
       }
       expect(Object.hasOwn(Object.prototype, "isAdmin")).toBe(false);

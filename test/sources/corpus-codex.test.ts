@@ -74,7 +74,7 @@ describe.skipIf(!corpus)("every real Codex file (skipped without the shared data
   test.each(files)("shows nothing twice: $name", ({ path }) => {
     const lines = readFileSync(path, "utf8").trimEnd().split("\n");
     const parts = partsOf(fold(readPieces(path, [readFile(path)])));
-    // As often as the base log says it, no text is shown more often.
+    // No text is shown more often than it is in the base log.
     const said = new Map<string, number>();
     for (const line of lines) {
       const record: unknown = JSON.parse(line);
@@ -118,8 +118,8 @@ function member(value: unknown, name: string): unknown {
 }
 
 /**
- * The index has how each script of code mode ended. In this session the first one "completed", and prints that one of its two
- * commands ended with 2: a failure, as the record tells it.
+ * The index has the end of each code mode script. In this session the first one "completed" but prints that one of its two
+ * commands exited with 2, which counts as a failure.
  */
 const FAILED_INSIDE = /01a1fb43-a463-7221-9e38-6dbffde52622\.jsonl$/;
 
@@ -149,7 +149,7 @@ describe.skipIf(!corpus)("the recorded Codex sessions (skipped without the share
   test.each(recorded())("show exactly what the model played: $name", ({ path, intended }) => {
     expect(intended).not.toBe("");
     const order = orderOf(fold(readPieces(path, [readFile(path)])));
-    // A fork or a spawned agent starts its own count; the notation sets no border after a prompt.
+    // A fork or a spawned agent starts its own count; the notation has no boundary after a prompt.
     expect(order).toBe(intended);
   });
 

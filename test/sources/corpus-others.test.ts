@@ -8,7 +8,7 @@ import { bytesOf, expectAccounted, orderOf, readSession } from "./record-laws.ts
 
 type Json = Record<string, unknown>;
 
-/** What a file says, counted without its reader: prompts, thoughts, texts and calls, in the order of its lines. */
+/** The content of a file, counted without its reader: prompts, thoughts, texts and calls, in line order. */
 type Count = (lines: readonly Json[]) => string[];
 
 const list = (value: unknown): Json[] => (Array.isArray(value) ? (value as Json[]) : []);
@@ -49,7 +49,7 @@ const grok: Count = (lines) =>
     return [...text, ...list(line.tool_calls).map(({ name }) => `c:${String(name)}`)];
   });
 
-/** Each call and each text once, where it stands first: later records of an answer repeat them. */
+/** Each call and each text once, at its first occurrence, because later records of an answer repeat them. */
 const iflow: Count = (lines) => {
   const seen = new Set<string>();
   return lines.flatMap((line) => {

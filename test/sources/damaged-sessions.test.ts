@@ -32,7 +32,7 @@ const changed = (line: string, change: (text: string, key: string) => unknown): 
   try {
     const record: unknown = JSON.parse(line);
     const entry = asObject(record);
-    // Verbatim itself writes what surrounds a record in a log.
+    // Verbatim itself writes the fields around a record in a log.
     const isLogged = entry?.place !== undefined && entry.revision !== undefined;
     return JSON.stringify(
       isLogged ? { ...entry, value: mapStrings(entry.value, change) } : mapStrings(record, change),

@@ -11,7 +11,7 @@ import { closed, look, openStore } from "./store-reading.ts";
 const folder = mkdtempSync(join(tmpdir(), "verbatim-documents-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Writes a document, finds who reads it by its content alone, and reads it. */
+/** Writes a document, recognizes it only by its content, and reads it. */
 function read(name: string, document: unknown) {
   const path = join(folder, name);
   const text = typeof document === "string" ? document : JSON.stringify(document, undefined, 2);

@@ -11,7 +11,7 @@ import { times } from "../long.ts";
 import { orderOf, type ReadSession, readSession } from "./record-laws.ts";
 import { encode, joined, type SourceFixture, sourceFixtures, unknownLine } from "./source-fixtures.ts";
 
-// What holds for the sessions of every agent. A new source joins with its fixtures.
+// Properties of the sessions of every agent. A new source is included through its fixtures.
 
 /** By file, the order of its parts (`orderOf`) and how its turns ended. The others are in the tests of their agents. */
 const ORDERS: Readonly<Record<string, { order: string; statuses: string }>> = {
@@ -83,7 +83,7 @@ const HIDES_ALL = /^(?:history copied from another session|warm-up of a sub-agen
 
 const json = ({ records }: ReadSession): string => JSON.stringify(records);
 
-/** The content in its order, without the ids and places that another line before it changes. */
+/** The content in order, without ids and places, which depend on preceding lines. */
 function contentOf(parts: readonly TranscriptPart[]): string[] {
   return parts
     .filter(({ type }) => !["unknown", "step_start", "step_finish"].includes(type))
@@ -155,7 +155,7 @@ describe.each(sourceFixtures)("$name", (fixture) => {
     ]);
     records.push(...reader.close());
     if (recordReaderOf(format) !== undefined) expect(JSON.stringify(records) === json(whole)).toBe(true);
-    // Other readers hold some records until more is known, which they cannot wait for then.
+    // Other readers buffer some records until more is known, which is not possible then.
     expect(records.length).toBeGreaterThanOrEqual(lines.length);
   });
 
@@ -190,7 +190,7 @@ describe.each(sourceFixtures)("$name", (fixture) => {
         joined([...lines.slice(0, at), unknownLine(fixture), ...lines.slice(at)]),
       );
       const odd = with_odd.records.find(({ place }) => place.line === at + 1 && place.length > 0);
-      // Where another session's history is copied, whatever stands in it is hidden.
+      // In the copied history of another session, everything is hidden.
       if (odd?.disposition.kind === "hidden") expect(odd.disposition.rule).toMatch(HIDES_ALL);
       else expect(odd?.disposition.kind, `after line ${at}`).toBe("unknown");
       const added = odd?.disposition.kind === "hidden" ? 0 : 1;
@@ -208,7 +208,7 @@ describe.each(sourceFixtures)("$name", (fixture) => {
       expect(places, `after line ${at}`).toContain(at + 1);
       if (recordReaderOf(format) !== undefined)
         expect(contentOf(damaged.parts), `after line ${at}`).toEqual(content);
-      // What follows a record may tell Codex's reader what the record was.
+      // For Codex, the next record may determine how a record is read.
       else expect(contentOf(damaged.parts), `after line ${at}`).toHaveLength(content.length);
     }
   });

@@ -14,7 +14,7 @@ it("reads a session's rows, appended ones as they are written, and a compacted c
   const path = join(folder, "goose/sessions/sessions.db");
   mkdirSync(join(path, ".."), { recursive: true });
   const database = new DatabaseSync(path);
-  // As goose's migrations leave it.
+  // The schema after goose's migrations.
   database.exec(`
     CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT DEFAULT '', description TEXT DEFAULT '', session_type TEXT DEFAULT 'user',
       working_dir TEXT NOT NULL, created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, updated_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP);

@@ -9,17 +9,17 @@ import { joined, recordIn, sourceFixtures } from "./source-fixtures.ts";
 /** In UTF-16 code units. A longer payload is tried once for each file, unless all are. */
 const LONGEST = 10_000;
 
-/** Texts by which a reader tells what a record is, by agent: the end of a path in it. */
+/** Texts that determine how a record is read, by agent: the end of a path in it. */
 const TELLING: Readonly<Record<string, RegExp>> = {
-  // Begins with the words of a failed call, or holds the person's answer in tags.
+  // Begins with the text of a failed call, or contains the person's answer in tags.
   antigravity: /^error$/,
   "roo-code": /^content\.0\.content$/,
 };
 
-/** Of the strings of a file, one of so many is tried, unless all are. No divisor of the number of payloads. */
+/** Every n-th string of a file is tried, unless all are. Must not divide the number of payloads. */
 const SKIPPED = 4;
 
-/** All texts that parts show as they are. */
+/** All texts that parts show unchanged. */
 function textsOf(parts: readonly TranscriptPart[]): Set<string> {
   return new Set(
     parts.flatMap((part): string[] => {
@@ -39,7 +39,7 @@ function textsOf(parts: readonly TranscriptPart[]): Set<string> {
   );
 }
 
-/** The parts in their order, without how calls ended: some agents say so in the text of the result. */
+/** The parts in order, without the ends of calls, which some agents record in the text of the result. */
 const kindsOf = (parts: readonly TranscriptPart[]): string => orderOf(parts).replaceAll(/[!?-](?= |$)/g, "");
 
 it.each(sourceFixtures)(
@@ -75,7 +75,7 @@ it.each(sourceFixtures)(
             });
           }
           const before = valueAt(record, at);
-          // A single word may tell what the record is; what is written twice is compared with its copy.
+          // A single word may determine how the record is read; a repeated text is compared with its copy.
           const isText = typeof before === "string" && texts.has(before) && before.includes(" ");
           if (!isText || typeof payload.value !== "string" || !isAlone(before)) continue;
           if (TELLING[format.id]?.test(at.join(".")) === true) continue;

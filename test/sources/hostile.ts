@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { keyIn, recordIn, withRecord } from "./source-fixtures.ts";
 
-/** A value that someone who can write into a session may put into a field. */
+/** A value that an attacker may put into a field of a session. */
 export interface Payload {
   name: string;
   value: unknown;
@@ -32,7 +32,7 @@ export const payloads: readonly Payload[] = [
   },
 ];
 
-/** Where strings are in a JSON value, as names and indexes. */
+/** The paths of all strings in a JSON value, as names and indexes. */
 export function stringPaths(value: unknown, above: readonly (string | number)[] = []): (string | number)[][] {
   if (typeof value === "string") return [[...above]];
   if (Array.isArray(value)) return value.flatMap((item, index) => stringPaths(item, [...above, index]));
@@ -40,7 +40,7 @@ export function stringPaths(value: unknown, above: readonly (string | number)[] 
   return Object.entries(value).flatMap(([name, item]) => stringPaths(item, [...above, name]));
 }
 
-/** What a JSON value holds at a path. */
+/** The member of a JSON value at a path. */
 export function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>(
     (inner, step) => (inner === null || typeof inner !== "object" ? undefined : Reflect.get(inner, step)),
@@ -48,7 +48,7 @@ export function valueAt(value: unknown, path: readonly (string | number)[]): unk
   );
 }
 
-/** The JSON value with another one at a path. */
+/** The JSON value with a replaced member at a path. */
 export function withValueAt(
   value: unknown,
   [step, ...rest]: readonly (string | number)[],
@@ -66,7 +66,7 @@ export function withValueAt(
   );
 }
 
-/** Whether a value is in another one, at any depth: a string in any longer one. */
+/** Whether a value is contained in another one, at any depth; a string also in a longer string. */
 export function holds(value: unknown, wanted: unknown): boolean {
   if (typeof value === "string" && typeof wanted === "string") return value.includes(wanted);
   if (isDeepStrictEqual(value, wanted)) return true;

@@ -221,11 +221,11 @@ const TEXTS = new Set([
   "result",
   "retracted_text",
 ]);
-/** What an agent puts last: behind it, text would not be taken for wrapped, or a command not for stopped. */
+/** Text that an agent writes last: with other text after it, a wrapper or a stopped command would not be recognized. */
 const CLOSING =
   /<\/USER_REQUEST>[\s\S]*$|<\/(?:user_info|user_query|system-reminder|notification|SYSTEM_MESSAGE)>\s*$|\n\nCommand aborted$/;
 
-/** The same record with hostile text behind every text, before a tag that closes it. */
+/** The same record with hostile text after every text, before a closing tag. */
 function poisoned(value: unknown, name = ""): unknown {
   if (Array.isArray(value)) return value.map((item) => poisoned(item, name));
   if (typeof value === "string") {

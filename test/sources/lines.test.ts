@@ -23,7 +23,7 @@ function read(
   for (const cut of [...cuts, data.length]) {
     const chunk = data.slice(from, cut);
     records.push(...reader.push(chunk));
-    // The reader may not hold on to the caller's buffer.
+    // The reader must not keep a reference to the caller's buffer.
     chunk.fill(0x7f);
     from = cut;
   }
@@ -32,7 +32,7 @@ function read(
 }
 
 const { decode } = TextDecoder.prototype;
-/** The same bytes, which count how often one of them is looked at. */
+/** The same bytes, with a count of reads. */
 function countReads(data: Uint8Array): { bytes: Uint8Array; reads: () => number } {
   let reads = 0;
   const real = new WeakMap<object, Uint8Array>();
@@ -137,7 +137,8 @@ describe("createLineReader", () => {
       const first = torn.slice(0, length);
       const records = read(`${first}${next}\n`);
       const place = { line: 1, byte: length, length: next.length };
-      // Behind `[`, `:` or an array's comma the second record is legal JSON of the first one: nothing tells them apart.
+      // After `[`, `:` or an array's comma, the second record is valid JSON within the first one, so they cannot be
+      // distinguished.
       if (/[[:]$/.test(first) || /\},$|[12],$/.test(first)) {
         expect(errors(records)).toHaveLength(1);
       } else {
@@ -191,7 +192,7 @@ describe("createLineReader", () => {
   });
 
   it("reads a line of 50 MB fed in small chunks", () => {
-    // A mutant that loops for ever is found by its steps: they must be few in a good run.
+    // A mutant that loops forever is detected by its steps, so a good run must have few.
     const megabytes = process.env.VERBATIM_MUTATION_TESTS === undefined ? 50 : 1;
     const line = bytes(`{"a":"${"x".repeat(megabytes << 20)}"}\n`);
     const reader = createLineReader();
@@ -275,7 +276,7 @@ describe("createLineReader", () => {
     expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined();
   });
 
-  /** Each record as its value, or its text with why it is none. */
+  /** Each record as its value, or its text with the error. */
   const told = (records: LineRecord[]): unknown[] =>
     records.map((r) => (r.blank ? "blank" : (r.value ?? `${r.text} (${r.error?.split(":")[0]})`)));
 
@@ -376,7 +377,7 @@ describe("createLineReader", () => {
       " (1 NUL bytes)",
     ]);
     expect(told(read('\0 {"a":1}\n'))).toEqual([" (1 NUL bytes)", { a: 1 }]);
-    // Behind them a record may stand after what is none; on the next line, and behind what was read as the end, it may not.
+    // After NUL bytes a record may follow other text; on the next line, and after the end of an earlier read, it may not.
     expect(told(read('\0x{"a":1}\nx{"b":2}\n'))).toEqual([
       " (1 NUL bytes)",
       "x (no valid JSON)",
@@ -407,7 +408,7 @@ describe("createLineReader", () => {
     ]) {
       expect(errors(read(content)), content).toHaveLength(1);
     }
-    // Bytes that only begin like one.
+    // Bytes that only begin like a byte order mark.
     for (const bytesOf of [
       [0xef],
       [0xef, 0xbb],
@@ -451,7 +452,7 @@ describe("createLineReader", () => {
     expect(told(reader.push(bytes('{"a":1}')))).toEqual([]);
     expect(told(reader.close())).toEqual([{ a: 1 }]);
     expect(reader.close()).toEqual([]);
-    // The newline comes after all: it ends the line that was read, and is no blank one.
+    // The newline arrives after all: it ends the line that was read, and is not a blank line.
     expect(reader.push(bytes("\n"))).toEqual([]);
     expect(reader.push(bytes('{"b":2}\n\n')).map(({ place }) => place)).toEqual([
       { line: 2, byte: 8, length: 7 },

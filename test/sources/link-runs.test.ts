@@ -151,14 +151,14 @@ describe("linkRuns", () => {
     expect(linked([top(asked(900, "second"), asked(500, "first")), run(1_000)])).toEqual([
       ["run", "top", "first"],
     ]);
-    // One that a name has taken is not free.
+    // A call that was matched by name is not free.
     const named = session("named", [], { agent_key: "a", at: 5_000 });
     const first = call("first", { prompt: "p", agent_key: "a", at: 500 });
     expect(linked([top(first, asked(900, "second")), named, run(1_000)])).toEqual([
       ["named", "top", "first"],
       ["run", "top", "second"],
     ]);
-    // One of another session is not its, where it knows its parent.
+    // A call of another session does not match a run that knows its parent.
     const parents = [top(asked(500, "top's")), session("middle", [asked(900, "middle's")])];
     expect(linked([...parents, run(1_000, { parent_session_id: "middle" })])).toEqual([
       ["run", "middle", "middle's"],
@@ -196,7 +196,7 @@ describe("linkRuns", () => {
   it("does not link a run to its own call or to itself", () => {
     expect(linked([session("run", [call("t1", { agent_key: "k" })], { agent_key: "k" }, "run")])).toEqual([]);
     expect(linked([session("run", [], { parent_session_id: "run" })])).toEqual([["run", "top", undefined]]);
-    // Three in a ring: the last one that is looked at stays with the group.
+    // Three in a cycle: the last one that is visited stays with the group.
     const ring = ["a", "b", "c"].map((name, index) =>
       session(name, [call(`of ${name}`)], { tool_call_id: `of ${["b", "c", "a"][index]}` }),
     );

@@ -12,7 +12,7 @@ import { meta, THREAD } from "./codex-support.ts";
 type Fields = Record<string, unknown>;
 
 const FIXTURES = join(import.meta.dirname, "../fixtures");
-/** What a reader that takes the square of the time needs longer for than for 1,500 records of two kinds each, in milliseconds. */
+/** Time for 1,500 records of two kinds each that a reader with quadratic time exceeds, in milliseconds. */
 const QUICK = 150;
 const FIRST = Date.parse("2027-01-01T00:00:00Z");
 
@@ -31,14 +31,14 @@ function kindsIn(folder: string): Map<string, Fields> {
 function parsed(line: string): Fields | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    // A record is an object; its fields are looked at one by one.
+    // A record is an object; its fields are checked one by one.
     return typeof value === "object" && value !== null ? (value as Fields) : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** All that tells kinds of records apart stands in these members, at whatever depth. */
+/** These members, at any depth, distinguish all kinds of records. */
 function kindOf(record: Fields): string {
   const words: string[] = [];
   JSON.stringify(record, (name, value: unknown) => {
@@ -51,7 +51,7 @@ function kindOf(record: Fields): string {
   return words.slice(0, 6).join(" ");
 }
 
-/** The record, `count` times: each a second later, with ids and, where they are `varied`, words of its own. */
+/** The record `count` times, each a second later, with new ids and, if `varied`, new words. */
 function repeat(record: Fields, count: number, from: number, varied: boolean): string[] {
   return Array.from({ length: count }, (_, index) => {
     const n = from + index;
@@ -69,7 +69,7 @@ function repeat(record: Fields, count: number, from: number, varied: boolean): s
 
 const uuid = (n: number) => `${n.toString(16).padStart(8, "0")}-1111-4111-8111-111111111111`;
 
-/** Milliseconds of CPU: a machine that does other work too does not add to it. */
+/** Milliseconds of CPU, which other load on the machine does not affect. */
 function cpuOf(format: Format, path: string, lines: readonly string[]): number {
   const bytes = new TextEncoder().encode(`${lines.join("\n")}\n`);
   const before = process.cpuUsage();

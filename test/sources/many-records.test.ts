@@ -7,7 +7,7 @@ import * as rollout from "./codex-support.ts";
 const CLAUDE_CODE = { format: claudeCode, path: `${claude.SESSION}.jsonl` };
 const CODEX = { format: codex, path: `rollout-2026-03-01T10-00-00-${rollout.THREAD}.jsonl` };
 const COUNT = 4_000;
-/** Claude Code's lines are written one after the other, a second apart. */
+/** Claude Code's lines are written one second apart. */
 const LATER = { timestamp: "2026-03-02T10:00:00.000Z" };
 
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
@@ -146,7 +146,7 @@ it.each([
     made: (count: number) => ({ "user.message": count }),
   },
 ])("reads in less than quadratic time: $name", ({ format, path, lines, made }) => {
-  /** Milliseconds of CPU: a machine that does other work too does not add to it. */
+  /** Milliseconds of CPU, which other load on the machine does not affect. */
   const cpuOf = (count: number): number => {
     const bytes = new TextEncoder().encode(
       lines(count)
@@ -167,7 +167,7 @@ it.each([
   expect(cpuOf(8 * COUNT)).toBeLessThan(16 * once + 200);
 });
 
-// More than a call takes as arguments.
+// More than a function call accepts as arguments.
 const VERY_MANY = 150_000;
 it.each([CLAUDE_CODE, CODEX])(
   "$format.id: reads very many records at once, on separate lines and on one line",

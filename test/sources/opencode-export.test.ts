@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const SESSION = "ses_e04b39ee9ffeCPZ0z4MvrMT7hk";
 
-/** A session of a store, as it is shown when nobody writes to it any more. */
+/** A session of a store after its end. */
 function readFrom(path: string, session_id: string) {
   for (const session of look(openCode, openStore(path)).values()) {
     const { parts, transcript } = closed(session);
@@ -91,7 +91,7 @@ describe.skipIf(recorded === undefined)("recorded exports (skipped without the s
   });
 });
 
-/** All that is shown of a session, but for where it stands: a document repeats the ids of its rows in each value. */
+/** Everything that is shown of a session except places: a document repeats the ids of its rows in each value. */
 function factsOf(path: string, session_id: string): unknown[] {
   const ids = new Set(["id", "messageID", "sessionID"]);
   return readFrom(path, session_id).parts.map(({ source: _, at: __, ...part }) =>
@@ -110,7 +110,7 @@ interface Exported {
 }
 const jsonOf = (text: unknown): Value => JSON.parse(String(text));
 
-/** What `opencode export` prints of each session of a database: rows with their ids, in the order of these. */
+/** The output of `opencode export` for each session of a database: rows with their ids, sorted by id. */
 function exportsOfDatabase(path: string): Exported[] {
   const copy = join(mkdtempSync(join(folder, "database-")), "opencode.db");
   cpSync(path, copy);
@@ -142,7 +142,7 @@ function exportsOfDatabase(path: string): Exported[] {
   return exports;
 }
 
-/** The same of the folder before the database. */
+/** The same for the older folder. */
 function exportsOfStorage(storage: string): Exported[] {
   const below = (path: string): Value[] =>
     readdirSync(path)
@@ -175,7 +175,7 @@ function expectTheSame(exported: Exported, store: string): void {
   expect(factsOf(path, id)).toEqual(factsOf(store, id));
 }
 
-/** A folder `storage` with one session: a step with a call, a prompt inside the turn, a failed call, what an undo took back. */
+/** A folder `storage` with one session: a step with a call, a prompt inside the turn, a failed call, an undone message. */
 function writtenStorage(): string {
   const storage = join(mkdtempSync(join(folder, "written-")), "storage");
   const write = (path: string, value: Value) => {
@@ -236,7 +236,7 @@ it("shows the export of a generated session like the session itself", () => {
 });
 
 const corpus = sharedData("corpus");
-/** Stores whose rows may be read in place; the older folder needs its name. */
+/** Stores that can be read in place; the older folder is recognized by its name. */
 function storedSessions(): { store: string; exported: Exported; name: string }[] {
   if (corpus === undefined) return [];
   const storage = join(mkdtempSync(join(folder, "v2-")), "storage");

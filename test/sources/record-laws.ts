@@ -8,7 +8,7 @@ import type { Format, ReadRecord, SessionLinkFacts } from "../../src/sources/con
 /** One file as a format reads it. */
 export interface ReadSession {
   records: ReadRecord[];
-  /** Of each session that the file holds, the first first. */
+  /** The transcripts of all sessions in the file, in order. */
   transcripts: Transcript[];
   parts: TranscriptPart[];
   facts: SessionLinkFacts[];
@@ -37,9 +37,9 @@ export function readSession(
 export const bytesOf = (path: string): Uint8Array => new Uint8Array(readFileSync(path));
 
 /**
- * The order of a session in short: `U` a prompt (`u` one inside a turn), `T` a thought, `x` a text, `c:name` a call with how it
- * ended (`!` failed, `-` stopped, `?` no result), `r` a result without its call, `[kind]` a marker, `??` what is not known, and
- * `|` between two steps.
+ * The order of a session in short: `U` a prompt (`u` one inside a turn), `T` a thought, `x` a text, `c:name` a call and its end
+ * (`!` failed, `-` stopped, `?` no result), `r` a result without its call, `[kind]` a marker, `??` an unknown part, and `|`
+ * between two steps.
  */
 export function orderOf(parts: readonly TranscriptPart[]): string {
   const words: string[] = [];
@@ -87,7 +87,7 @@ function endingOf({ state, result_index }: Extract<TranscriptPart, { type: "tool
   return state.status === "error" ? "!" : state.status === "aborted" ? "-" : "";
 }
 
-/** Every line is told once and in order, and what is shown or unknown made a part. */
+/** Every line has one record, in order, and every shown or unknown one has a part. */
 export function expectAccounted({ records, parts }: ReadSession, text: string): void {
   const lines = text.endsWith("\n") ? text.slice(0, -1).split("\n") : text.split("\n");
   const told = records.filter(({ place }) => place.length > 0 || isBlank(lines[place.line - 1]));

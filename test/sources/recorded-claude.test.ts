@@ -8,8 +8,8 @@ import { claudeCode } from "../../src/sources/claude-code/format.ts";
 import { sharedData } from "../shared-data.ts";
 
 /**
- * Sessions of Claude Code 2.1.332, and how each of their turns and calls ended, as their records say: the turn's status, then
- * its calls in order. Calls that ended alike in a row are counted.
+ * Sessions of Claude Code 2.1.332, and the recorded ends of their turns and calls: the turn's status, then its calls in order.
+ * Consecutive calls with the same end are counted.
  */
 const SESSIONS: readonly (readonly [file: string, turns: readonly string[]])[] = [
   ["04213421-e312-479a-b4f3-7a415d93473a.jsonl", ["completed"]],

@@ -6,14 +6,14 @@ import type { TranscriptPartOf } from "../../src/model/transcript/transcript.ts"
 import { sharedData } from "../shared-data.ts";
 import { fold, ofFile, partsOf, readFile, readPieces } from "./codex-support.ts";
 
-// How every turn and every call of the recorded sessions ended, read by eye from the records that say so.
+// The end of every turn and every call of the recorded sessions, determined manually from the records.
 
 /**
- * Thread, what was played, its turns (with their errors, where there are any), its calls in order.
+ * Thread, scenario, its turns (with their errors, if any), its calls in order.
  *
- * In cx-code the first script "completed", and one of its two commands ended with 2; the last command of its fourth was ended
- * with the session (exit code -1), which is no failure. The first turn of cx-slowtext was killed in its text: it has no end on
- * record.
+ * In cx-code the first script "completed", and one of its two commands exited with 2; the last command of its fourth was ended
+ * with the session (exit code -1), which is not a failure. The first turn of cx-slowtext was killed during its text, so it has no
+ * recorded end.
  */
 const EXPECTED: readonly (readonly [thread: string, played: string, turns: string, calls: string])[] = [
   [
@@ -113,7 +113,7 @@ function ended({ state }: TranscriptPartOf<"tool_call">): string {
   }
 }
 
-/** Neighbours that are the same, counted. */
+/** Counts equal neighbours. */
 function counted(words: readonly string[]): string {
   const runs: { word: string; count: number }[] = [];
   for (const word of words) {

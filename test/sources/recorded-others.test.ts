@@ -11,7 +11,7 @@ import { expectRead } from "../fuzz/readers.ts";
 import { sharedData } from "../shared-data.ts";
 import { bytesOf, expectAccounted, orderOf, readSession } from "./record-laws.ts";
 
-/** Agents of `../shared/corpus/recorded` that append lines, by the beginning of the index's `format`. */
+/** Agents of `../shared/corpus/recorded` that append lines, by the start of the index's `format`. */
 const AGENTS: Readonly<Record<string, Format>> = {
   "copilot-cli-events": copilotCli,
   "pi-jsonl-v3": pi,
@@ -28,11 +28,11 @@ const recorded = (index === undefined ? "" : readFileSync(index, "utf8"))
     return format === undefined || path === undefined ? [] : [{ name, format, path, played }];
   });
 
-/** What the model played, in the words of `orderOf`, as far as the agent keeps it: `user tour: think call:a / text || user …`. */
+/** The played order in the notation of `orderOf`, as far as the agent records it: `user tour: think call:a / text || user …`. */
 function keptOrder(played: string, format: Format): string[] {
   return played.split(" || ").flatMap((turn) => {
     const scenario = /^user ([\w-]+): /.exec(turn)?.[1] ?? "";
-    // The command of "slow" and the text of "slowtext" are stopped: Copilot keeps nothing of such a text.
+    // The command of "slow" and the text of "slowtext" are stopped; Copilot does not record such a text.
     if (scenario === "slowtext") return format === copilotCli ? [] : ["U T x"];
     const steps = turn
       .replace(/^user [\w-]+: /, "")
@@ -49,7 +49,7 @@ function keptOrder(played: string, format: Format): string[] {
   });
 }
 
-/** The turns of a session that asked the model something, each in short. */
+/** The turns of a session with a model call, each in short form. */
 function turnsOf(parts: readonly TranscriptPart[]): string[] {
   const shown = parts.filter(({ type }) => type !== "marker");
   return orderOf(shown)

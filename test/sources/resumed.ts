@@ -1,16 +1,16 @@
 import type { Checkpoint, Format, LinkFacts, Reader, ReadRecord } from "../../src/sources/contract.ts";
 
-/** What a file gave when its reader was replaced again and again by one that resumed from a checkpoint. */
+/** The result of reading a file with a reader that is repeatedly replaced by one that resumes from a checkpoint. */
 export interface Resumed {
   records: ReadRecord[];
   facts: LinkFacts;
-  /** How often a new reader resumed. */
+  /** Number of resumed readers. */
   resumes: number;
   /** The largest state, in bytes of JSON. */
   largest: number;
 }
 
-/** Reads a file without stopping. `settle`: at each cut too. */
+/** Reads a file without interruption. `settle`: also settles at each cut. */
 export function readOn(
   format: Format,
   path: string,
@@ -29,7 +29,7 @@ export function readOn(
   return { records, facts: reader.linkFacts() };
 }
 
-/** Reads a file and stops at each cut: the state becomes JSON text, and a new reader resumes from what was parsed of it. */
+/** Reads a file and stops at each cut: the state is saved as JSON text, and a new reader resumes from it. */
 export function readResumed(
   format: Format,
   path: string,

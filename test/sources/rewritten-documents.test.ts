@@ -14,14 +14,14 @@ import { damaged, damages } from "../fuzz/damage.ts";
 import { expectRead } from "../fuzz/readers.ts";
 import { look, openStore } from "./store-reading.ts";
 
-// Laws for agents whose sessions are documents that are rewritten, and of which no real file is there.
+// Properties of agents whose sessions are rewritten documents and of which there is no real file.
 
 const folder = mkdtempSync(join(tmpdir(), "verbatim-documents-laws-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const text = (words: string) => ({ type: "text", text: words });
 
-/** A conversation in blocks of the Anthropic API, with whatever `more` adds to the message of that number. */
+/** A conversation in blocks of the Anthropic API, with the fields that `more` adds to each message. */
 const conversation = (more: (index: number) => object) =>
   [
     { role: "user", content: [text("<task>\nFix the tide table\n</task>")] },
@@ -132,7 +132,7 @@ describe.each(agents)("$format.id", ({ format, reader, store }) => {
       return records.flatMap((line) => {
         const entry = line.value === undefined ? undefined : parseLogLine(line);
         if (entry?.kind !== "record") return [];
-        // What JSON gives back has the state's own type.
+        // Parsed JSON has the state's type.
         if (isSaved) state = JSON.parse(JSON.stringify(state)) as never;
         return [reader.read(state, entry.record)];
       });

@@ -40,7 +40,7 @@ export const encode = (text: string): Uint8Array => new TextEncoder().encode(tex
 export const joined = (lines: readonly string[]): Uint8Array =>
   encode(lines.map((line) => `${line}\n`).join(""));
 
-/** The record in a line: the value of a log's entry, or the line's own object. `undefined`: it holds none. */
+/** The record in a line: the value of a log's entry, or the line's own object. `undefined`: it has none. */
 export function recordIn(line: string): unknown {
   const value = parseObject(line);
   return value !== undefined && isEntry(value) ? value.value : value;

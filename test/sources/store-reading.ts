@@ -56,7 +56,7 @@ export interface FollowedSession {
   cursor: Cursor;
 }
 
-/** Looks at a store once more: what is new is appended to the logs of its sessions, and read. */
+/** Reads a store again: new records are appended to the logs of its sessions, and read. */
 export function look(
   format: Format,
   store: OpenStore,
@@ -92,7 +92,7 @@ function hash(text: string): number {
   return sum;
 }
 
-/** Ends a session's reading, and folds what it said. */
+/** Ends the reading of a session, and folds its frames. */
 export function closed(session: FollowedSession): { transcript: Transcript; parts: TranscriptPart[] } {
   session.records.push(...session.reader.close());
   const frames = session.records.flatMap(({ frames: all }) => all);

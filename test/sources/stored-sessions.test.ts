@@ -17,7 +17,7 @@ import { openCodeReader } from "../../src/sources/opencode/reader.ts";
 import { isRecordLog, parseLogLine } from "../../src/sources/record-log/log-line.ts";
 import { sharedData } from "../shared-data.ts";
 
-// Laws for the agents whose sessions are rows, documents, or lines that are written again.
+// Properties of agents whose sessions are rows, documents, or rewritten lines.
 
 const scratch = mkdtempSync(join(tmpdir(), "stored-sessions-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -29,7 +29,7 @@ interface Session {
 }
 
 let folders = 0;
-/** The logs of a store, which is copied first: nothing may be written beside the original. */
+/** The logs of a store, which is copied first, because nothing may be written beside the original. */
 function logsOf(format: Format, store: string): Session[] {
   folders += 1;
   const folder = join(scratch, String(folders));
@@ -150,7 +150,7 @@ describe.skipIf(!corpus)(
   },
 );
 
-/** Reads each record with a state that went through JSON before it, as a reader does that was stopped and goes on. */
+/** Reads each record with a state that was serialized before it, like a reader that stops and resumes. */
 function resumed<State>(
   reader: RecordReader<State>,
   { format, path }: Session,
@@ -165,7 +165,7 @@ function resumed<State>(
     if (entry !== undefined && entry.kind !== "record") continue;
     const place = { file: path, ...line.place };
     const own = { key: String(line.place.byte), revision: "", place, value: line.value, text: line.text };
-    // What JSON gives back has the state's own type.
+    // Parsed JSON has the state's type.
     state = JSON.parse(JSON.stringify(state)) as State;
     read.push(reader.read(state, entry?.record ?? own).frames);
   }
@@ -189,7 +189,7 @@ describe.skipIf(!corpus)("interrupted and resumed reading (skipped without the s
 
 // --- The order that was played ------------------------------------------------------------------------------------------
 
-/** By scenario, the steps that the scripted model played. */
+/** The steps of the scripted model, by scenario. */
 function played(): Map<string, string[]> {
   const index = sharedData("corpus", "recorded", "INDEX-others.tsv");
   const rows = index === undefined ? [] : readFileSync(index, "utf8").split("\n");
@@ -252,7 +252,7 @@ describe.skipIf(!corpus)("the order that the model played (skipped without the s
       .map((step) => step.replace(" (stalls) text", ""));
     if (scenario.endsWith("-failure")) expect(steps).toEqual(said);
     else if (status === "completed" && !scenario.includes("slow")) expect(steps).toEqual(said);
-    // Stopped on its way: nothing but what was played, as far as it came. A call that was cancelled is a message of its own.
+    // A stopped turn is a prefix of the played steps. A cancelled call is a separate message.
     else expect(said.join(" ").startsWith(steps.join(" "))).toBe(true);
   });
   it("links calls to the runs that they started", () => {
@@ -315,7 +315,7 @@ it("logs only the changes of a document of 5 MB that is rewritten 200 times", ()
   const folder = join(scratch, "large");
   const writer = createLogWriter();
   for (let n = 0; n < 200; n += 1) {
-    // Of each pair the first version lacks what the second has.
+    // The first version of each pair lacks a field of the second.
     const id = `n${n >> 1}`;
     const tokens = n % 2 === 1 ? { tokens: { input: 1, output: 1 } } : {};
     const message = { id, type: "gemini", content: `Answer ${id} ${"y".repeat(1_000)}`, ...tokens };

@@ -100,7 +100,7 @@ describe.each([
   const found = async (query: string, more: Partial<SearchRequest> = {}) =>
     (await page(query, more)).hits.map(({ part: { seq }, session: { title } }) => `${title} ${seq}`);
 
-  it("gives back what was written", async () => {
+  it("returns what was written", async () => {
     const parts = [
       part(0, "a"),
       part(1, "b", { kind: "call", tool: "Bash", status: "failed", step: 2, line: 7, byte: 99 }),
@@ -172,7 +172,7 @@ describe.each([
     expect(await sum()).toEqual([
       ["2026-11-24", undefined, 1, 0, 1_000, undefined, 0],
       ["2026-11-24", "a", 1, 0, 1_000, 1, 0],
-      // Half past eleven in Greenwich is the next day in Berlin, at the price of the day in Greenwich.
+      // 23:30 UTC is the next day in Berlin, at the price of the UTC day.
       ["2026-11-25", "a", 2, 1, 2_000, 10, 0],
       ["2026-11-25", "b", 1, 0, 1_000, undefined, 1_000_000],
     ]);
@@ -187,7 +187,7 @@ describe.each([
       ["2026-11-25", "b", 1, 0, 1_000, undefined, 1_000_000],
     ]);
 
-    // Steps from a position on replace what was there; those before stay.
+    // Steps replace the stored ones from their position on; earlier ones stay.
     const later = [step(5, { at: at("2026-11-26T09:00:00Z"), model: "c" })];
     await index.write([
       source("one", [session("tides", [], { ...written, steps: later, steps_from: 4, part_count: 10 })], "2"),
@@ -201,7 +201,7 @@ describe.each([
     expect(await sum()).toEqual([]);
   });
 
-  it("writes only what changed", async () => {
+  it("writes only changes", async () => {
     const parts = Array.from({ length: 200 }, (_, seq) => part(seq, `text ${seq}`));
     expect(await index.write([source("one", [session("tides", parts)])])).toEqual({
       written: 200,
@@ -218,7 +218,7 @@ describe.each([
     expect(await found('"text 70"')).toEqual([]);
   });
 
-  it("finds the parts that have a note, and those that have none", async () => {
+  it("finds parts with a note, and parts without one", async () => {
     const parts = [part(0, "high water"), part(1, "low water"), part(2, "the moon", { kind: "thought" })];
     await index.write([
       source("one", [session("tides", parts)]),
@@ -242,7 +242,7 @@ describe.each([
     const parts = [
       part(0, "a", { started_at: at(0) }),
       part(1, "b", { started_at: at(1), kind: "request" }),
-      // Somebody was asked.
+      // A request was open.
       part(2, "c", { started_at: at(30) }),
       part(3, "no time"),
       part(4, "d", { started_at: at(45), byte: 99 }),
@@ -272,7 +272,7 @@ describe.each([
     expect((await index.past({ type: "turns", status: "interrupted" })).places).toEqual([]);
   });
 
-  it("forgets parts and sessions that are gone", async () => {
+  it("removes parts and sessions that no longer exist", async () => {
     await index.write([
       source("one", [
         session("tides", [part(0, "stays"), part(1, "vanishes")]),
@@ -298,7 +298,7 @@ describe.each([
     for (const gone of ["alder", "birch", "cedar"]) expect(await found(gone)).toEqual([]);
   });
 
-  it("keeps a source that was read in part apart from one that was read to its end", async () => {
+  it("distinguishes a partly read source from a complete one", async () => {
     await index.write([{ key: "one", sessions: [session("tides", [part(0, "early")])] }]);
     expect(await index.sources()).toEqual([{ key: "one", stamp: "" }]);
     expect(await found("early")).toEqual(["tides 0"]);
@@ -326,14 +326,14 @@ describe.each([
     expect(hit?.snippet.ranges.length).toBeGreaterThan(0);
   });
 
-  it("finds all of several words in one part, and none that is excluded", async () => {
+  it("finds parts with all words, and without excluded ones", async () => {
     const parts = [part(0, "alpha beta"), part(1, "alpha"), part(2, "beta alpha gamma")];
     await index.write([source("one", [session("tides", parts)])]);
     expect(await found("alpha beta")).toEqual(["tides 2", "tides 0"]);
     expect(await found("alpha beta -gamma")).toEqual(["tides 0"]);
   });
 
-  it("filters by what rows tell", async () => {
+  it("filters by fields of rows", async () => {
     const parts = [
       part(0, "needle", { kind: "prompt", mine: true, started_at: NOW - 10 * 86_400_000 }),
       part(1, "needle", { kind: "call", tool: "Bash", status: "failed", started_at: NOW - 86_400_000 }),
@@ -367,7 +367,7 @@ describe.each([
     expect(await found("-kind:thought -status:failed session:tides")).toEqual(["tides 2", "tides 0"]);
   });
 
-  it("gives pages, newest first, each hit once", async () => {
+  it("returns pages, newest first, each hit once", async () => {
     const names = ["first", "second", "third"];
     await index.write(
       names.map((name, n) =>
@@ -389,13 +389,13 @@ describe.each([
     expect(all).toEqual(names.toReversed().flatMap((name) => [4, 3, 2, 1, 0].map((seq) => `${name} ${seq}`)));
   });
 
-  it("ranks what was said above what was printed", async () => {
+  it("ranks text of people and models above tool output", async () => {
     const parts = [part(0, "needle", { kind: "prompt" }), part(1, "needle", { kind: "output" })];
     await index.write([source("one", [session("tides", parts)])]);
     expect(await found("needle", { sort: "rank" })).toEqual(["tides 0", "tides 1"]);
   });
 
-  it("counts what was cut", async () => {
+  it("counts truncated texts", async () => {
     await index.write([
       source("one", [
         session("tides", [part(0, "needle", { full_length: PART_TEXT_LIMIT * 2 }), part(1, "needle")]),
@@ -420,7 +420,7 @@ describe("the index file", () => {
     expect(segments?.count).toBe(1);
   });
 
-  it("is made anew where it is damaged or of another version", async () => {
+  it("is recreated if it is damaged or has another version", async () => {
     expect(prepareIndex(path())).toEqual({ rebuilt: false });
     const index = open();
     await index.write([source("one", [session("tides", [part(0, "needle")])])]);

@@ -36,7 +36,7 @@ const answer = (session_id: string, text: string, message: number): Frame[] => [
 
 let daemon: TestDaemon;
 let client: Client;
-/** What the rows of the sessions say. */
+/** Additional facts of the sessions' rows. */
 let facts: Record<string, Partial<SessionSummary>>;
 
 beforeEach(async () => {
@@ -83,14 +83,14 @@ afterEach(async () => {
 const titles = (): string[] =>
   screen.queryAllByRole("link", { name: /\d turn/ }).map((link) => link.textContent ?? "");
 
-test("no row moves away from under a pointer that is down", async () => {
+test("rows do not move while the pointer is pressed", async () => {
   render(<App client={client} />);
   await screen.findByRole("link", { name: /Repair the uploader/ });
   const before = titles();
   fireEvent.pointerDown(screen.getByRole("link", { name: /Write the changelog/ }));
   daemon.sessions.add(STOPPED, [prompt(STOPPED, "Draw it.", 400)]);
   await waitFor(() => expect(client.rows.getState().byId.has(STOPPED)).toBe(true));
-  // Longer than the list waits before it shows what is new.
+  // Longer than the list's delay before it shows changes.
   const told_at = performance.now();
   await waitFor(() => expect(performance.now() - told_at).toBeGreaterThan(400));
   expect(titles()).toEqual(before);
@@ -102,7 +102,7 @@ test.each([
   { name: "a button that opens a menu", down: { button: 2 } },
   { name: "a press that ends in a menu", down: { button: 0 }, up: "contextmenu" },
   { name: "a press that leaves the window", down: { button: 0 }, up: "blur" },
-])("the list goes on after $name, of which no release is told", async ({ down, up }) => {
+])("the list updates again after $name, although no release event arrives", async ({ down, up }) => {
   render(<App client={client} />);
   const link = await screen.findByRole("link", { name: /Write the changelog/ });
   fireEvent.pointerDown(link, down);
@@ -150,19 +150,16 @@ test.each([
   [{ for: "input needed" }, "Question"],
   [{ for: "dialog open" }, "Open dialog"],
   [{ for: "a coffee" }, "a coffee"],
-])(
-  "what an agent waits for is told, in its own words where these are not known: %o",
-  async (waiting, words) => {
-    facts[PARENT] = { ...facts[PARENT], waiting };
-    client.close();
-    client = clientOf(daemon);
-    render(<App client={client} />);
-    const row = await screen.findByRole("link", { name: /Repair the uploader/ });
-    expect(row.textContent).toContain(`waiting for you ${words}`);
-  },
-);
+])("shows what an agent waits for, in the agent's words if they are unknown: %o", async (waiting, words) => {
+  facts[PARENT] = { ...facts[PARENT], waiting };
+  client.close();
+  client = clientOf(daemon);
+  render(<App client={client} />);
+  const row = await screen.findByRole("link", { name: /Repair the uploader/ });
+  expect(row.textContent).toContain(`waiting for you ${words}`);
+});
 
-test("the list shows sessions by project, runs under their session when asked for", async () => {
+test("the list shows sessions by project, with runs under their session on request", async () => {
   render(<App client={client} />);
   await screen.findByRole("link", { name: /Repair the uploader/ });
   expect(screen.getAllByRole("heading", { level: 2 }).map((heading) => heading.textContent)).toEqual([
@@ -180,7 +177,7 @@ test.each([
   { tokens: 12_000, limit: 200_000, text: "context 12k of 200k (6%)" },
   { tokens: 12_000, limit: 0, text: "context 12k" },
   { tokens: 12_000, limit: -1, text: "context 12k" },
-])("the context of $tokens tokens is a share of a limit of $limit where there can be one", async (usage) => {
+])("a context of $tokens tokens is shown as a share of the limit $limit, if there is one", async (usage) => {
   const { text, ...context } = usage;
   daemon.sessions.add(STOPPED, [
     prompt(STOPPED, "Draw it.", 400),
@@ -259,7 +256,7 @@ test("the address names the list's filter, for a reload and for others, in one e
   expect(screen.getByRole("searchbox", { name: "Filter sessions" })).toHaveProperty("value", "write the");
   expect(screen.getByRole("button", { name: /Failed/ }).getAttribute("aria-pressed")).toBe("true");
 
-  // Left before the address is written, it is as it was left there and on every way back.
+  // If the user leaves before the address is written, the filter is kept, also after going back.
   await userEvent.type(screen.getByRole("searchbox", { name: "Filter sessions" }), " ch");
   await userEvent.click(await screen.findByRole("link", { name: /Write the changelog/ }));
   await userEvent.click(await screen.findByRole("link", { name: "Sessions" }));
@@ -324,7 +321,7 @@ test("the focus stays on its session when rows above change or it moves", async 
   fireEvent.scroll(list);
   await userEvent.keyboard("j");
   expect(document.activeElement).toBe(titled(21));
-  // All of the second project comes above the first.
+  // The whole second project moves above the first.
   says(80, at + 200);
   await waitFor(() => expect(list.scrollTop).toBe(40 + 60 * 32));
   expect(document.activeElement).toBe(titled(21));
@@ -332,7 +329,7 @@ test("the focus stays on its session when rows above change or it moves", async 
   says(21, at + 300);
   await waitFor(() => expect(list.scrollTop).toBe(20 * 32));
   expect(document.activeElement).toBe(titled(21));
-  // The next step is taken from what is in view.
+  // The next step is relative to the view.
   await userEvent.keyboard("j");
   expect(document.activeElement).toBe(titled(19));
 });
@@ -352,7 +349,7 @@ test("a stopped session is neither success nor failure, and has its own filter",
   expect(document.title).toBe("Draw the map · Verbatim");
 });
 
-test("an agent that is called as what every object has is shown by that name", async () => {
+test("an agent named like an Object.prototype member is shown by that name", async () => {
   daemon.sessions.add(STOPPED, [prompt(STOPPED, "Draw it.", 400)]);
   render(<App client={client} />);
   const link = await screen.findByRole("link", { name: /Draw the map/ });
@@ -362,7 +359,7 @@ test("an agent that is called as what every object has is shown by that name", a
   screen.getByText(/constructor/);
 });
 
-/** React tells the console what a boundary caught: here that is heard, and asked for. */
+/** React logs errors that a boundary caught; here they are recorded and expected. */
 function hearErrors(): () => string {
   const heard: string[] = [];
   const spy = vi.mocked(console.error).mockImplementation((...words) => {
@@ -376,7 +373,7 @@ function hearErrors(): () => string {
 
 test("a session that cannot be listed shows an error without affecting others", async () => {
   const told = hearErrors();
-  // No date is that late.
+  // An impossible date.
   facts[STOPPED] = { last_activity_at: 9e15 };
   daemon.sessions.add(STOPPED, [prompt(STOPPED, "Draw it.", 400)]);
   render(<App client={client} />);
@@ -433,7 +430,7 @@ test("every screen reports a newer build after a reconnect", async () => {
 
 test("a screen that fails shows the reason and a way back, and is retried", async () => {
   const told = hearErrors();
-  // The daemon's row, as its schema would not let it through.
+  // A row that the daemon's schema would reject.
   facts[STOPPED] = { title: "Draw the map", git_branch: {} as string, last_activity_at: at };
   daemon.sessions.add(STOPPED, [prompt(STOPPED, "Draw it.", 400)]);
   render(<App client={client} />);
@@ -496,28 +493,25 @@ test("a session that is opened from the list has the focus", async () => {
 
 test.each([
   { layout: "Cyrillic", j: "о", g: "п", G: "П" },
-  // There some keys write marks, or two letters.
+  // On this layout some keys write marks or two letters.
   { layout: "Arabic", j: "ت", g: "ل", G: "لأ" },
-])(
-  "the keys of letters are where they stand on a keyboard that writes $layout letters",
-  async ({ j, g, G }) => {
-    render(<App client={client} />);
-    await screen.findByRole("link", { name: /Repair the uploader/ });
-    const press = (code: string, key: string, more = {}) =>
-      fireEvent.keyDown(document.body, { code, key, ...more });
-    const stands = () => document.activeElement?.closest("a")?.textContent;
-    press("KeyJ", j);
-    expect(stands()).toContain("Repair the uploader");
-    press("KeyG", G, { shiftKey: true });
-    expect(stands()).toContain("Write the changelog");
-    press("KeyG", g);
-    expect(stands()).toContain("Repair the uploader");
-    // Elsewhere letters of one's own stand on keys that have no letter here.
-    expect(press("Semicolon", "ö")).toBe(true);
-    press("KeyF", "а", { ctrlKey: true });
-    expect(document.activeElement).toBe(screen.getByRole("searchbox"));
-  },
-);
+])("letter keys work by position on a keyboard with $layout letters", async ({ j, g, G }) => {
+  render(<App client={client} />);
+  await screen.findByRole("link", { name: /Repair the uploader/ });
+  const press = (code: string, key: string, more = {}) =>
+    fireEvent.keyDown(document.body, { code, key, ...more });
+  const stands = () => document.activeElement?.closest("a")?.textContent;
+  press("KeyJ", j);
+  expect(stands()).toContain("Repair the uploader");
+  press("KeyG", G, { shiftKey: true });
+  expect(stands()).toContain("Write the changelog");
+  press("KeyG", g);
+  expect(stands()).toContain("Repair the uploader");
+  // On other layouts, letters are on keys that have no letter here.
+  expect(press("Semicolon", "ö")).toBe(true);
+  press("KeyF", "а", { ctrlKey: true });
+  expect(document.activeElement).toBe(screen.getByRole("searchbox"));
+});
 
 test("a letter is the same key under Caps Lock", async () => {
   render(<App client={client} />);
@@ -530,7 +524,7 @@ test("a letter is the same key under Caps Lock", async () => {
   expect(stands()).toContain("Repair the uploader");
 });
 
-test("Space goes a view down, and with Shift a view up", async () => {
+test("Space scrolls one view down, and with Shift one view up", async () => {
   history.replaceState(null, "", `/session/${PARENT}`);
   render(<App client={client} />);
   const scrolled: number[] = [];
@@ -555,7 +549,7 @@ test("a run names its parent and links to the call that started it", async () =>
   );
 });
 
-test("a session that continues another one leads to it", async () => {
+test("a session that continues another one links to it", async () => {
   history.replaceState(null, "", `/session/${OTHER}`);
   render(<App client={client} />);
   const link = await screen.findByRole("link", { name: "continues another session" });
@@ -582,13 +576,13 @@ test("a run opens beside its session and closes again", async () => {
   expect(location.search).toBe(`?beside=${RUN}`);
   expect(await screen.findByText("It is in retry.ts.")).toBeTruthy();
   expect(screen.getByText("It is repaired.")).toBeTruthy();
-  // All that is the run's stands in one section, whose header is no banner of the page.
+  // Everything of the run is in one section, whose header is not a banner landmark.
   const beside = screen.getByRole("region", { name: "Sub-agent in split view" });
   expect(within(beside).getByRole("heading", { level: 2, name: "Find the retry loop Explore" })).toBeTruthy();
   expect(within(beside).getByRole("link", { name: "Open full" })).toBeTruthy();
   expect(screen.getByRole("heading", { level: 1, name: "Repair the uploader" })).toBeTruthy();
   expect(screen.getByRole("main").contains(beside)).toBe(false);
-  // Up to the call that started it, beside which it stays.
+  // Goes to the call that started it; the run stays open beside it.
   const path = within(beside).getByRole("navigation", { name: "Path of the run" });
   expect(within(path).getByRole("link", { name: "Repair the uploader" }).getAttribute("href")).toBe(
     `/session/${PARENT}?beside=${RUN}#call-call%201`,
@@ -654,7 +648,7 @@ test("find scrolls to the match, and reports if there is none", async () => {
   expect(await screen.findByText("no match")).toBeTruthy();
 });
 
-test("an address that names no session, and one that names no page, say so, in the tab too", async () => {
+test("unknown sessions and unknown pages are reported, in the tab's title too", async () => {
   document.title = "[RUNNING] Go · Verbatim";
   history.replaceState(null, "", `/session/${uuid(77)}`);
   const { unmount } = render(<App client={client} />);
@@ -701,7 +695,7 @@ test.each([
   ["/", "main", "Sessions"],
   [`/session/${PARENT}`, "region", "Transcript"],
   ["/new", "main", "New session"],
-])("the keyboard goes on in what %s shows when the daemon is back", async (address, role, name) => {
+])("the keyboard focus returns to %s when the daemon is back", async (address, role, name) => {
   history.replaceState(null, "", address);
   render(<App client={client} />);
   await screen.findByRole(role, { name });
@@ -715,7 +709,7 @@ test.each([
   expect(document.activeElement).toBe(screen.getByRole(role, { name }));
 });
 
-test("the keyboard is in the filter once the filter was cleared", async () => {
+test("the filter has the focus after it was cleared", async () => {
   history.replaceState(null, "", "/?q=nothing+like+it");
   render(<App client={client} />);
   await userEvent.click(await screen.findByRole("button", { name: "Clear the filter" }));
@@ -724,7 +718,7 @@ test("the keyboard is in the filter once the filter was cleared", async () => {
 });
 
 test.each(["/", `/session/${PARENT}`])(
-  "%s says, where requests are answered and no socket opens, that a proxy must pass WebSockets on",
+  "%s says that a proxy must forward WebSockets if requests are answered but no socket opens",
   async (address) => {
     history.replaceState(null, "", address);
     daemon.refuseSockets();
@@ -752,7 +746,7 @@ test("a session that the daemon no longer has keeps its content, and returns wit
   await waitFor(() => expect(screen.queryByText(/The daemon no longer has this session/)).toBeNull());
 });
 
-test("a theme that is chosen holds on the page and for the next visit", async () => {
+test("a chosen theme applies to the page and to the next visit", async () => {
   render(<App client={client} />);
   client.settings.setState({ ...client.settings.getState(), theme: "light" });
   expect(document.documentElement.dataset.theme).toBe("light");

@@ -87,7 +87,7 @@ afterEach(async () => {
   await daemon.close();
 });
 
-test("a turn's end leads to its net changes, whose calls are linked", async () => {
+test("a turn's end links to its net changes, whose calls are linked", async () => {
   render(<App client={client} />);
   await userEvent.click(await screen.findByRole("button", { name: "Changes of turn 3" }));
   const dialog = await screen.findByRole("dialog", { name: "Changes" });
@@ -102,7 +102,7 @@ test("a turn's end leads to its net changes, whose calls are linked", async () =
   await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
 });
 
-test("a key shows the changes of all turns, and of each by choice", async () => {
+test("a key shows the changes of all turns, or of a selected one", async () => {
   render(<App client={client} />);
   await screen.findAllByText("Mend it");
   await userEvent.keyboard("d");

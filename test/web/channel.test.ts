@@ -13,7 +13,7 @@ import { createLive } from "../../src/web/api/live.ts";
 
 const CHANNEL = "output:0b9c8f5e-1111-4222-8333-444455556666";
 
-/** A frame is as good as another here: what counts is which were applied, and in which order. */
+/** The kind of frame does not matter here, only which ones were applied, and in which order. */
 const frameOf = (epoch: number, seq: number): Frame => ({
   type: "context.usage",
   session_id: "0b9c8f5e-1111-4222-8333-444455556666",
@@ -22,7 +22,7 @@ const frameOf = (epoch: number, seq: number): Frame => ({
 });
 const nameOf = (frame: Frame): string => `${frame.at}.${frame.type === "context.usage" ? frame.tokens : "?"}`;
 
-/** The daemon's half of the contract: a log per life, answers to subscriptions, what it sends of its own. */
+/** The daemon's side of the protocol: a log per life, replies to subscriptions, and its own messages. */
 function createDaemon(held: number) {
   let epoch = 1;
   let seq = 0;
@@ -62,12 +62,12 @@ function createDaemon(held: number) {
       at: 0,
       positions: { [CHANNEL]: { epoch: `e${epoch}`, seq } },
     }),
-    /** All that ever was in this life. */
+    /** All frames of this life. */
     truth: () => Array.from({ length: seq }, (_, at) => `${epoch}.${at + 1}`),
   };
 }
 
-/** A client that holds the names of the frames it has applied; a snapshot stands for all frames up to its seq. */
+/** A client that records the names of applied frames; a snapshot counts as all frames up to its seq. */
 function createView() {
   let position = channelStart(CHANNEL);
   let applied: string[] = [];
@@ -108,7 +108,7 @@ const action = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("repeat" as const), at: fc.nat(5) }) },
 );
 
-test("any interleaving of cuts, losses, repeats, reordering and snapshots ends in the undisturbed state", () => {
+test("any interleaving of disconnects, losses, repeats, reordering and snapshots ends in the undisturbed state", () => {
   fc.assert(
     fc.property(fc.array(action, { maxLength: 60 }), fc.integer({ min: 0, max: 8 }), (actions, held) => {
       const daemon = createDaemon(held);
@@ -116,7 +116,7 @@ test("any interleaving of cuts, losses, repeats, reordering and snapshots ends i
       let wire: ServerMessage[] = daemon.answer(view.connect());
       const take = (message: ServerMessage): void => {
         if (view.take(message)) wire.push(...daemon.answer(view.position));
-        // Never a frame twice, out of order or of two lives.
+        // No frame is applied twice, out of order, or from two lives.
         expect(view.applied).toEqual([...new Set(view.applied)]);
         expect(view.applied.map((name) => Number(name.split(".")[1]))).toEqual(
           view.applied.map((_, at) => at + 1),
@@ -132,14 +132,14 @@ test("any interleaving of cuts, losses, repeats, reordering and snapshots ends i
             wire.push(...daemon.rewrite());
             break;
           case "cut":
-            // What is under way on a socket is lost with it.
+            // Messages in transit are lost with their socket.
             wire = daemon.answer(view.connect());
             break;
           case "heartbeat":
             wire.push(daemon.heartbeat());
             break;
           case "deliver": {
-            // Any of the next few: reordering.
+            // Any of the next few messages, to reorder them.
             const [message] = wire.splice(step.at % Math.max(1, wire.length), 1);
             if (message !== undefined) take(message);
             break;
@@ -154,7 +154,7 @@ test("any interleaving of cuts, losses, repeats, reordering and snapshots ends i
           }
         }
       }
-      // The network behaves again: heartbeats show every gap that is left.
+      // The network recovers: heartbeats reveal every remaining gap.
       for (let round = 0; round < 4; round += 1) {
         while (wire.length > 0) {
           const message = wire.shift();
@@ -169,7 +169,7 @@ test("any interleaving of cuts, losses, repeats, reordering and snapshots ends i
   );
 });
 
-test("a gap asks once, and again only after a heartbeat went by without an answer", () => {
+test("a gap is requested once, and again only after a heartbeat without an answer", () => {
   const daemon = createDaemon(100);
   const view = createView();
   for (const message of daemon.answer(view.connect())) view.take(message);
@@ -183,7 +183,7 @@ test("a gap asks once, and again only after a heartbeat went by without an answe
   expect(view.take(daemon.heartbeat())).toBe(true);
 });
 
-test("a row of the list that was missed is asked for, one that came twice changes nothing", () => {
+test("a missed row of the list is requested, and a repeated one changes nothing", () => {
   const start: ChannelPosition = { channel: "sessions", epoch: "a", seq: 4, synced: true };
   const row = (seq: number): ServerMessage => ({
     type: "sessions",
@@ -198,7 +198,7 @@ test("a row of the list that was missed is asked for, one that came twice change
   expect(receive(start, row(6))).toMatchObject({ position: { seq: 4 }, ask: true });
 });
 
-test("a refused channel is not asked for again on this connection", () => {
+test("a refused channel is not requested again on this connection", () => {
   const refused = receive(asked(channelStart(CHANNEL)), {
     type: "refused",
     channel: CHANNEL,
@@ -223,7 +223,7 @@ test("requests a refused session again from its position", () => {
   const live = createLive({
     url: "ws://localhost/",
     probe: () => Promise.resolve("ok"),
-    // Only the members that are used.
+    // Only the used members.
     openSocket: () => socket as unknown as WebSocket,
   });
   socket.onopen?.();

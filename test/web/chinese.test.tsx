@@ -8,7 +8,7 @@ import { loadText } from "../../src/web/text/text.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
 import { sessionsWith } from "./sessions-with.ts";
 
-// What agents and people wrote is Greek here: every Latin word on the page is then the page's own, or a name.
+// Text of agents and people is Greek here, so every Latin word on the page is the page's own, or a name.
 
 const uuid = (number: number): string => `00000000-0000-4000-a000-${String(number).padStart(12, "0")}`;
 const SESSION = uuid(1);
@@ -21,7 +21,7 @@ const at = Date.now() - 90_000;
 const NAMES =
   /\b(?:Verbatim|English|token|tokens|npm|start|PATH|Shell|CSV|Enter|Shift|Alt|Ctrl|Esc|PageDown|PageUp|Home|End|https?|kind|thought|tool|Bash|cmd|exec_command|status|failed|after|project|you|file|json|SHA|[0-9a-f]{64})\b|\/\S+/gi;
 
-/** Latin words in what can be seen, and in what is read out. */
+/** Latin words in visible text and in accessible names. */
 function latinWords(root: Element): string[] {
   const found: string[] = [];
   const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
@@ -192,7 +192,7 @@ test("the list of sessions", async () => {
   expect(document.title).toBe("(1) Verbatim：1 个运行中");
 });
 
-test("a session, with all of its parts open", async () => {
+test("a session with all parts open", async () => {
   const page = show(`/session/${SESSION}`);
   await screen.findByText("Λάθος");
   await userEvent.keyboard("x");

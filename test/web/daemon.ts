@@ -8,7 +8,7 @@ import { createLive } from "../../src/server/live/live.ts";
 import { type Client, createClient } from "../../src/web/app/store.ts";
 import { createMemorySessions, type MemorySessions } from "../server/memory-sessions.ts";
 
-/** What the page asked of the routes that a test answers itself. */
+/** A request of the page to a route that a test answers itself. */
 export interface Asked {
   /** `POST /api/sessions/…/prompts` */
   route: string;
@@ -17,22 +17,25 @@ export interface Asked {
 
 type Answer = [status: number, body: unknown] | "lost" | undefined;
 
-/** The daemon's own routes and socket over sessions that a test writes, without the cookie's ceremony. */
+/** The daemon's routes and socket for sessions that a test writes, without sign-in. */
 export interface TestDaemon {
   origin: string;
   sessions: MemorySessions;
   /** Cuts every connection, sockets and requests alike. */
   cut(): void;
-  /** Cuts the sockets; requests go on. */
+  /** Cuts the sockets; requests still work. */
   cutSockets(): void;
-  /** Answers requests and opens no socket, as behind a proxy that does not pass upgrades on. */
+  /** Answers requests but opens no socket, as behind a proxy that does not forward upgrades. */
   refuseSockets(): void;
-  /** No connection gets through until `up`. */
+  /** Refuses all connections until `up`. */
   down(): void;
   up(): void;
-  /** Answers routes that the memory sessions do not have; `undefined`: the daemon's own. `"lost"`: done, but nobody hears. */
+  /**
+   * Answers routes that the memory sessions do not have; `undefined`: the daemon's own answer. `"lost"`: the request takes
+   * effect, but its reply is lost.
+   */
   answer(how: (asked: Asked) => Answer | Promise<Answer>): void;
-  /** What those routes were asked, in order. */
+  /** The requests to these routes, in order. */
   asked: Asked[];
   /** Requests have no valid token. */
   signOut(): void;
@@ -81,7 +84,7 @@ export async function startTestDaemon(sessions = createMemorySessions()): Promis
     socket.on("close", () => connections.delete(socket));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  // A TCP server's address is an object with its port.
+  // The address of a TCP server is an object.
   const { port } = server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;
   const guard = createGuard({ access, origins: [origin] });
@@ -128,7 +131,7 @@ export async function startTestDaemon(sessions = createMemorySessions()): Promis
   };
 }
 
-/** The page's client. Node's own WebSocket does not take the events of a simulated document; `ws` has its interface. */
+/** The page's client. Node's own WebSocket does not accept the events of a simulated document; `ws` has the same interface. */
 export const clientOf = (daemon: TestDaemon, options: { build?: string } = {}): Client =>
   createClient({
     ...options,

@@ -20,7 +20,7 @@ function Page() {
   );
 }
 
-it("a dialog stays open until somebody closes it, in strict mode too, which closes and opens each one once", async () => {
+it("a dialog stays open until the user closes it, even in strict mode, which closes and reopens each dialog once", async () => {
   render(
     <StrictMode>
       <Page />
@@ -28,7 +28,7 @@ it("a dialog stays open until somebody closes it, in strict mode too, which clos
   );
   await userEvent.click(screen.getByRole("button", { name: "Ask" }));
   const dialog = await screen.findByRole("dialog", { name: "A question" });
-  // The browser tells of a closing later.
+  // The browser emits the close event later.
   await new Promise((resolve) => setTimeout(resolve));
   expect(dialog.isConnected).toBe(true);
   expect(screen.getByRole("dialog", { name: "A question" })).toBe(dialog);
@@ -36,7 +36,7 @@ it("a dialog stays open until somebody closes it, in strict mode too, which clos
   await expect.poll(() => screen.queryByRole("dialog")).toBeNull();
 });
 
-it("a dialog begins with the focus on itself: Enter presses none of its buttons before one chose it", async () => {
+it("a dialog has the initial focus itself, so that Enter presses no button", async () => {
   const pressed: string[] = [];
   render(
     <Dialog title="A question" onClose={() => pressed.push("Close")}>

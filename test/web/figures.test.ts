@@ -13,6 +13,6 @@ test("an age, the date after a week, and 'now' for a time in the future", () => 
   expect([7 * DAY, 400 * DAY].map((age) => ago(now - age, now))).toEqual(["2026-09-09", "2025-08-12"]);
 });
 
-test("one token is one, and more are counted as a person reads them", () => {
+test("one token is singular, and larger numbers are formatted for reading", () => {
   expect([0, 1, 2, 8_190].map(shortTokens)).toEqual(["0 tokens", "1 token", "2 tokens", "8.2k tokens"]);
 });

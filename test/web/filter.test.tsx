@@ -89,7 +89,7 @@ const rows = () =>
     .getAllByRole("article")
     .map((row) => row.getAttribute("aria-label") ?? "");
 
-test("rows are hidden by kind, state and tool in their order, and the figures add up", async () => {
+test("rows are hidden by kind, state and tool, in order, and the counts add up", async () => {
   render(<App client={client} />);
   await screen.findByText("It is broken.");
   const all = rows();
@@ -108,7 +108,7 @@ test("rows are hidden by kind, state and tool in their order, and the figures ad
   await userEvent.selectOptions(within(bar).getByRole("combobox", { name: "Tool" }), "Read");
   await waitFor(() => expect(rows()).toEqual([all[3]]));
 
-  // What comes is filtered as it comes, and counted.
+  // New parts are filtered and counted as they arrive.
   daemon.sessions.push(SESSION, [...say("I try again."), ...call("Read", "/log2")]);
   await within(bar).findByText("2 shown · 5 hidden · 7 rows");
   await waitFor(() => expect(rows()).toHaveLength(2));

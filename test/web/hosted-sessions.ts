@@ -6,7 +6,7 @@ import { createMemorySessions, type MemorySessions } from "../server/memory-sess
 export const at = 1_700_000_000_000;
 export const uuid = (number: number): string => `00000000-0000-4000-a000-${String(number).padStart(12, "0")}`;
 
-/** Sessions as a daemon runs them: what their rows say is the test's to say, and to change. */
+/** Managed sessions whose rows the test sets and changes. */
 export interface HostedSessions extends MemorySessions {
   say(id: string, facts: Partial<SessionSummary>): void;
 }
@@ -66,7 +66,7 @@ export const answer = (session_id: string, text: string, message: number): Frame
   { session_id, at: at + 62_000, type: "turn.end", status: "completed" },
 ];
 
-/** An approval of a shell command, as the loop asks for it. */
+/** An approval of a shell command, as the loop requests it. */
 export const approval = (number: number, subject: string, given: Partial<Request> = {}): Request => ({
   request_id: uuid(number),
   kind: "approval",

@@ -54,12 +54,12 @@ const show = (id: string): void => {
   render(<App client={client} />);
 };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** What the page sent to routes that change something. */
+/** The page's requests to routes that change something. */
 const posted = () => daemon.asked.filter(({ route }) => route.startsWith("POST"));
 const sentPrompts = () => posted().map(({ body }) => (body as SendPromptBody).prompt);
 const accept = (status = 200, body: unknown = {}) =>
   daemon.answer(({ route }) => (route.startsWith("POST") ? [status, body] : undefined));
-/** A connection that died without a word. */
+/** A connection that died silently. */
 const NEVER = new Promise<never>(() => {});
 const promptField = () => screen.findByRole("textbox", { name: "Prompt" });
 
@@ -75,7 +75,7 @@ test("each key has one meaning in a session that this daemon runs", async () => 
 });
 
 describe("the composer", () => {
-  test("stands only below a session that this daemon runs", async () => {
+  test("is shown only below a session that this daemon runs", async () => {
     show(FILE);
     await screen.findByText("Written.");
     expect(screen.queryByRole("textbox", { name: "Prompt" })).toBeNull();
@@ -83,7 +83,7 @@ describe("the composer", () => {
     expect(await promptField()).toBeTruthy();
   });
 
-  test("sends with Enter, begins a line with Shift+Enter, and is then empty", async () => {
+  test("sends with Enter, starts a new line with Shift+Enter, and is empty after sending", async () => {
     accept();
     show(SESSION);
     await userEvent.type(await promptField(), "First line{Shift>}{Enter}{/Shift}second{Enter}");
@@ -96,7 +96,7 @@ describe("the composer", () => {
     expect(Object.keys(localStorage).filter((key) => key.includes("draft"))).toEqual([]);
   });
 
-  test("leaves an input method its Enter and its Escape", async () => {
+  test("leaves Enter and Escape to an input method", async () => {
     show(SESSION);
     const field = await promptField();
     await userEvent.type(field, "日本");
@@ -107,7 +107,7 @@ describe("the composer", () => {
     expect(document.activeElement).toBe(field);
   });
 
-  test("has the keyboard again when find, which was opened from it, closes", async () => {
+  test("regains the focus when find, which was opened from it, closes", async () => {
     show(SESSION);
     const field = await promptField();
     await userEvent.type(field, "Half a thou{Control>}f{/Control}repaired");
@@ -116,7 +116,7 @@ describe("the composer", () => {
     expect(document.activeElement).toBe(field);
   });
 
-  test("sends nothing when there is nothing to send", async () => {
+  test("sends nothing when it is empty", async () => {
     accept();
     show(SESSION);
     await userEvent.type(await promptField(), "  {Enter}");
@@ -124,7 +124,7 @@ describe("the composer", () => {
     expect(screen.getByRole("button", { name: "Send" }).hasAttribute("disabled")).toBe(true);
   });
 
-  test("keeps a draft for each session over a reload", async () => {
+  test("keeps a draft for each session across a reload", async () => {
     show(SESSION);
     await userEvent.type(await promptField(), "Half a thou");
     const reloaded = clientOf(daemon);
@@ -134,7 +134,7 @@ describe("the composer", () => {
     reloaded.close();
   });
 
-  test("keeps what is written in one tab over its reload, whatever another tab wrote and sent meanwhile", async () => {
+  test("keeps the draft of a tab across its reload, whatever another tab wrote and sent meanwhile", async () => {
     accept();
     show(SESSION);
     await userEvent.type(await promptField(), "Half a thought");
@@ -156,7 +156,7 @@ describe("the composer", () => {
     reloaded.close();
   });
 
-  test("leaves what another tab wrote while it sent to whoever opens the session next", async () => {
+  test("keeps a draft that another tab wrote while it sent, for the next visit of the session", async () => {
     let taken = (): void => {};
     const reply = new Promise<[number, unknown]>((resolve) => {
       taken = () => resolve([200, {}]);
@@ -180,7 +180,7 @@ describe("the composer", () => {
     next.close();
   });
 
-  test("keeps small pictures over a reload, and says how many were too large for that", async () => {
+  test("keeps small images across a reload, and says how many were too large for that", async () => {
     show(SESSION);
     const small = new File([Uint8Array.of(1)], "small.png", { type: "image/png" });
     fireEvent.paste(await promptField(), { clipboardData: pasted([small]) });
@@ -202,7 +202,7 @@ describe("the composer", () => {
     reloaded.close();
   });
 
-  test("sends the same prompt again when its reply was lost, under the same id", async () => {
+  test("resends a prompt with the same id when its reply was lost", async () => {
     let replies = 0;
     daemon.answer(({ route }) => {
       if (!route.startsWith("POST")) return undefined;
@@ -220,7 +220,7 @@ describe("the composer", () => {
     expect(screen.queryByDisplayValue("Once, please")).toBeNull();
   });
 
-  test("sends the same prompt again when its connection died without a word", async () => {
+  test("resends a prompt when its connection died silently", async () => {
     let asked = 0;
     daemon.answer(({ route }) => {
       if (!route.startsWith("POST")) return undefined;
@@ -236,7 +236,7 @@ describe("the composer", () => {
   });
 
   test.each([408, 502, 503, 504])(
-    "sends the same prompt again when a proxy says %i for the daemon",
+    "resends a prompt when a proxy answers %i for the daemon",
     async (status) => {
       let replies = 0;
       daemon.answer(({ route }) => {
@@ -255,7 +255,7 @@ describe("the composer", () => {
     },
   );
 
-  test("changed after the daemon said that it is not on disk yet, it is another prompt", async () => {
+  test("sends a new prompt if the text is changed after the daemon could not store it yet", async () => {
     accept(503, { error: { code: "disk", message: "It is not on disk yet.", remedy: "Make room." } });
     show(SESSION);
     await userEvent.type(await promptField(), "Delete the branch{Enter}");
@@ -268,7 +268,7 @@ describe("the composer", () => {
     expect(second?.message_id).not.toBe(first?.message_id);
   });
 
-  test("is empty when the prompt whose reply was lost stands in the transcript", async () => {
+  test("is emptied when a prompt whose reply was lost appears in the transcript", async () => {
     daemon.answer(({ route }) => (route.startsWith("POST") ? "lost" : undefined));
     show(SESSION);
     await userEvent.type(await promptField(), "It arrived{Enter}");
@@ -287,7 +287,7 @@ describe("the composer", () => {
     await waitFor(() => expect(screen.queryByDisplayValue("It arrived")).toBeNull());
   });
 
-  test("keeps what was refused, and says what to do; changed after it was tried, it is another prompt", async () => {
+  test("keeps a refused prompt with a remedy; a changed one is a new prompt", async () => {
     accept(409, { error: { code: "quota", message: "The quota is used up.", remedy: "Wait an hour." } });
     show(SESSION);
     await userEvent.type(await promptField(), "Try{Enter}");
@@ -319,7 +319,7 @@ describe("the composer", () => {
     expect(posted().map(({ body }) => (body as { when: string }).when)).toEqual(["queue", "steer"]);
   });
 
-  describe("takes a queued prompt back", () => {
+  describe("withdraws a queued prompt", () => {
     const PICTURE = "data:image/png;base64,iVBORw==";
     const WITHDRAW = `POST /api/sessions/${SESSION}/prompts/${uuid(700)}/withdraw`;
     const waits = (withdraw: [number, unknown] = [200, {}]): void => {
@@ -339,7 +339,7 @@ describe("the composer", () => {
     const withdraw = async (): Promise<void> =>
       userEvent.click(await screen.findByRole("button", { name: "Withdraw And the docs," }));
 
-    test("into the field, whole, with its pictures, to be changed and sent as another one", async () => {
+    test("into the field with its full text and images, to be edited and sent as a new one", async () => {
       waits();
       await withdraw();
       const field = await promptField();
@@ -353,7 +353,7 @@ describe("the composer", () => {
       expect(sentPrompts().at(-1)?.message_id).not.toBe(uuid(700));
     });
 
-    test("in front of what is written there", async () => {
+    test("before the text in the field", async () => {
       waits();
       await userEvent.type(await promptField(), "And the tests");
       await withdraw();
@@ -362,7 +362,7 @@ describe("the composer", () => {
       );
     });
 
-    test("once what is on its way has left, which goes without it", async () => {
+    test("after the prompt that is being sent, which does not include it", async () => {
       waits();
       let arrive = (): void => {};
       const arrived = new Promise<void>((resolve) => {
@@ -384,7 +384,7 @@ describe("the composer", () => {
       expect(sentPrompts().map((sent) => sent?.text)).toContain("On its way");
     });
 
-    test("though the reply was lost with which it was withdrawn", async () => {
+    test("even if the reply to the withdrawal was lost", async () => {
       waits();
       let tries = 0;
       daemon.answer(({ route }) => {
@@ -401,7 +401,7 @@ describe("the composer", () => {
       expect(screen.queryByRole("button", { name: /^Withdraw/ })).toBeNull();
     });
 
-    test("but not one that somebody else took back meanwhile, though it was asked for again", async () => {
+    test("but not one that somebody else withdrew, even if it is requested again", async () => {
       waits();
       let tries = 0;
       daemon.answer(({ route }) => {
@@ -421,7 +421,7 @@ describe("the composer", () => {
       expect(asked[1]?.body).toEqual(asked[0]?.body);
     });
 
-    test("but not one that the agent has already", async () => {
+    test("but not one that the agent already received", async () => {
       waits([409, { error: { code: "begun", message: "The agent already has this prompt." } }]);
       await withdraw();
       expect((await screen.findByRole("alert")).textContent).toContain("The agent already has this prompt.");
@@ -429,7 +429,7 @@ describe("the composer", () => {
     });
   });
 
-  test("a prompt that is queued is heard to be, and to be held once the turn was stopped", async () => {
+  test("a screen reader announces that a prompt is queued, and that it is held after a stop", async () => {
     const queued = [{ message_id: uuid(700), text: "And the docs" }];
     sessions.say(SESSION, { status: "running", control: control({ state: "working" }) });
     show(SESSION);
@@ -441,11 +441,11 @@ describe("the composer", () => {
     await waitFor(() => expect(heard()).toContain("1 prompt queued"));
     sessions.say(SESSION, { status: "interrupted", control: control({ queued }) });
     await waitFor(() => expect(heard()).toContain("1 prompt held"));
-    // It was there before anything was said in it.
+    // It existed before anything was announced in it.
     expect(heard()).toHaveLength(regions);
   });
 
-  test("what a key says is heard: its region is there before", async () => {
+  test("a key's message is announced, because its live region exists before", async () => {
     sessions.say(SESSION, { status: "running", control: control({ state: "working" }) });
     show(SESSION);
     await promptField();
@@ -455,7 +455,7 @@ describe("the composer", () => {
     expect(regions).toContain(said.closest("[role=status]"));
   });
 
-  test("writing costs the same however many prompts wait", async () => {
+  test("typing costs the same however many prompts are queued", async () => {
     const queue = async (count: number): Promise<void> => {
       const queued = Array.from({ length: count }, (_, n) => ({
         message_id: uuid(700 + n),
@@ -480,7 +480,7 @@ describe("the composer", () => {
     expect(many).toBeLessThan(4 * few + 200);
   });
 
-  describe("tells of prompts that are held", () => {
+  describe("explains held prompts", () => {
     const held = (status: "interrupted" | "failed"): void => {
       sessions.say(SESSION, {
         status,
@@ -497,30 +497,33 @@ describe("the composer", () => {
     test.each([
       ["interrupted", "was stopped"],
       ["failed", "failed"],
-    ] as const)("why, where the turn before them is %s, and begins the first now", async (status, word) => {
-      accept();
-      held(status);
-      const list = await screen.findByRole("list", { name: "Prompts that are held" });
-      expect(within(list).getAllByText("held")).toHaveLength(2);
-      screen.getByText(`Held: the turn before ${word}.`, { exact: false });
-      const buttons = within(list).getAllByRole("button", { name: /^Send now/ });
-      expect(buttons.map(({ ariaLabel }) => ariaLabel)).toEqual(["Send now: And the docs"]);
-      await userEvent.click(within(list).getByRole("button", { name: "Send now: And the docs" }));
-      await waitFor(() =>
-        expect(posted().map(({ route }) => route)).toEqual([
-          `POST /api/sessions/${SESSION}/prompts/${uuid(700)}/begin`,
-        ]),
-      );
-      expect(document.activeElement).toBe(await promptField());
-      sessions.say(SESSION, {
-        status: "running",
-        control: control({ state: "working", queued: [{ message_id: uuid(701), text: "And the tests" }] }),
-      });
-      await screen.findByText("queued");
-      expect(screen.queryByText(/^Held/)).toBeNull();
-    });
+    ] as const)(
+      "with the reason if the previous turn was %s, and starts the first one on request",
+      async (status, word) => {
+        accept();
+        held(status);
+        const list = await screen.findByRole("list", { name: "Prompts that are held" });
+        expect(within(list).getAllByText("held")).toHaveLength(2);
+        screen.getByText(`Held: the turn before ${word}.`, { exact: false });
+        const buttons = within(list).getAllByRole("button", { name: /^Send now/ });
+        expect(buttons.map(({ ariaLabel }) => ariaLabel)).toEqual(["Send now: And the docs"]);
+        await userEvent.click(within(list).getByRole("button", { name: "Send now: And the docs" }));
+        await waitFor(() =>
+          expect(posted().map(({ route }) => route)).toEqual([
+            `POST /api/sessions/${SESSION}/prompts/${uuid(700)}/begin`,
+          ]),
+        );
+        expect(document.activeElement).toBe(await promptField());
+        sessions.say(SESSION, {
+          status: "running",
+          control: control({ state: "working", queued: [{ message_id: uuid(701), text: "And the tests" }] }),
+        });
+        await screen.findByText("queued");
+        expect(screen.queryByText(/^Held/)).toBeNull();
+      },
+    );
 
-    test("since the session was rewound, also while what was sent then runs", async () => {
+    test("after a rewind, also while a later prompt runs", async () => {
       const queued = [{ message_id: uuid(700), text: "And the docs", held: true }];
       sessions.say(SESSION, { status: "interrupted", control: control({ queued }) });
       show(SESSION);
@@ -531,7 +534,7 @@ describe("the composer", () => {
       screen.getByText("held");
     });
 
-    test("and says why one was not begun", async () => {
+    test("and says why one could not be started", async () => {
       accept(409, { error: { code: "closed", message: "Its agent is gone." } });
       held("failed");
       await userEvent.click(await screen.findByRole("button", { name: /^Send now/ }));
@@ -539,7 +542,7 @@ describe("the composer", () => {
     });
   });
 
-  test("has the focus after Stop, whose button goes away", async () => {
+  test("has the focus after Stop, whose button disappears", async () => {
     accept();
     sessions.say(SESSION, { status: "running", control: control({ state: "working" }) });
     show(SESSION);
@@ -549,7 +552,7 @@ describe("the composer", () => {
     expect(document.activeElement).toBe(await promptField());
   });
 
-  test("offers no steering where the agent cannot be steered", async () => {
+  test("does not offer steering if the agent cannot be steered", async () => {
     accept();
     sessions.say(SESSION, { status: "running", control: control({ state: "working", can_steer: false }) });
     show(SESSION);
@@ -558,7 +561,7 @@ describe("the composer", () => {
     expect(screen.queryByRole("button", { name: "Steer now" })).toBeNull();
   });
 
-  test("stops the agent at the second Esc, and says so at the first, wherever the focus is", async () => {
+  test("stops the agent at the second Esc, with a hint at the first, wherever the focus is", async () => {
     accept();
     sessions.say(SESSION, { status: "running", control: control({ state: "working" }) });
     show(SESSION);
@@ -597,7 +600,7 @@ describe("the composer", () => {
     await waitFor(() => expect(posted()[1]?.body).toEqual({ turn_id: uuid(800) }));
   });
 
-  test("takes pictures that are pasted, chosen or dropped, shows them, and gives them back", async () => {
+  test("accepts pasted, chosen and dropped images, shows them, and lets the user remove them", async () => {
     accept();
     show(SESSION);
     const field = await promptField();
@@ -624,7 +627,7 @@ describe("the composer", () => {
     );
   });
 
-  test("names what has no room, where two pastes at once hold more pictures than a prompt takes", async () => {
+  test("names the rejected images of two simultaneous pastes with too many images", async () => {
     accept();
     const pictures = holdPictures();
     show(SESSION);
@@ -636,7 +639,7 @@ describe("the composer", () => {
     expect(screen.getAllByRole("img", { name: /^Image / })).toHaveLength(10);
   });
 
-  test("keeps saying what it did not take while other pictures are read, and sends nothing without it", async () => {
+  test("keeps reporting rejected images while others are read, and sends nothing without them", async () => {
     accept();
     show(SESSION);
     const field = await promptField();
@@ -646,7 +649,7 @@ describe("the composer", () => {
     expect(sentPrompts()).toEqual([]);
   });
 
-  test("sends a prompt once the picture is read that was pasted before Enter, and with it", async () => {
+  test("sends a prompt with an image pasted before Enter once the image is read", async () => {
     accept();
     show(SESSION);
     const field = await promptField();
@@ -665,7 +668,7 @@ describe("the composer", () => {
     expect(screen.queryByRole("img")).toBeNull();
   });
 
-  test("does not send without the picture that could not be read, nor what Escape took back", async () => {
+  test("sends neither without an unreadable image, nor after Escape cancelled the submission", async () => {
     accept();
     show(SESSION);
     const field = await promptField();
@@ -685,7 +688,7 @@ describe("the composer", () => {
     expect(field).toHaveProperty("value", "What is this?");
   });
 
-  test("holds a prompt back for its picture when one leaves and comes back, and sends both", async () => {
+  test("waits for an image even if the user leaves and returns, and sends both", async () => {
     accept();
     const pictures = holdPictures();
     show(SESSION);
@@ -705,7 +708,7 @@ describe("the composer", () => {
     expect(screen.queryByRole("img")).toBeNull();
   });
 
-  test("sends with its picture what Enter was pressed for before one left", async () => {
+  test("sends a submitted prompt with its image after the user left", async () => {
     accept();
     const pictures = holdPictures();
     show(SESSION);
@@ -722,7 +725,7 @@ describe("the composer", () => {
     );
   });
 
-  test("keeps for who comes back why a picture was not taken, and the words that Enter did not send without it", async () => {
+  test("keeps the reason for a rejected image, and the unsent text, until the user returns", async () => {
     const pictures = holdPictures();
     const notes = new File(["text"], "notes.txt", { type: "text/plain" });
     show(SESSION);
@@ -738,7 +741,7 @@ describe("the composer", () => {
     expect(posted()).toEqual([]);
   });
 
-  test("keeps words and picture together when the words turn out to have arrived while it is read", async () => {
+  test("keeps text and image together if the text turns out to have arrived while the image was read", async () => {
     daemon.answer(({ route }) => (route.startsWith("POST") ? "lost" : undefined));
     const pictures = holdPictures();
     show(SESSION);
@@ -762,7 +765,7 @@ describe("the composer", () => {
     expect(await promptField()).toHaveProperty("value", "What is this?");
   });
 
-  test("is as high as what one writes wraps to, in a browser that does not see to that itself", async () => {
+  test("grows with wrapped text in a browser without automatic field sizing", async () => {
     const wrapped = vi.spyOn(Element.prototype, "scrollHeight", "get").mockImplementation(function (
       this: Element,
     ) {
@@ -780,14 +783,14 @@ describe("the composer", () => {
     wrapped.mockRestore();
   });
 
-  test("takes the words of an office program, which puts a picture of them beside them", async () => {
+  test("pastes text of an office program, not the image of it", async () => {
     show(SESSION);
     const field = await promptField();
     const picture = new File([Uint8Array.of(137, 80, 78, 71)], "image.png", { type: "image/png" });
-    // What nobody prevents, the browser does: it pastes the words.
+    // The default action is not prevented, so the browser pastes the text.
     const words = { "text/plain": "Words", "text/html": "<b>Words</b>" };
     expect(fireEvent.paste(field, { clipboardData: pasted([picture], words) })).toBe(true);
-    // The name of a file that was copied, the markup of a picture: none is meant as words.
+    // The name of a copied file, the markup of an image: neither is meant as text.
     const named = [
       { "text/plain": "sketch.png" },
       { "text/html": "<img src='sketch.png'>" },
@@ -800,7 +803,7 @@ describe("the composer", () => {
     expect(screen.getAllByRole("img")).toHaveLength(3);
   });
 
-  test("refuses the eleventh picture, one above 5 MB, and any where the model takes none", async () => {
+  test("refuses the eleventh image, one above 5 MB, and any if the model accepts none", async () => {
     show(SESSION);
     const field = await promptField();
     const pictures = Array.from(
@@ -822,7 +825,7 @@ describe("the composer", () => {
     );
   });
 
-  test("says why a session whose agent has ended takes nothing", async () => {
+  test("says why a session whose agent has ended accepts no prompts", async () => {
     sessions.say(SESSION, { control: control({ state: "closed" }) });
     show(SESSION);
     const region = await screen.findByRole("region", { name: "Message the agent" });
@@ -831,7 +834,7 @@ describe("the composer", () => {
   });
 });
 
-describe("what waits for a person", () => {
+describe("a request that waits for a person", () => {
   const request = approval(500, "rm -rf build");
   beforeEach(() => {
     const shared = { status: "running" as const, control: control({ state: "working" }) };
@@ -858,7 +861,7 @@ describe("what waits for a person", () => {
     ]);
   }
 
-  test("is told in the list on every session above it, can be filtered, and stands in the title", async () => {
+  test("is shown in the list on all its ancestors, can be filtered, and is in the title", async () => {
     render(<App client={client} />);
     const row = await screen.findByRole("link", { name: /Repair the uploader/ });
     await waitFor(() =>
@@ -873,7 +876,7 @@ describe("what waits for a person", () => {
     expect(asks?.textContent).toContain("waiting for you Run a command");
   });
 
-  test("is told on the page of every session above it, with the way there", async () => {
+  test("is shown on the pages of all its ancestors, with a link", async () => {
     show(SESSION);
     const link = await screen.findByRole("link", { name: "Run a command" });
     expect(link.closest("p")?.textContent).toContain("Waiting for you Clean up: Run a command");
@@ -890,7 +893,7 @@ describe("what waits for a person", () => {
     await userEvent.keyboard("w");
     await screen.findByRole("region", { name: /^Approval: / });
     await waitFor(() => expect(document.activeElement?.id).toBe(`part-${request.request_id}`));
-    // Again from elsewhere in its own session, with another one beside that stays.
+    // Again from another place in its own session, while another session stays open beside it.
     history.replaceState(null, "", `${location.pathname}?beside=${SESSION}${location.hash}`);
     act(() => {
       dispatchEvent(new PopStateEvent("popstate"));
@@ -911,7 +914,7 @@ describe("what waits for a person", () => {
     expect(await screen.findByText("Allowed once")).toBeTruthy();
   });
 
-  test("can be answered again where the answer's connection died without a word", async () => {
+  test("can be answered again if the answer's connection died silently", async () => {
     let asked = 0;
     daemon.answer(({ route }) => {
       if (!route.startsWith("POST")) return undefined;
@@ -919,7 +922,7 @@ describe("what waits for a person", () => {
       return asked === 1 ? NEVER : [200, { outcome: "answered", answer: { option_ids: ["once"] } }];
     });
     show(GRANDCHILD);
-    // By its key: a click on what came just now counts as meant for what was there before.
+    // By its key, because a click on new content counts as meant for the content before it.
     fireEvent.click(await screen.findByRole("button", { name: /Allow once/ }));
     await waitFor(() => expect(asked).toBe(1));
     daemon.cutSockets();
@@ -928,7 +931,7 @@ describe("what waits for a person", () => {
     expect(await screen.findByText("Allowed once")).toBeTruthy();
   });
 
-  test("that another browser answered is closed here too", async () => {
+  test("is closed when another browser answers it", async () => {
     show(GRANDCHILD);
     await screen.findByRole("button", { name: /Allow once/ });
     closeRequest({ outcome: "answered", answer: { option_ids: ["no"], text: "not the build" } });
@@ -937,7 +940,7 @@ describe("what waits for a person", () => {
     await waitFor(() => expect(document.title).not.toMatch(/^\(1\)/));
   });
 
-  test("leaves the keyboard in the transcript where it went from it to find, and was closed meanwhile", async () => {
+  test("leaves the focus in the transcript if it was closed while find had the focus", async () => {
     show(GRANDCHILD);
     await userEvent.type(
       await screen.findByRole("textbox", { name: /^Reason/ }),
@@ -952,7 +955,7 @@ describe("what waits for a person", () => {
 
 describe("a screen reader", () => {
   const request = approval(500, "rm -rf build");
-  /** What is said in a region that was in the document before it was said. */
+  /** The announcements in a live region that existed before them. */
   const said = (region: Element): string[] => {
     const heard: string[] = [];
     new MutationObserver(() => {
@@ -963,13 +966,13 @@ describe("a screen reader", () => {
   };
   const region = () => screen.findAllByRole("status").then(([first]) => first as HTMLElement);
 
-  test("is told what becomes of the session on screen, but not how it ended before", async () => {
+  test("hears changes of the session on screen, but not how it had ended before", async () => {
     sessions.add(RUN, [prompt(RUN, "Another.", 200)]);
     sessions.say(RUN, { title: "Sort the tests", status: "running", control: control({ state: "working" }) });
     show(SESSION);
     const says = await region();
     const heard = said(says);
-    // What speaks there comes after the page.
+    // The announcing component renders after the page.
     await waitFor(() => expect(says.firstElementChild).not.toBeNull());
     const waits = { control: control({ state: "waiting" }), requests: [openRequest(request)] };
     sessions.say(RUN, waits);
@@ -996,7 +999,7 @@ describe("a screen reader", () => {
     await waitFor(() => expect(heard.at(-1)).toBe("Done"));
   });
 
-  test("is told of a session that waits when it is opened, and of the runs below it", async () => {
+  test("hears that an opened session or a run below it waits", async () => {
     sessions.say(SESSION, { status: "running", requests: [openRequest(request)] });
     show(SESSION);
     const heard = said(await region());
@@ -1016,7 +1019,7 @@ describe("a screen reader", () => {
 });
 
 describe("a session that this daemon runs", () => {
-  test("says at its head what works, on which days, for how long and what it costs, and at a turn's foot what that took", async () => {
+  test("shows agent, days, duration and cost in its header, and a turn's figures below it", async () => {
     sessions.say(SESSION, {
       model: "claude-x",
       provider: "anthropic",
@@ -1040,9 +1043,9 @@ describe("a session that this daemon runs", () => {
     await waitFor(() => expect(facts.textContent).toContain("cost unknown"));
   });
 
-  describe("goes on from a prompt of its past", () => {
+  describe("continues from an earlier prompt", () => {
     const PICTURE = "data:image/png;base64,iVBORw0KGgo=";
-    /** Longer than the page gets it. */
+    /** Longer than the part that the page receives. */
     const long = `Repair it. ${"All of it. ".repeat(7_000)}And only that.`;
     const withParts = (...parts: Part[]): void =>
       sessions.rewrite(SESSION, [
@@ -1056,7 +1059,7 @@ describe("a session that this daemon runs", () => {
         },
         ...answer(SESSION, "It is repaired.", 110),
       ]);
-    /** Opens the dialog; its buttons, once the prompt is there. */
+    /** Opens the dialog. Returns its buttons once the prompt is loaded. */
     const fromHere = async () => {
       show(SESSION);
       await userEvent.click(await screen.findByRole("button", { name: "Branch" }));
@@ -1076,7 +1079,7 @@ describe("a session that this daemon runs", () => {
         return [201, { session_id }];
       });
 
-    test("in another session, with the prompt to be changed", async () => {
+    test("in another session, with the prompt for editing", async () => {
       takeForks();
       await press(await fromHere(), "New session from here");
       expect(await screen.findByRole("heading", { level: 1, name: "Forked" })).toBeTruthy();
@@ -1086,7 +1089,7 @@ describe("a session that this daemon runs", () => {
       expect(screen.getByText("Write the first prompt below.")).toBeTruthy();
     });
 
-    test("in another session, with all of a long prompt and its pictures", async () => {
+    test("in another session, with the full text of a long prompt and its images", async () => {
       takeForks();
       withParts({ type: "image_url", url: PICTURE });
       const dialog = await fromHere();
@@ -1099,7 +1102,7 @@ describe("a session that this daemon runs", () => {
       await waitFor(() => expect(sentPrompts().at(-1)).toMatchObject({ text: long, images: [PICTURE] }));
     });
 
-    test("and says which attachments do not come with it", async () => {
+    test("and says which attachments are not included", async () => {
       accept();
       withParts(
         { type: "image_url", url: "https://a.test/picture.png" },
@@ -1114,7 +1117,7 @@ describe("a session that this daemon runs", () => {
       expect(screen.getAllByRole("img", { name: /^Image/ })).toHaveLength(1);
     });
 
-    test("without pictures where the model takes none, and says so", async () => {
+    test("without images if the model accepts none, with a message", async () => {
       accept();
       sessions.say(SESSION, { control: control({ takes_images: false }) });
       withParts({ type: "image_url", url: PICTURE });
@@ -1125,7 +1128,7 @@ describe("a session that this daemon runs", () => {
       expect(screen.queryByRole("img", { name: "Image 1" })).toBeNull();
     });
 
-    test("only with the whole prompt: where it cannot be loaded, nothing begins and the reason is said", async () => {
+    test("only with the complete prompt: if it cannot be loaded, nothing starts and the reason is shown", async () => {
       daemon.answer(({ route }) =>
         route.endsWith("/whole")
           ? [500, { error: { code: "disk", message: "the disk is gone." } }]
@@ -1160,7 +1163,7 @@ describe("a session that this daemon runs", () => {
     });
   });
 
-  test("that plays a script can be told to go on with another script, by that name", async () => {
+  test("that plays a script can continue with another script, by name", async () => {
     sessions.say(SESSION, { agent: "scripted", model: "wander" });
     const agent = { id: "scripted", title: "Scripted", kind: "provider", scripted: true, takes_images: true };
     const models = [{ id: "wander" }, { id: "endless" }];
@@ -1176,7 +1179,7 @@ describe("a session that this daemon runs", () => {
     expect(screen.getByRole("button", { name: "Switch the script" })).toBeTruthy();
   });
 
-  test("can be compacted, and told to go on with another model", async () => {
+  test("can be compacted, and can continue with another model", async () => {
     sessions.say(SESSION, { provider: "anthropic", model: "claude-x" });
     daemon.answer(({ route }) =>
       route === "GET /api/agents"

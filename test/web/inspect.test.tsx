@@ -89,7 +89,7 @@ test("the input of a model call marks new items, and items removed by a compacti
   await userEvent.click(next);
   await within(dialog).findByText("Call 3 of 3");
   await userEvent.click(within(dialog).getByText(/^− 3 messages left since the call before/));
-  // What left opens to its whole text, from the call that had it last.
+  // A removed item opens to its whole text, from the last call that had it.
   await userEvent.click(await within(dialog).findByText("And the wind?"));
   await within(dialog).findByRole("button", { name: /^Copy/ });
   expect(within(dialog).getAllByText("And the wind?")).toHaveLength(2);
@@ -111,7 +111,7 @@ test("find in the model input names earlier calls with the text", async () => {
   await within(dialog).findByText("Found in 1 item.");
 });
 
-test("an item opens to its whole text, and leads to its part", async () => {
+test("an item expands to its whole text, and links to its part", async () => {
   render(<App client={client} />);
   await screen.findByText("I do not know.");
   await userEvent.keyboard("i");
@@ -158,7 +158,7 @@ test("the cost of a turn is estimated at list prices, with the unpriced share", 
   const dialog = await screen.findByRole("dialog", { name: "Changes" });
   await userEvent.click(within(dialog).getByRole("tab", { name: "Figures" }));
   await userEvent.selectOptions(await within(dialog).findByRole("combobox", { name: "Show" }), "Turn 4");
-  // 999,997 tokens at $5 and 3 at $25 a million.
+  // 999,997 tokens at $5 and 3 at $25 per million.
   await within(dialog).findByText(`Cost $5.00 at list prices of ${PRICES_CHECKED}`);
   await userEvent.selectOptions(within(dialog).getByRole("combobox", { name: "Show" }), "All turns");
   await within(dialog).findByText("1 % of the tokens have no price: m");

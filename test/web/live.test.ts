@@ -98,7 +98,7 @@ test("a transcript that was cut off 41 times while it grew equals the undisturbe
   await eventually(() => expect(session.state.getState().synced).toBe(true));
   await session.load(0, truth.parts.length);
   const { transcript } = session.state.getState();
-  // As on the wire, where an output stands in its result alone.
+  // As sent to clients, where only the result has the output.
   const wire = (of: typeof truth | undefined): unknown =>
     JSON.parse(JSON.stringify([...(of?.parts ?? [])].map((part) => part && truncatePart(part))));
   expect(wire(transcript)).toEqual(wire(truth));
@@ -172,7 +172,7 @@ test("a page whose connection died during sleep is loaded after waking", async (
   expect(session.partAt(0)).toMatchObject({ type: "prompt" });
 });
 
-test("a question after the daemon itself that died without a word is given up: it takes none of the connections", async () => {
+test("an unanswered status request is aborted, so that it does not hold a connection", async () => {
   daemon = await startTestDaemon();
   let asked = 0;
   daemon.answer(({ route }) => {

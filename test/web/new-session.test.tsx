@@ -66,12 +66,12 @@ type Started = [number, unknown] | "lost";
 let sessions: HostedSessions;
 let daemon: TestDaemon;
 let client: Client;
-/** What `GET /api/agents` says. */
+/** The reply of `GET /api/agents`. */
 let reply: AgentsReply;
-/** What `POST /api/sessions` says; by default the session is there. */
+/** The reply of `POST /api/sessions`; by default the session has started. */
 let started: (body: NewSessionBody) => Started | Promise<Started>;
 
-// jsdom has nothing to scroll.
+// jsdom does not implement scrolling.
 Element.prototype.scrollIntoView ??= () => undefined;
 
 beforeEach(async () => {
@@ -133,7 +133,7 @@ test("starting opens the live session, and clears the draft", async () => {
   expect(Object.keys(localStorage).filter((key) => /draft|new-session/.test(key))).toEqual([]);
 });
 
-/** Sends the form and goes back to the list before the session has begun. */
+/** Sends the form and goes back to the list before the session has started. */
 async function leaveWhileStarting(): Promise<() => void> {
   let begin = (): void => {};
   const succeed = started;
@@ -187,7 +187,7 @@ test("choices and text survive a reload", async () => {
   again.close();
 });
 
-test("a choice without words survives a reload, and is not written for other tabs, whose prompts it could take away", async () => {
+test("a choice without text survives a reload, and is not shared with other tabs, whose prompts it could overwrite", async () => {
   const first = render(<App client={client} />);
   await promptField();
   await userEvent.clear(folder());
@@ -199,7 +199,7 @@ test("a choice without words survives a reload, and is not written for other tab
   expect(folder().value).toBe("/srv/other");
 });
 
-test("a form that was begun in another tab is, changed here, another session", async () => {
+test("a form that was started in another tab and changed here starts another session", async () => {
   const asked: NewSessionBody[] = [];
   started = (body) => {
     asked.push(body);
@@ -221,7 +221,7 @@ test("a form that was begun in another tab is, changed here, another session", a
   otherTab.close();
 });
 
-test("an agent that was chosen gets no model of another one that was used since", async () => {
+test("a chosen agent does not get the model of another agent that was used since", async () => {
   reply = { ...AGENTS, recent: [{ agent: "opencode", cwd: "/home/op/site" }] };
   render(<App client={client} />);
   await userEvent.type(await promptField(), "Tidy up");
@@ -306,7 +306,7 @@ test("each error is shown at its field, and the first one is focused", async () 
   expect(await screen.findByDisplayValue("Go")).toBeTruthy();
 });
 
-test("a start whose reply was lost is tried again under the same id when the daemon is back", async () => {
+test("a start whose reply was lost is retried with the same id when the daemon is back", async () => {
   let tries = 0;
   const succeed = started;
   started = (body) => {
@@ -379,7 +379,7 @@ test("an image that is being read while leaving is present on return", async () 
   expect(await screen.findByRole("img", { name: "Image 1" })).toBeTruthy();
 });
 
-test("of two pastes at once that hold more pictures than a prompt takes, the rest is named and not sent", async () => {
+test("two simultaneous pastes with too many images: the rest is named and not sent", async () => {
   const pictures = holdPictures();
   render(<App client={client} />);
   await userEvent.type(await promptField(), "Look");
@@ -387,7 +387,7 @@ test("of two pastes at once that hold more pictures than a prompt takes, the res
     fireEvent.paste(await promptField(), {
       clipboardData: pasted(Array.from({ length: count }, picture)),
     });
-  // Both pastes read one picture after the other, by turns.
+  // Both pastes read their images alternately.
   for (let read = 0; read < 11; read++) await pictures.read();
   expect((await screen.findByRole("alert")).textContent).toContain("A prompt can have 10 images");
   expect(screen.getAllByRole("img", { name: /^Image / })).toHaveLength(10);
@@ -401,7 +401,7 @@ test("rejected images are reported until others are read, and nothing starts wit
   expect(bodies()).toEqual([]);
 });
 
-test("a start that a proxy answered for the daemon is tried again under the same id", async () => {
+test("a start that a proxy answered for the daemon is retried with the same id", async () => {
   let tries = 0;
   const succeed = started;
   started = (body) => {
@@ -416,7 +416,7 @@ test("a start that a proxy answered for the daemon is tried again under the same
   expect(second).toEqual(first);
 });
 
-test("a draft that is changed after an unconfirmed start is another session", async () => {
+test("a draft that is changed after an unconfirmed start starts another session", async () => {
   started = () => [503, { error: { code: "disk", message: "It is not on disk yet." } }];
   render(<App client={client} />);
   await screen.findByText("live");
@@ -429,7 +429,7 @@ test("a draft that is changed after an unconfirmed start is another session", as
   expect(second?.prompt.message_id).not.toBe(first?.prompt.message_id);
 });
 
-test("replacing a missing agent makes another session", async () => {
+test("replacing a missing agent starts another session", async () => {
   reply = { ...AGENTS, recent: [{ agent: "opencode", cwd: "/home/op/site" }] };
   const succeed = started;
   started = () => [503, { error: { code: "disk", message: "It is not on disk yet." } }];
@@ -478,7 +478,7 @@ test("a missing agent during a start does not start another one", async () => {
   expect(screen.queryByText(/The session starts as soon as it does/)).toBeNull();
 });
 
-test("nothing is changed while Enter waits for a picture, and what starts then is what Enter was pressed for", async () => {
+test("nothing can be changed while Enter waits for an image, and the session starts with the submitted prompt", async () => {
   const pictures = holdPictures();
   render(<App client={client} />);
   await userEvent.type(await promptField(), "Look");

@@ -30,7 +30,7 @@ const FRAMES: Frame[] = [
 let daemon: TestDaemon;
 let client: Client;
 let notes: Notes;
-/** What the next change is answered with, instead of being made. */
+/** The reply to the next change, which is then not made. */
 let refusal: [number, unknown] | "lost" | undefined;
 
 beforeEach(async () => {
@@ -95,7 +95,7 @@ test("a note is written on a part by mouse, shown there, edited and deleted", as
   expect(document.activeElement).toBe(answerRow());
 });
 
-test("the keys b and Escape open a note on the part that has the focus and close it; written text is not lost", async () => {
+test("b opens a note on the focused part and Escape closes it; written text is not lost", async () => {
   answerRow().focus();
   await userEvent.keyboard("b");
   const field = await within(answerRow()).findByRole("textbox");
@@ -109,7 +109,7 @@ test("the keys b and Escape open a note on the part that has the focus and close
   expect(within(answerRow()).getByRole<HTMLTextAreaElement>("textbox").value).toBe("Half a tho");
 });
 
-test("a note on the session is written and listed in the inspector, which leads to the parts that have one", async () => {
+test("a note on the session is written and listed in the inspector, which links to parts with notes", async () => {
   await notes.add(SESSION, { note_id: uuidOf("one"), part_id: TEXT, text: "Which harbour?" });
   await userEvent.keyboard("{Shift>}B{/Shift}");
   const dialog = await screen.findByRole("dialog", { name: "Notes" });
@@ -125,7 +125,7 @@ test("a note on the session is written and listed in the inspector, which leads 
   expect(location.hash).toBe(`#part-${TEXT}`);
 });
 
-test("what another browser does with notes is seen at once, in the list too", async () => {
+test("changes of notes in another browser appear at once, also in the list", async () => {
   const { id } = await notes.add(SESSION, { note_id: uuidOf("one"), part_id: TEXT, text: "From a phone" });
   await within(answerRow()).findByText("From a phone");
   const [before] = notes.of(SESSION);
@@ -141,7 +141,7 @@ test("what another browser does with notes is seen at once, in the list too", as
   await waitFor(() => expect(row?.textContent).not.toContain("note"));
 });
 
-test("a note that is not saved stays in its field, with the reason; sent again after a lost reply, it is there once", async () => {
+test("an unsaved note stays in its field with the reason; a retry after a lost reply stores it once", async () => {
   await userEvent.click(within(answerRow()).getByRole("button", { name: /^Add a note to/ }));
   await userEvent.type(await within(answerRow()).findByRole("textbox"), "Keep me");
   refusal = [503, { error: { code: "disk", message: "The note could not be stored: no room." } }];

@@ -26,12 +26,12 @@ const item = (name: string, kind: AttentionKind, key = `${name} ${kind}`): Atten
   href: "",
 });
 const nothing = () => false;
-/** Keys that are shown when the list is taken at a time. */
+/** The keys that are shown for a list at a time. */
 const shown = (notifier: Notifier, items: AttentionItem[], at: number, isSeen = nothing) =>
   notifier.take(items, "all", at, isSeen).show.map(({ key }) => key);
 
 describe("a notification", () => {
-  it("is shown once of what begins to need attention and still does after a dwell", () => {
+  it("is shown once for a session that still needs attention after a delay", () => {
     const notifier = new Notifier();
     const asks = item("a", "waiting");
     expect(shown(notifier, [], 0)).toEqual([]);
@@ -41,7 +41,7 @@ describe("a notification", () => {
     expect(shown(notifier, [asks], 200 + DWELL_MS)).toEqual([]);
   });
 
-  it("is shown of a rule that a person added, also where only what waits is wanted", () => {
+  it("is shown for an alert rule, even if only waiting sessions are selected", () => {
     const notifier = new Notifier();
     notifier.take([], "waiting", 0, nothing);
     const found = [item("a", "rule"), item("b", "failed")];
@@ -50,7 +50,7 @@ describe("a notification", () => {
     expect(show.map(({ key }) => key)).toEqual(["a rule"]);
   });
 
-  it("is not shown of what was there when the page opened, nor of what was answered meanwhile", () => {
+  it("is not shown for sessions that waited when the page opened, or that were answered meanwhile", () => {
     const notifier = new Notifier();
     const old = item("a", "waiting");
     shown(notifier, [old], 0);
@@ -59,7 +59,7 @@ describe("a notification", () => {
     expect(shown(notifier, [old], 10 * DWELL_MS)).toEqual([]);
   });
 
-  it("is not shown of the session on screen", () => {
+  it("is not shown for the session on screen", () => {
     const notifier = new Notifier();
     shown(notifier, [], 0);
     shown(notifier, [item("a", "failed")], 0);
@@ -67,7 +67,7 @@ describe("a notification", () => {
     expect(shown(notifier, [item("a", "failed")], 2 * DWELL_MS)).toEqual([]);
   });
 
-  it("says that a session ended once in a while, and each question at once", () => {
+  it("is limited for ended sessions, and immediate for each question", () => {
     const notifier = new Notifier();
     const ends = (turn: number) => item("a", "finished", `a finished ${turn}`);
     shown(notifier, [], 0);
@@ -80,7 +80,7 @@ describe("a notification", () => {
     expect(shown(notifier, [ends(3)], later + DWELL_MS)).toEqual(["a finished 3"]);
   });
 
-  it("is of what the reader chose: running and quiet sessions never, ended ones where wanted", () => {
+  it("follows the settings: never for running and quiet sessions, optional for ended ones", () => {
     const kinds: AttentionKind[] = ["waiting", "failed", "quiet", "finished", "running"];
     for (const [of, expected] of [
       ["off", []],

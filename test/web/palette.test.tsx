@@ -62,7 +62,7 @@ beforeEach(async () => {
   localStorage.clear();
   sessionStorage.clear();
   history.replaceState(null, "", "/");
-  // The simulated document has no layout to scroll.
+  // jsdom does not implement scrolling.
   Element.prototype.scrollIntoView = () => {};
   daemon = await startTestDaemon(withTitles(createMemorySessions()));
   daemon.sessions.add(TIDES, [
@@ -100,7 +100,7 @@ test("Ctrl+K lists sessions and commands, and Enter opens the best match", async
   expect(screen.queryByRole("combobox", { name: "Command palette" })).toBeNull();
 });
 
-test("in a session, its prompts are listed too; the arrows go round through all groups", async () => {
+test("in a session, its prompts are listed too; the arrow keys cycle through all groups", async () => {
   history.replaceState(null, "", `/session/${TIDES}`);
   render(<App client={client} />);
   await screen.findByText("Done: Plot the neap tides");
@@ -166,11 +166,11 @@ test.each([
   ["tide", ["Compute the tide table", "The Hightide"], "a word's beginning goes before its middle"],
   ["nws", ["New session", "Answers: no"], "letters that begin at a word, close together"],
   ["sesion", ["New session", "Set in stone: one"], "a letter left out"],
-])("%s fits best what is meant (%#)", (query, [meant = "", other = ""]) => {
+])("%s finds the best match first (%#)", (query, [meant = "", other = ""]) => {
   expect(fit(query, meant)?.score).toBeGreaterThan(fit(query, other)?.score ?? -1);
 });
 
-test("every word of a query must fit, and what fits is marked in the title", () => {
+test("every word of a query must match, and matches are marked in the title", () => {
   expect(fit("tide moon", "Compute the tide table")).toBeUndefined();
   expect(fit("TIDE codex", "Compute the tide table", "codex · ~/sea")?.ranges).toEqual([
     { start: 12, end: 16 },

@@ -1,7 +1,7 @@
 import { act, fireEvent, screen } from "@testing-library/react";
 import { expect, onTestFinished, vi } from "vitest";
 
-/** What a clipboard holds: files, and beside them words by their type. */
+/** Clipboard content: files, and texts by type. */
 export const pasted = (files: readonly File[], words: Readonly<Record<string, string>> = {}) => ({
   files,
   types: [...Object.keys(words), "Files"],
@@ -9,10 +9,10 @@ export const pasted = (files: readonly File[], words: Readonly<Record<string, st
 });
 
 export const picture = () => new File([Uint8Array.of(137, 80, 78, 71)], "shot.png", { type: "image/png" });
-/** The picture as it is sent. */
+/** The image as it is sent. */
 export const PICTURE = "data:image/png;base64,iVBORw==";
 
-/** From here on each picture of this test is read when the test says so, in the order that they were asked for. */
+/** From now on, each image of this test is read when the test says so, in the order of requests. */
 export function holdPictures(): { read(): Promise<void> } {
   const { readAsDataURL } = FileReader.prototype;
   const held: (() => Promise<unknown>)[] = [];
@@ -36,7 +36,7 @@ export function holdPictures(): { read(): Promise<void> } {
   };
 }
 
-/** Pastes three pictures and a file that is none, presses Enter while the three are read, and sees that the refusal stands. */
+/** Pastes three images and a file that is not one, presses Enter while the images are read, and expects the refusal to stay. */
 export async function refuseAmongPictures(field: HTMLElement): Promise<void> {
   const pictures = holdPictures();
   fireEvent.paste(field, { clipboardData: pasted([picture(), picture(), picture()]) });

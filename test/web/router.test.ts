@@ -14,7 +14,7 @@ test.each<[href: string, text: string, states: SessionState[]]>([
   expect(routeOf(href)).toEqual({ screen: "sessions", text, states: new Set(states) });
 });
 
-test("an address names its states in one order, and none that there is not", () => {
+test("an address has its states in a fixed order, and no unknown ones", () => {
   expect(sessionsHref({ text: "", states: new Set<SessionState>(["failed", "waiting"]) })).toBe(
     "/?state=waiting,failed",
   );

@@ -4,7 +4,7 @@ import { createRowHeights, evenRowHeights } from "../../src/web/virtual-list/row
 
 const sum = (heights: readonly number[]): number => heights.reduce((total, height) => total + height, 0);
 
-test("tops, totals and the row at an offset are those of a plain list, whatever was set and appended", () => {
+test("tops, totals and the row at an offset equal those of a plain list, after any changes", () => {
   const change = fc.oneof(
     fc.record({ do: fc.constant("append" as const), height: fc.integer({ min: 0, max: 50 }) }),
     fc.record({ do: fc.constant("set" as const), at: fc.nat(200), height: fc.integer({ min: 0, max: 50 }) }),
@@ -44,11 +44,11 @@ test("tops, totals and the row at an offset are those of a plain list, whatever 
   );
 });
 
-test("a row that is not there cannot be set", () => {
+test("a missing row cannot be set", () => {
   expect(() => createRowHeights([1, 2]).set(2, 5)).toThrow("No row 2: the list has 2.");
 });
 
-test("past the end lies the last row that has a height", () => {
+test("an offset past the end returns the last row with a height", () => {
   expect(createRowHeights([10, 20, 0]).at(1_000)).toBe(1);
   expect(createRowHeights([]).at(0)).toBe(-1);
 });

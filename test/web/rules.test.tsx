@@ -84,7 +84,7 @@ test("a rule is tried on past sessions before it is saved, then switched off, ed
   const link = within(trial).getByRole("link", { name: "Tides of the week" });
   expect(link.getAttribute("href")).toBe(`/session/${TIDES}#part-${uuidOf("part")}`);
   expect(rules.list()).toEqual([]);
-  // Another condition was not tried.
+  // A changed condition has not been tried.
   await userEvent.type(within(form).getByRole("textbox", { name: "Search query" }), " -rf");
   expect(within(form).queryByRole("region")).toBeNull();
   await userEvent.click(within(form).getByRole("button", { name: "Save rule" }));

@@ -8,7 +8,7 @@ import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
 
 let daemon: TestDaemon;
 beforeEach(async () => {
-  // The simulated document has no layout to scroll.
+  // jsdom does not implement scrolling.
   Element.prototype.scrollIntoView = () => {};
   daemon = await startTestDaemon();
 });

@@ -1,7 +1,7 @@
 import type { SessionSummary } from "../../src/model/session.ts";
 import { createMemorySessions, type MemorySessions } from "../server/memory-sessions.ts";
 
-/** Sessions whose rows say more than those of `createMemorySessions`. */
+/** Sessions whose rows have more fields than those of `createMemorySessions`. */
 export function sessionsWith(facts: Record<string, Partial<SessionSummary>>): MemorySessions {
   const sessions = createMemorySessions();
   const { get, list, subscribe, open } = sessions;

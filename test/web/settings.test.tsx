@@ -44,7 +44,7 @@ test("notifications are on once the browser allows them", async () => {
   expect(isChosen("When a session waits for you")).toBe(true);
 });
 
-test("notifications are off again, with the reason, where the browser blocks them", async () => {
+test("notifications are switched off with the reason if the browser blocks them", async () => {
   browserThatSays("denied");
   await userEvent.click(screen.getByRole("radio", { name: "Also when one fails or finishes" }));
   const group = screen.getByRole("group", { name: "Notifications" });
@@ -53,14 +53,14 @@ test("notifications are off again, with the reason, where the browser blocks the
   expect(client.settings.getState().notify).toBe("off");
 });
 
-test("notifications are off again, with the reason, where the browser has none", async () => {
+test("notifications are switched off with the reason if the browser does not support them", async () => {
   await userEvent.click(screen.getByRole("radio", { name: "When a session waits for you" }));
   await screen.findByText(/shows no notifications here/);
   expect(client.settings.getState().notify).toBe("off");
   expect(isChosen("When a session waits for you")).toBe(false);
 });
 
-test("a density is chosen, is that of the document, and is kept", async () => {
+test("a chosen density applies to the document and is stored", async () => {
   expect(document.documentElement.classList.contains("is-compact")).toBe(false);
   await userEvent.click(screen.getByRole("radio", { name: "Compact" }));
   expect(document.documentElement.classList.contains("is-compact")).toBe(true);

@@ -10,7 +10,7 @@ import { sessionsWith } from "./sessions-with.ts";
 const SESSION = uuidOf("in a terminal");
 let daemon: TestDaemon;
 let client: Client;
-/** What the daemon says to what is sent. */
+/** The daemon's refusal of a prompt, if any. */
 let refusal: string | undefined;
 
 beforeEach(async () => {
@@ -47,7 +47,7 @@ afterEach(async () => {
 
 const field = () => screen.findByRole("textbox", { name: "Message the agent in the terminal" });
 
-test("Enter sends the words once, and the field is free for the next", async () => {
+test("Enter sends the text once and clears the field", async () => {
   await userEvent.type(await field(), "And the{Shift>}{Enter}{/Shift}terns{Enter}");
   await screen.findByDisplayValue("");
   expect(daemon.asked).toEqual([
@@ -67,7 +67,7 @@ test("unsent text stays in the input, with the reason", async () => {
 
 const sentIds = () => daemon.asked.map(({ body }) => (body as { message_id: string }).message_id);
 
-test("a retry of the same words is the same message, other words are another", async () => {
+test("a retry of the same text is the same message; other text is a new one", async () => {
   refusal = "Codex refused: the thread is under review";
   await userEvent.type(await field(), "And the terns{Enter}");
   await screen.findByText(/Not sent/);
@@ -80,14 +80,14 @@ test("a retry of the same words is the same message, other words are another", a
   expect(other).not.toBe(first);
 });
 
-test("the same words are another message once they were sent", async () => {
+test("the same text is a new message once it was sent", async () => {
   await userEvent.type(await field(), "Go on{Enter}");
   await screen.findByDisplayValue("");
   await userEvent.type(await field(), "Go on{Enter}");
   await vi.waitFor(() => expect(new Set(sentIds()).size).toBe(2));
 });
 
-test("Stop interrupts the turn that runs", async () => {
+test("Stop interrupts the running turn", async () => {
   await userEvent.click(await screen.findByRole("button", { name: "Stop" }));
   expect(daemon.asked.map(({ route }) => route)).toEqual([`POST /api/sessions/${SESSION}/terminal-stop`]);
 });

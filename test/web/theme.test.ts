@@ -20,7 +20,7 @@ function contrast(one: string, other: string): number {
   const [high = 0, low = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
   return (high + 0.05) / (low + 0.05);
 }
-/** `ink` as it looks at an opacity above a surface: thinking is shown at 0.8. */
+/** The colour of `ink` with an opacity on a surface: thinking is shown at 0.8. */
 function blend(ink: string, surface: string, opacity: number): string {
   const channel = (at: number) =>
     Math.round(
@@ -53,7 +53,7 @@ const uses: [ink: string, surface: string][] = [
   ...["ink", "ink-muted", "diff-remove"].map((ink): [string, string] => [ink, "diff-remove-surface"]),
 ];
 
-/** What Markdown and code are written in; inside a thought some of it in another ink. */
+/** The inks of Markdown and code; inside a thought some are different. */
 const inThinking = inks.filter((ink) => /^(?:ink|code)/.test(ink));
 const [, thinking = ""] =
   /^\.thinking \{([^}]*)\}/m.exec(readFileSync("src/web/transcript/parts.css", "utf8")) ?? [];
@@ -61,7 +61,7 @@ const instead = new Map(
   [...thinking.matchAll(/--([\w-]+): var\(--([\w-]+)\);/g)].map(([, ink = "", other = ""]) => [ink, other]),
 );
 
-/** What was found, on whatever ground and in whatever ink it stands. */
+/** Matches, on any background and in any ink. */
 const [, found = ""] =
   /^::highlight\(find\) \{([^}]*)\}/m.exec(readFileSync("src/web/screens/session/session.css", "utf8")) ?? [];
 const [, foundGround = "", share = ""] =
@@ -89,7 +89,7 @@ describe.each(["light", "dark"] as const)("the %s theme", (theme) => {
     [...surfaces, "diff-add-surface", "diff-remove-surface"].flatMap((surface) =>
       (foundInk === undefined ? inks : [foundInk]).map((ink) => [ink, surface]),
     ),
-  )("what was found is readable in %s on %s", (ink, surface) => {
+  )("matches are readable in %s on %s", (ink, surface) => {
     const ground = blend(colour(foundGround), colour(surface), Number(share) / 100);
     expect(contrast(colour(ink), ground)).toBeGreaterThanOrEqual(4.5);
   });
@@ -104,7 +104,7 @@ test.each([
   ["app/page.css", ".field-input"],
   ["composer/composer.css", ".prompt-input"],
   ["transcript/requests.css", ".answer-text"],
-])("%s bounds the field %s with that line", (file, field) => {
+])("%s uses that border colour for %s", (file, field) => {
   const css = readFileSync(`src/web/${file}`, "utf8");
   const rule = css.slice(css.indexOf(`\n${field} {`)).split("}", 1)[0];
   expect(rule).toContain("border: 1px solid var(--line-field);");

@@ -68,7 +68,7 @@ test("the usage screen is a key away, keeps its choices in the address, and lead
   expect(day?.textContent).toContain("2026-09-16");
   screen.getByText("11 % of the tokens have no price: m-2");
   screen.getByText("1 file is not indexed yet: its latest steps are not counted.");
-  // The page asks for whole days of its own time zone.
+  // The page requests whole days of its own time zone.
   const asked = new URL(daemon.asked[0]?.route.slice(4) ?? "", daemon.origin).searchParams;
   expect(Number(asked.get("since"))).toBe(dayBefore(Date.now(), 29));
   expect(asked.get("zone")).toBe(new Intl.DateTimeFormat().resolvedOptions().timeZone);

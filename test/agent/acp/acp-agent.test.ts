@@ -32,7 +32,7 @@ function kinds(host: ActingHost): string[] {
   return host.parts().map((part) => (part.type === "marker" ? `${part.kind}: ${part.title}` : part.type));
 }
 
-it("two texts of two steps stay two, and the usage stands at the end of the last", async () => {
+it("keeps the texts of two steps separate, with the usage at the end of the last", async () => {
   const { host, ask } = setUp([
     ...opened,
     hears.prompt(2),
@@ -73,7 +73,7 @@ it("two texts of two steps stay two, and the usage stands at the end of the last
   });
 });
 
-it("permission for a call that was never announced puts the call before the question", async () => {
+it("shows a call before its permission request even if it was never announced", async () => {
   const { host, ask } = setUp([
     ...opened,
     hears.prompt(2),
@@ -106,32 +106,32 @@ it("permission for a call that was never announced puts the call before the ques
 
 it.each([
   [
-    "a command alone",
+    "only a command",
     { rawInput: { command: "rm -rf 'a b'\u202e", description: "Tidy" } },
     "rm -rf 'a b'\u202e",
   ],
   [
-    "all of the input where more than the command matters",
+    "the whole input if more than the command matters",
     { rawInput: { command: "ls", cwd: "/" } },
     '{\n  "command": "ls",\n  "cwd": "/"\n}',
   ],
   [
-    "the words of a command as they are, where it is a list of them",
+    "the arguments of a command unchanged if it is a list",
     { rawInput: { command: ["rm", "a b"] } },
     '{\n  "command": [\n    "rm",\n    "a b"\n  ]\n}',
   ],
   [
-    "a command alone where beside it stands only that it is waited for",
+    "only a command if the other fields are background flags and a timeout that are off",
     { rawInput: { command: "ls", is_background: false, run_in_background: false, timeout: null } },
     "ls",
   ],
   [
-    "what is switched off for a command",
+    "the safeguards that a command switches off",
     { rawInput: { command: "npm test", sandbox: false } },
     '{\n  "command": "npm test",\n  "sandbox": false\n}',
   ],
   [
-    "a difference with the file that it goes to, whatever file it names itself",
+    "a diff with its target file, whatever file the diff names",
     {
       rawInput: {
         path: "/home/me/.bashrc",
@@ -143,16 +143,16 @@ it.each([
     "Change /home/me/.bashrc\nChange .bashrc\n--- a/README.md\n+++ b/README.md\n@@ -1 +1,2 @@\n one\n+two",
   ],
   [
-    "all of the input where the file of a difference is told in no plain words",
+    "the whole input if the file of a diff is not plain text",
     { rawInput: { path: ["a"], diff: "+two" } },
     '{\n  "path": [\n    "a"\n  ],\n  "diff": "+two"\n}',
   ],
   [
-    "a change as it would be made",
+    "a change as it would be applied",
     { content: [{ type: "diff", path: "/p/a.txt", oldText: "one\ntwo\n", newText: "one\nthree\n" }] },
     "Change /p/a.txt\n one\n-two\n+three",
   ],
-])("what is asked shows %s", async (_name, toolCall, subject) => {
+])("a permission request shows %s", async (_name, toolCall, subject) => {
   const { host, ask } = setUp([
     ...opened,
     hears.prompt(2),
@@ -164,7 +164,7 @@ it.each([
   expect(host.requests[0]?.subject).toBe(subject);
 });
 
-it("numbers of what is asked have the digits that the agent sent, in the call's arguments as well", async () => {
+it("a request and its call's arguments keep the digits of numbers", async () => {
   const numbers = {
     account: "12345678901234567890",
     amount: "1e400",
@@ -197,12 +197,12 @@ it("numbers of what is asked have the digits that the agent sent, in the call's 
   expect(host.parts().find((part) => part.type === "tool_call")).toMatchObject({ arguments_json: input });
 });
 
-it("a number in the arguments of a call does not make its long output slow to hear", async () => {
+it("a number in a call's arguments does not slow down reading its long output", async () => {
   const stdout = new PassThrough();
   const child = Object.assign(new EventEmitter(), { stdout, stdin: new PassThrough(), pid: 1 });
   let heard = () => {};
   const connection = await connect(
-    // Of a program no more than its streams is looked at.
+    // Only the streams of the program are used.
     { child, endFor() {} } as unknown as AgentProcess,
     {
       onUpdate: () => heard(),
@@ -213,7 +213,7 @@ it("a number in the arguments of a call does not make its long output slow to he
     },
   );
   const rows = Array.from({ length: 60_000 }, (_, at) => ({ id: at, name: '{[\\"', price: at / 4 }));
-  /** Milliseconds of CPU: a machine that does other work too does not add to it. */
+  /** Milliseconds of CPU, which other load on the machine does not affect. */
   const costOf = async (call: object): Promise<number> => {
     const update = { sessionUpdate: "tool_call_update", toolCallId: "c", rawOutput: { rows }, ...call };
     const bytes = Buffer.from(`${JSON.stringify({ method: "session/update", params: { update } })}\n`);
@@ -234,7 +234,7 @@ it("a number in the arguments of a call does not make its long output slow to he
   }
 });
 
-it("a call that the operator refuses ends as aborted, also where the agent never says so", async () => {
+it("a refused call ends as aborted, even if the agent never reports it", async () => {
   const { host, ask } = setUp(
     [
       ...opened,
@@ -249,7 +249,7 @@ it("a call that the operator refuses ends as aborted, also where the agent never
   expect(await ask("Do it")).toBe("completed");
   const result = host.parts().find((part) => part.type === "tool_result");
   expect(result).toMatchObject({ status: "aborted", is_error: false, output_text: "Refused: Reject" });
-  // The result stands before what the agent said to it.
+  // The result precedes the agent's text about it.
   expect(kinds(host).indexOf("tool_result")).toBeLessThan(kinds(host).indexOf("text"));
 });
 
@@ -260,11 +260,11 @@ it.each([
     words: "Nobody answered in time",
   },
   {
-    name: "could be put to nobody",
+    name: "cannot be shown to anybody",
     answer: () => Promise.reject(new Error("the disk is full")),
     words: "Nobody could be asked (the disk is full)",
   },
-])("a question that $name is refused, and says so", async ({ answer, words }) => {
+])("a question that $name is refused, with a message", async ({ answer, words }) => {
   const { host, agent, ask } = setUp(
     [
       ...opened,
@@ -283,7 +283,7 @@ it.each([
   });
 });
 
-it("a question that its agent no longer waits for is closed", async () => {
+it("a question is closed when its agent no longer waits for it", async () => {
   const { host, ask } = setUp(
     [
       ...opened,
@@ -304,7 +304,7 @@ it("a question that its agent no longer waits for is closed", async () => {
   expect(host.parts().find((part) => part.type === "tool_result")).toMatchObject({ status: "aborted" });
 });
 
-it("a stop reaches the agent, keeps every part, and answers what was asked", async () => {
+it("a stop reaches the agent, keeps every part, and answers open requests", async () => {
   const stop = new AbortController();
   const { host, ask } = setUp(
     [
@@ -351,7 +351,7 @@ it("a stop reaches the agent, keeps every part, and answers what was asked", asy
   expect(await ask("And now?")).toBe("completed");
 });
 
-it("an agent that does not answer a stop is ended with all that it started, and starts again", async () => {
+it("an agent that does not react to a stop is killed with its child processes, and starts again", async () => {
   const host = createHost(allow);
   const pidFile = join(host.cwd, "pid");
   const program = join(host.cwd, "deaf.mjs");
@@ -393,7 +393,7 @@ it("an agent that does not answer a stop is ended with all that it started, and 
   await eventually(() => expect(() => process.kill(pid, 0)).toThrow());
 });
 
-it("a crash says the exit code, the agent's last words and what to do, and the next prompt starts it again", async () => {
+it("a crash shows the exit code, the agent's last output and a remedy, and the next prompt restarts it", async () => {
   const { host, ask } = setUp([
     hears.initialize,
     says.hello({ loadSession: false }),
@@ -415,13 +415,13 @@ it("a crash says the exit code, the agent's last words and what to do, and the n
   expect(host.parts().find((part) => part.type === "tool_result")).toMatchObject({ status: "aborted" });
   expect(host.violations).toEqual([]);
 
-  // It starts again, and cannot know what it did before.
+  // It starts again without memory.
   expect(await ask("Go on")).toBe("failed");
   expect(kinds(host)).toContain("note: scripted starts without memory of what is above");
   expect(host.parts().filter((part) => part.type === "text")).toHaveLength(2);
 });
 
-it("a program that is not there is told as such", async () => {
+it("a missing program is reported", async () => {
   const { host, ask } = setUp([], { command: "no-such-agent-here", args: [] });
   expect(await ask("Go")).toBe("failed");
   const error = host.parts().at(-1);
@@ -429,7 +429,7 @@ it("a program that is not there is told as such", async () => {
   expect(error?.type === "marker" && error.title).toContain("no program no-such-agent-here");
 });
 
-it("an agent that wants a login is told in its own words", async () => {
+it("an agent that requires a login is reported with its own message", async () => {
   const { host, ask } = setUp([
     hears.initialize,
     {
@@ -457,7 +457,7 @@ it("an agent that wants a login is told in its own words", async () => {
   expect(words).toContain("(cloudy-login)");
 });
 
-it("a session that goes on after a restart is loaded, and its past does not appear twice", async () => {
+it("a session that continues after a restart is loaded, and its history does not appear twice", async () => {
   const { host, ask } = setUp(
     [
       hears.initialize,
@@ -478,7 +478,7 @@ it("a session that goes on after a restart is loaded, and its past does not appe
   expect(kinds(host)).toEqual(["prompt", "step_start", "text", "step_finish"]);
 });
 
-it("a fork does not go on with its parent's session", async () => {
+it("a fork does not continue its parent's session", async () => {
   const { host, ask } = setUp(
     [
       hears.initialize,
@@ -501,7 +501,7 @@ it("a fork does not go on with its parent's session", async () => {
   expect(kinds(host)[1]).toContain("began its session agents-own-session");
 });
 
-it("nothing that is not understood is lost", async () => {
+it("unknown messages are kept", async () => {
   const { host, ask } = setUp([
     ...opened,
     hears.prompt(2),
@@ -526,7 +526,7 @@ it("nothing that is not understood is lost", async () => {
   });
 });
 
-it("an error of the agent fails the turn with its words, and the next prompt works", async () => {
+it("an error of the agent fails the turn with its message, and the next prompt works", async () => {
   const { host, ask } = setUp([
     ...opened,
     hears.prompt(2),
@@ -541,7 +541,7 @@ it("an error of the agent fails the turn with its words, and the next prompt wor
   expect(await ask("Again")).toBe("completed");
 });
 
-it("images reach an agent that takes them, and are named where it takes none", async () => {
+it("images are sent to an agent that accepts them, and only named otherwise", async () => {
   const image: Part = { type: "image_url", url: "data:image/png;base64,AAAA" };
   for (const takes of [true, false]) {
     const { host, agent } = setUp([
@@ -566,7 +566,7 @@ it("images reach an agent that takes them, and are named where it takes none", a
   }
 });
 
-it("MCP servers behind an address are handed to an agent that takes them; to another one they are not, which is said once", async () => {
+it("MCP servers with a URL are passed to an agent that supports them; otherwise a note says once that they are not", async () => {
   const files = { name: "files", command: "files", args: [], env: [] };
   const web = { type: "http" as const, name: "web", url: "https://mcp.example.org/", headers: [] };
   const old = { type: "sse" as const, name: "old", url: "https://mcp.example.org/sse", headers: [] };
@@ -610,7 +610,7 @@ it("MCP servers behind an address are handed to an agent that takes them; to ano
   }
 });
 
-it("what a sub-agent says stands in a note of its own, not in its parent's text", async () => {
+it("a sub-agent's text is a separate note, not part of its parent's text", async () => {
   const task = { description: "Count", prompt: "Count the lines", subagent_type: "general" };
   const { host, ask } = setUp([
     ...opened,
@@ -652,7 +652,7 @@ it("what a sub-agent says stands in a note of its own, not in its parent's text"
   });
 });
 
-it("a chosen model is set before the next prompt, and what the agent makes of it is told", async () => {
+it("a chosen model is set before the next prompt, and the agent's actual model is shown", async () => {
   const model = (currentValue: string) => ({
     configOptions: [{ id: "m", category: "model", name: "Model", type: "select", currentValue, options: [] }],
   });
@@ -678,7 +678,7 @@ it("a chosen model is set before the next prompt, and what the agent makes of it
   expect(kinds(host)).toContain("model_switch: Model: large");
 });
 
-it("figures that an agent sums up over its life are counted once", async () => {
+it("cumulative figures of an agent are counted once", async () => {
   const usage = (inputTokens: number, outputTokens: number) => ({
     stopReason: "end_turn",
     usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
@@ -703,7 +703,7 @@ it("figures that an agent sums up over its life are counted once", async () => {
   expect(host.transcript().usage).toEqual({ input: 2500, output: 30 });
 });
 
-it("a change of a setting does not cut the text in two that it falls into", async () => {
+it("a setting change in the middle of a text does not split the text", async () => {
   const { host, ask } = setUp([
     ...opened,
     hears.prompt(2),
@@ -719,7 +719,7 @@ it("a change of a setting does not cut the text in two that it falls into", asyn
   expect(host.violations).toEqual([]);
 });
 
-it("a message that is nested beyond all measure is kept as text, and the turn goes on", async () => {
+it("a message that is nested too deeply is kept as text, and the turn continues", async () => {
   const deep = "[".repeat(50_000) + "]".repeat(50_000);
   const head =
     '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"agents-own-session","update":';
@@ -740,7 +740,7 @@ it("a message that is nested beyond all measure is kept as text, and the turn go
   expect(host.parts().some((part) => part.type === "text" && part.text === "Still here.")).toBe(true);
 });
 
-it("a message without end costs its agent, which is told, and the next prompt starts it again", async () => {
+it("an endless message ends its agent with a report, and the next prompt restarts it", async () => {
   const { host, ask } = setUp([
     ...opened,
     hears.prompt(2),
@@ -760,7 +760,7 @@ it("a message without end costs its agent, which is told, and the next prompt st
   expect(host.frames.filter(({ type }) => type === "error")).toHaveLength(2);
 });
 
-it("what an agent says and nobody can record ends the agent, and nothing else", async () => {
+it("output that cannot be recorded ends only its agent", async () => {
   const host = createHost(allow);
   const agent = createAcpAgent({
     host: {
@@ -782,7 +782,7 @@ it("what an agent says and nobody can record ends the agent, and nothing else", 
   });
 });
 
-it("shows what is said after the turn, and has ended again by the next prompt", async () => {
+it("shows output after the turn, and has ended again by the next prompt", async () => {
   const folder = mkdtempSync(join(tmpdir(), "verbatim-late-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const ended = join(folder, "ended");

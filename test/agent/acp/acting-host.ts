@@ -12,14 +12,14 @@ import { accumulate } from "../../../src/model/transcript/accumulate.ts";
 import type { TranscriptPart } from "../../../src/model/transcript/transcript.ts";
 import { emptyTranscript, type Transcript } from "../../../src/model/transcript/transcript-state.ts";
 
-/** A session around an agent under test: it keeps what is emitted, and answers as it is told. */
+/** A session for an agent under test: it records emitted frames, and gives prepared answers. */
 export interface ActingHost extends AgentHost {
   readonly frames: Frame[];
   readonly requests: Request[];
   readonly violations: Violation[];
   transcript(): Transcript;
   parts(): TranscriptPart[];
-  /** Begins and ends a turn around what an agent does in it, as the server does. */
+  /** Begins a turn, lets the agent act, and ends the turn, as the server does. */
   turn<Outcome>(
     text: string,
     run: (prompt: { message_id: string; parts: [{ type: "text"; text: string }] }) => Promise<Outcome>,
@@ -44,7 +44,7 @@ export function createHost(
   let clock = 1_795_000_000_000;
   let turns = 0;
   const emit = (frame: Frame): void => {
-    // Exactly what the wire and the store would take.
+    // Exactly what the protocol and the store accept.
     frameSchema.parse(frame);
     frames.push(frame);
     violations.push(...checker.check(frame));

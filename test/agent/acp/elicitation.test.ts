@@ -31,7 +31,7 @@ const FORM = {
 const chosen = (...option_ids: string[]): Answer => ({ option_ids });
 const said = (text: string): Answer => ({ option_ids: [], text });
 
-/** A turn in which the agent shows a form and says what it got. Each question takes the next answer; without one it waits. */
+/** A turn in which the agent shows a form and then prints the reply. Each question gets the next answer; without one it waits. */
 async function fillIn(
   schema: object,
   answers: (Answer | undefined)[],
@@ -55,7 +55,7 @@ async function fillIn(
   return { host, reply: replyOf(host) };
 }
 
-/** What the agent got, which it says in its last text. */
+/** The reply that the agent got, from its last text. */
 function replyOf(host: ActingHost): unknown {
   const text = host.parts().findLast((part) => part.type === "text");
   return JSON.parse(text?.type === "text" ? text.text : "null");
@@ -117,7 +117,7 @@ it.each([
     said("v2"),
     "v2",
   ],
-  ["words for a number", { type: "number" }, said("three"), "Enter a number.", said("3.5"), 3.5],
+  ["text for a number", { type: "number" }, said("three"), "Enter a number.", said("3.5"), 3.5],
   ["a fraction for a whole number", { type: "integer" }, said("3.5"), "Enter a whole number.", said("3"), 3],
   [
     "a number that is too small",
@@ -167,7 +167,7 @@ it.each([
   expect(reply).toEqual({ action: "accept", content: { it: value } });
 });
 
-it("offers a field's default, and leaves out an optional field that stays empty", async () => {
+it("offers a field's default, and omits an empty optional field", async () => {
   const properties = {
     host: { type: "string", default: "localhost" },
     port: { type: "integer", default: 80 },
@@ -181,7 +181,7 @@ it("offers a field's default, and leaves out an optional field that stays empty"
   expect(reply).toEqual({ action: "accept", content: { host: "localhost" } });
 });
 
-it("begins again to change the answers", async () => {
+it("starts again when the user changes the answers", async () => {
   const properties = { a: { type: "string" }, b: { type: "string" } };
   const { reply } = await fillIn({ type: "object", properties }, [
     said("1"),
@@ -194,7 +194,7 @@ it("begins again to change the answers", async () => {
   expect(reply).toEqual({ action: "accept", content: { a: "3" } });
 });
 
-it("asks for a confirmation where a form has no fields", async () => {
+it("asks for a confirmation if a form has no fields", async () => {
   const { host, reply } = await fillIn({ type: "object", properties: {} }, [chosen("accept")]);
   expect(host.requests.map(asked)).toEqual([{ title: "Deploy", options: ["Accept", "Decline", "Cancel"] }]);
   expect(reply).toEqual({ action: "accept", content: {} });
@@ -204,13 +204,13 @@ it.each([
   ["declined", chosen("decline"), "decline"],
   ["cancelled", chosen("cancel"), "cancel"],
   ["not answered in time", undefined, "cancel"],
-])("tells the agent that a form was %s, after the first question", async (_name, answer, action) => {
+])("reports to the agent that a form was %s, after the first question", async (_name, answer, action) => {
   const { host, reply } = await fillIn(FORM, [answer]);
   expect(host.requests).toHaveLength(1);
   expect(reply).toEqual({ action });
 });
 
-it("puts the question behind the text before it, at the call that it is for", async () => {
+it("places the question after the preceding text, at its call", async () => {
   const { host } = await fillIn({ type: "object", properties: {} }, [chosen("accept")], {
     before: [
       says.update("tool_call", { toolCallId: "c", title: "deploy", kind: "other", rawInput: { to: "live" } }),
@@ -229,7 +229,7 @@ it("puts the question behind the text before it, at the call that it is for", as
 
 it.each([
   ["requires a field of an unknown type", { properties: { at: { type: "map" } }, required: ["at"] }, {}],
-  ["is no form", {}, { mode: "url", url: "https://example.org/login", elicitationId: "e" }],
+  ["is not a form", {}, { mode: "url", url: "https://example.org/login", elicitationId: "e" }],
 ])("cancels a request that %s, and keeps it in the transcript", async (_name, schema, fields) => {
   const { host, reply } = await fillIn(schema, [], { fields });
   expect(reply).toEqual({ action: "cancel" });

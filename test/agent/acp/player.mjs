@@ -2,12 +2,13 @@
 //
 //   node player.mjs RECORDING.jsonl [ADDRESS]
 //
-// A recording has one JSON object a line: {"from": "client" | "agent", "message": JSON-RPC}, or {"do": ...} where no message
-// can say it: {"do": "stderr", "text"}, {"do": "exit", "code"}, {"do": "print", "text"}, {"do": "await", "path"}: until that file exists, {"do": "echo"}: the
-// next prompt is answered with itself, as JSON; {"do": "servers"}: with the MCP servers that the session was opened with; {"do": "capabilities"}: with what the
-// client announced; {"do": "serve", "routes": [{"method", "params"?, "says": [JSON-RPC]}]}: from here on each request is answered by the first route with its method and
-// params, whose results and errors get the id of the request; {"do": "reply", "id", "sessionId"}: the client's reply to that request is said, as JSON. What the client said is waited for
-// (in whatever order it comes), what the agent said is said. When the player waits for a cancel it tells ADDRESS.
+// A recording has one JSON object per line: {"from": "client" | "agent", "message": JSON-RPC}, or {"do": ...} for other actions:
+// {"do": "stderr", "text"}, {"do": "exit", "code"}, {"do": "print", "text"}, {"do": "await", "path"}: until that file exists,
+// {"do": "echo"}: the next prompt is answered with itself, as JSON; {"do": "servers"}: with the MCP servers that the session was
+// opened with; {"do": "capabilities"}: with what the client announced; {"do": "serve", "routes": [{"method", "params"?, "says": [JSON-RPC]}]}:
+// from here on, each request is answered by the first route with its method and params, whose results and errors get the id of the
+// request; {"do": "reply", "id", "sessionId"}: the client's reply to that request is printed, as JSON. Messages of the client are awaited (in any order), messages of the agent are sent. When the
+// player waits for a cancel, it notifies ADDRESS.
 import { existsSync, readFileSync, writeSync } from "node:fs";
 
 const [recording = "", address] = process.argv.slice(2);
@@ -16,10 +17,10 @@ const lines = readFileSync(recording, "utf8")
   .filter((line) => line !== "")
   .map((line) => JSON.parse(line));
 
-/** Requests of the recorder that a prompt of ours does not make, and their answers. */
+/** Requests of the recorder that our client does not make, and their answers. */
 const NOT_OURS = new Set(["session/set_mode", "no/such_method", ...(address ? ["session/list"] : [])]);
 
-/** What the recorded agent was never asked, it does not know. */
+/** Methods that the recorded agent never received are unknown to it. */
 const known = new Set([
   "session/prompt",
   ...lines.flatMap((line) => line.routes?.map(({ method }) => method) ?? [line.message?.method]),
@@ -52,7 +53,7 @@ async function waitFor(isIt) {
   }
 }
 
-/** The recorded id of a request → the one that it has here. */
+/** The recorded id of a request → its id in this run. */
 const ids = new Map();
 const skipped = new Set();
 /** Sessions that only the recorder opened. */
@@ -96,7 +97,7 @@ for (const line of lines) {
     if (method === undefined) {
       await waitFor((message) => message.method === undefined && message.id === id);
     } else if (id === undefined) {
-      // The recorder's cancels came by the clock, and once after the prompt had been answered.
+      // The recorder cancelled by a timer, and once after the prompt had been answered.
       if (method === "session/cancel" && running === undefined) continue;
       if (address !== undefined) await fetch(`${address}/cancel`);
       await waitFor((message) => message.method === method);

@@ -29,12 +29,12 @@ interface Line {
 
 interface RecordedPrompt {
   text: string;
-  /** Of the answer; `undefined`: the agent answered with an error. */
+  /** The stop reason of the answer; `undefined`: the agent answered with an error. */
   stop?: string;
   updates: JsonObject[];
   asked: { params: JsonObject; option?: string }[];
   cancels: boolean;
-  /** What came, in its order: `thinking`, `text` (once for a run of chunks), or a call's id where it is first named. */
+  /** The output in order: `thinking`, `text` (once for consecutive chunks), or a call's id at its first mention. */
   order: string[];
 }
 
@@ -43,7 +43,7 @@ const KINDS = new Map([
   ["agent_message_chunk", "text"],
 ]);
 
-/** What a recording says that a client sees and does, read without any of our code. */
+/** The output and actions that a recording implies for a client, read without any of our code. */
 function readRecording(path: string) {
   const lines: Line[] = readFileSync(path, "utf8")
     .split("\n")
@@ -100,14 +100,14 @@ function readRecording(path: string) {
   return { auth_method, loaded, prompts };
 }
 
-/** An address that says when the player waits for a cancel. */
+/** An address that is notified when the player waits for a cancel. */
 async function startBell(ring: () => void): Promise<{ address: string; close(): void }> {
   const server = createServer((_request, response) => {
     ring();
     response.end();
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
-  // A server that listens on a port has an address with one.
+  // The address of a server on a port is an object.
   const { port } = server.address() as AddressInfo;
   return { address: `http://127.0.0.1:${port}`, close: () => server.close() };
 }
@@ -121,7 +121,7 @@ afterEach(async () => {
   host?.remove();
 });
 
-/** Drives the recorded agent through all that was asked of it. */
+/** Drives the recorded agent through all recorded requests. */
 async function play(path: string) {
   const recording = readRecording(path);
   let stop = new AbortController();
@@ -130,7 +130,7 @@ async function play(path: string) {
   const answers = recording.prompts.flatMap(({ asked }) => asked.map(({ option }) => option));
   const answer = async (_request: Request, signal: AbortSignal): Promise<Answer | undefined> => {
     const option = answers.shift();
-    // Where an agent went on without waiting, the answer came too late to matter.
+    // If the agent continued without waiting, the answer was too late to matter.
     if (option !== undefined && !signal.aborted) return { option_ids: [option] };
     if (!signal.aborted) await once(signal, "abort");
     return undefined;
@@ -174,7 +174,7 @@ const saidIn = (updates: readonly JsonObject[], kind: string) =>
     .join("");
 
 describe.each(recordings.map((path) => [basename(path), path] as const))("%s", (_name, path) => {
-  it("shows all that the agent said, in its order, and keeps the order of frames", async () => {
+  it("shows all output of the agent in order, with frames in a valid order", async () => {
     const { host, recording, outcomes } = await play(path);
     expect(host.violations).toEqual([]);
     const parts = host.parts();
@@ -186,7 +186,7 @@ describe.each(recordings.map((path) => [basename(path), path] as const))("%s", (
       if (turn === undefined) throw new Error("A turn is missing");
       const mine = parts.slice(turn.first_part, turn.first_part + turn.part_count);
 
-      // Every character of thinking and text, whoever said it: what sub-agents said stands in markers of its own.
+      // Every character of thinking and text of any author; text of sub-agents is in separate markers.
       const asides = mine.flatMap((part) =>
         part.type === "marker" && part.title === "Said by sub-agents" ? [asObject(part.data)] : [],
       );
@@ -215,7 +215,7 @@ describe.each(recordings.map((path) => [basename(path), path] as const))("%s", (
         expect(inOrder.filter((what, at) => what !== inOrder[at - 1])).toEqual(order);
       }
 
-      // Every call once, where it was first named, and an end for each.
+      // Every call once, at its first mention, with an end.
       const named = [
         ...new Set(
           updates
@@ -246,7 +246,7 @@ describe.each(recordings.map((path) => [basename(path), path] as const))("%s", (
         else if (!cancels && last.status === "completed") expect(result.status).toBe("success");
       }
 
-      // Every question, in its place behind its call, with the agent's own options.
+      // Every question, after its call, with the agent's own options.
       const requests = mine.flatMap((part) => (part.type === "request" ? [part] : []));
       expect(requests).toHaveLength(asked.length);
       for (const [position, { params }] of asked.entries()) {
@@ -279,7 +279,7 @@ describe.each(recordings.map((path) => [basename(path), path] as const))("%s", (
     }
   });
 
-  it("makes a frame of every update, or counts it under the name of why not", () => {
+  it("converts every update to a frame, or counts it under the reason why not", () => {
     const { prompts } = readRecording(path);
     let ids = 0;
     const reader = createUpdateReader({

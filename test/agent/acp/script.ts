@@ -1,12 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** One line of what the player plays: see player.mjs. */
+/** One line of a player's script: see player.mjs. */
 export type ScriptLine = Record<string, unknown>;
 
 const SESSION_ID = "agents-own-session";
 
-/** What the client is waited for. */
+/** Messages that are expected from the client. */
 export const hears = {
   initialize: client({ id: 0, method: "initialize" }),
   newSession: client({ id: 1, method: "session/new" }),
@@ -20,7 +20,7 @@ export const hears = {
   answer: (id: number) => client({ id, result: {} }),
 };
 
-/** What the agent says. */
+/** Messages of the agent. */
 export const says = {
   hello: (capabilities: object = {}) =>
     agent({
@@ -59,7 +59,7 @@ export const says = {
       method: "elicitation/create",
       params: { sessionId: SESSION_ID, mode: "form", message: "Deploy", requestedSchema, ...fields },
     }),
-  /** Says the client's reply to a request, as JSON. */
+  /** Prints the client's reply to a request, as JSON. */
   reply: (id: number): ScriptLine => ({ do: "reply", id, sessionId: SESSION_ID }),
   notification: (method: string, params: object) => agent({ method, params }),
 };
@@ -96,7 +96,7 @@ function agent(message: object): ScriptLine {
   return { from: "agent", message: { jsonrpc: "2.0", ...message } };
 }
 
-/** Writes a script; gives the arguments with which the player plays it. */
+/** Writes a script. Returns the arguments with which the player plays it. */
 export function writeScript(folder: string, name: string, lines: readonly ScriptLine[]): string[] {
   const path = join(folder, `${name}.jsonl`);
   writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));

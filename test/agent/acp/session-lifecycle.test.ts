@@ -45,7 +45,7 @@ function steps(host: ActingHost): string[][] {
 const titled = (host: ActingHost, title: string): boolean =>
   host.frames.some((frame) => frame.type === "session.update" && frame.patch.title === title);
 
-it("counts each turn's part of a session's cost, and the context", async () => {
+it("counts each turn's share of a session's cost, and the context", async () => {
   const { host, ask } = setUp([
     ...opened,
     hears.prompt(2),
@@ -124,7 +124,7 @@ it("groups thoughts and texts by the message that they name", async () => {
   ]);
 });
 
-it("keeps thoughts with ids of their own in the message of the text beside them", async () => {
+it("keeps thoughts with separate ids in the message of the text next to them", async () => {
   const { host, ask } = setUp([
     ...opened,
     hears.prompt(2),
@@ -166,7 +166,7 @@ it("cancels the request that a stopped turn waits for, and repeats it with the n
   );
 });
 
-it("closes the session of an agent that announces it", async () => {
+it("closes the session of an agent that supports it", async () => {
   const { agent, host, ask } = setUp([
     hears.initialize,
     says.hello({ sessionCapabilities: { close: {} } }),
@@ -183,7 +183,7 @@ it("closes the session of an agent that announces it", async () => {
   expect(titled(host, "Closed")).toBe(true);
 });
 
-it("ends an agent that does not answer when its session is closed", async () => {
+it("kills an agent that does not answer when its session is closed", async () => {
   const { agent, host, ask } = setUp([
     hears.initialize,
     says.hello({ sessionCapabilities: { close: {} } }),
@@ -204,7 +204,7 @@ it("ends an agent that does not answer when its session is closed", async () => 
 const notes = (host: ActingHost): string[] =>
   host.parts().flatMap((part) => (part.type === "marker" ? [part.title] : []));
 
-it("resumes an earlier session where the agent announces it, also if it can load", async () => {
+it("resumes an earlier session if the agent supports it, even if it can also load", async () => {
   const { host, ask } = setUp(
     [
       hears.initialize,
@@ -222,7 +222,7 @@ it("resumes an earlier session where the agent announces it, also if it can load
   expect(notes(host)).toEqual([]);
 });
 
-it("loads an earlier session whose agent announces resuming and does not have it", async () => {
+it("loads an earlier session if its agent announces resuming but does not implement it", async () => {
   const { host, ask } = setUp(
     [
       hears.initialize,
@@ -243,7 +243,7 @@ it("loads an earlier session whose agent announces resuming and does not have it
   expect(notes(host)).toEqual([]);
 });
 
-it("says why it starts without memory where a session cannot be resumed", async () => {
+it("explains why it starts without memory if a session cannot be resumed", async () => {
   const { host, ask } = setUp(
     [
       hears.initialize,

@@ -45,7 +45,7 @@ const input = fc.oneof(
   ),
   fc.jsonValue({ maxDepth: 2 }),
 );
-/** Updates as agents send them, and every field of them as none should. */
+/** Updates as agents send them, and with arbitrary values in every field. */
 const update = fc.record(
   {
     sessionUpdate: fc.oneof(
@@ -115,7 +115,7 @@ const event = fc.oneof(
   },
 );
 
-it("output that is another each time is told once each, and one that goes on from the last adds what is new", () => {
+it("emits each different output once, and only the new text of one that continues the last", () => {
   const reader = createReader();
   let transcript = emptyTranscript(SESSION);
   const push = (value: unknown): void => {
@@ -177,7 +177,7 @@ it("whatever an agent sends becomes frames that are valid and in order, or is co
           if (step.do === "end") take(reader.endTurn({ stopReason: "end_turn" }).frames);
           else if (step.do === "fail") take(reader.fail("Gone"));
           else take(reader.interrupt("Stopped"));
-          // Nothing is left open, whatever came before.
+          // No part stays open, whatever preceded.
           for (const part of transcript.parts) {
             if (part?.type === "tool_call") expect(part.state.status).not.toMatch(/pending|running/);
             if (part?.type === "text" || part?.type === "thinking") expect(part.open).toBeUndefined();
@@ -190,7 +190,7 @@ it("whatever an agent sends becomes frames that are valid and in order, or is co
   );
 });
 
-describe("what an agent says after its prompt was answered", () => {
+describe("output of an agent after its prompt was answered", () => {
   const text = (text: string, messageId?: string) => ({
     sessionUpdate: "agent_message_chunk",
     content: { type: "text", text },
@@ -199,7 +199,7 @@ describe("what an agent says after its prompt was answered", () => {
   const call = (fields: object) => ({ sessionUpdate: "tool_call", toolCallId: "c", ...fields });
   const update = (fields: object) => ({ sessionUpdate: "tool_call_update", toolCallId: "c", ...fields });
 
-  /** The turn, what was sent in it and behind it, as parts in short. */
+  /** The parts, in short form, of updates sent within a turn and after it. */
   function play(within: readonly unknown[], behind: readonly unknown[]) {
     const reader = createReader();
     const checker = createOrderChecker();
@@ -241,7 +241,7 @@ describe("what an agent says after its prompt was answered", () => {
     expect([status, more_steps]).toEqual(["completed", 0]);
   });
 
-  it("goes on with the message that it names", () => {
+  it("continues the message that it names", () => {
     const { parts, status, transcript } = play(
       [text("One ", "m1"), text("file", "m1"), text("Two", "m2")],
       [text(": a", "m1"), text(".txt", "m1"), text("New", "m3")],
@@ -256,7 +256,7 @@ describe("what an agent says after its prompt was answered", () => {
     expect(transcript.parts.at(1)).toMatchObject({ revised_at: 1 });
   });
 
-  it("is told in its order beside thoughts and calls", () => {
+  it("keeps its order among thoughts and calls", () => {
     const { parts, status } = play(
       [text("Done.")],
       [
@@ -322,7 +322,7 @@ describe("what an agent says after its prompt was answered", () => {
     expect([status, more_steps]).toEqual(["completed", 0]);
   });
 
-  it("appends what a terminal writes to the call's output so far", () => {
+  it("appends terminal output to the call's output so far", () => {
     const delta = (data: string) => update({ _meta: { terminal_output_delta: { data, terminal_id: "c" } } });
     const begun = call({
       title: "make",
@@ -337,7 +337,7 @@ describe("what an agent says after its prompt was answered", () => {
     });
   });
 
-  it("names a call by its announcement where an update of it came first", () => {
+  it("names a call by its announcement if an update preceded it", () => {
     const { parts } = play(
       [
         update({ status: "in_progress", content: [] }),

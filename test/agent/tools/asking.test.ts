@@ -47,7 +47,7 @@ describe("ask", () => {
       ],
       free_text: false,
     });
-    // The same call asks the same question, after a restart too; another call asks another.
+    // The same call asks the same question, even after a restart; another call asks another one.
     await call(ask, host, colour);
     await call(ask, host, colour, { call_id: "call_2" });
     await call(ask, host, colour, { message_id: "0b0e4bb8-5a36-4c39-9f0e-1f1a60a4c0a2" });

@@ -31,7 +31,7 @@ const grep = createGrepTool({ rules: () => rules });
 const impatient = createGrepTool({ rules: () => rules, pattern_time_ms: 500 });
 
 let host: TestHost;
-/** The operator's. */
+/** The user's rules. */
 let rules: PermissionRule[];
 let outside: string;
 let children: ChildProcess[];
@@ -54,7 +54,7 @@ function put(path: string, content: string | Uint8Array): void {
 }
 const text = (path: string): string => readFileSync(join(host.cwd, path), "utf8");
 
-/** What a call says, or the refusal when it was prepared. */
+/** The output of a call, or the refusal of its preparation. */
 async function said(tool: Tool, input: Record<string, unknown>): Promise<string> {
   try {
     return (await call(tool, host, input)).output_text;
@@ -63,7 +63,7 @@ async function said(tool: Tool, input: Record<string, unknown>): Promise<string>
   }
 }
 
-/** What any of the file tools would need to read or write the secret at a path. */
+/** Input for any of the file tools to read or write the secret at a path. */
 const inputFor = (tool: Tool, path: string) => ({
   path,
   content: "OUT",
@@ -327,7 +327,7 @@ it("does not block other work with many rules of the user", async () => {
   expect(longest).toBeLessThan(whole / 4);
 });
 
-/** Processor time that some work took, and the longest stretch of it in which nobody else had a turn. */
+/** CPU time of some work, and the longest time for which it blocked other work. */
 async function turnsBeside(work: () => Promise<void>): Promise<{ longest: number; whole: number }> {
   const begun = process.threadCpuUsage();
   let longest = 0;
@@ -585,13 +585,13 @@ describe("the data folder inside the session's folder", () => {
 });
 
 describe.skipIf(process.platform !== "linux")("files outside while links are constantly swapped", () => {
-  /** A process that makes `sub` (a folder) and `sub/file` turn by turn a real one and a link to the same outside. */
+  /** A process that alternates `sub` (a folder) and `sub/file` between a real one and a link to the same name outside. */
   async function startSwapping(): Promise<void> {
     const script = `
       const fs = require("node:fs");
       const at = (name) => ${JSON.stringify(host.cwd)} + "/" + name;
       const outside = ${JSON.stringify(outside)};
-      // What the writer makes in between may be in the way of any step.
+      // The writer may interfere with any step.
       const quietly = (act) => { try { act(); } catch {} };
       for (let round = 0; ; round++) {
         quietly(() => fs.rmSync(at("sub"), { recursive: true, force: true }));
@@ -617,7 +617,7 @@ describe.skipIf(process.platform !== "linux")("files outside while links are con
   it("are never read or written in 1,000 attempts each", { timeout: 240_000 }, async () => {
     writeFileSync(join(outside, "file"), "SECRET\n");
     put("sub/file", "INSIDE\n");
-    // Judged while all is as it should be: what is opened is decided by the runs alone.
+    // Prepared while no link is in place, so that only the runs decide what is opened.
     const reading = read.prepare({ path: "sub/file" }, host);
     const writing = write.prepare({ path: "sub/file", content: "WRITTEN\n" }, host);
     rmSync(join(host.cwd, "sub"), { recursive: true });
@@ -644,7 +644,7 @@ describe.skipIf(process.platform !== "linux")("files outside while links are con
     expect(readdirSync(outside).toSorted()).toEqual(["file", "secret.txt"]);
     expect(readFileSync(join(outside, "file"), "utf8")).toBe("SECRET\n");
     expect(ends.escaped).toBe(0);
-    // The race was run: the same path was both a way in and refused.
+    // The race took place: the same path was both accepted and refused.
     expect(ends.inside).toBeGreaterThan(0);
     expect(ends.refused).toBeGreaterThan(0);
   });

@@ -16,7 +16,7 @@ import { times } from "../../long.ts";
 import { createTestHost, type TestHost } from "../host.ts";
 
 const COMMANDS = times(200, 10_000);
-/** Of each of the other tools that ask. */
+/** Number of calls of each other tool that asks. */
 const CALLS = times(100, 10_000);
 const AT_ONCE = 20;
 
@@ -44,12 +44,12 @@ const text = fc
     fc.string({ unit: "binary", minLength: 1, maxLength: 60 }),
   )
   .filter((one) => one.trim() !== "" && !one.includes("\0") && one.isWellFormed());
-/** Of a file in the session's folder: `~` is refused, as it means another one. */
+/** The name of a file in the session's folder: `~` is refused, because it means another folder. */
 const name = text
   .map((one) => one.replaceAll("/", ""))
   .filter((one) => one.trim() !== "" && !/^(?:\.+|~)$/.test(one) && Buffer.byteLength(one) <= 200);
 
-/** Prepares a call, runs it as the loop does, and gives the digest that a person would have been shown. */
+/** Prepares a call, runs it as the loop does, and returns the digest of what a person would have been shown. */
 async function runShown(tool: Tool, input: Record<string, unknown>, call_id = "call_1"): Promise<string> {
   const { subject, run } = tool.prepare(input, host);
   const { signal } = new AbortController();
@@ -58,13 +58,13 @@ async function runShown(tool: Tool, input: Record<string, unknown>, call_id = "c
   return digestOf(subject);
 }
 
-/** A folder for each try, so that what stands in it was written by that try alone. */
+/** A new folder for each attempt, so that its content was written by that attempt. */
 function emptyFolder(): void {
   rmSync(host.cwd, { recursive: true, force: true });
   mkdirSync(host.cwd);
 }
 
-/** The one file in the session's folder, as the disk has it. */
+/** The only file in the session's folder, as it is on disk. */
 function onDisk(): { name: string; bytes: Buffer } {
   const names = readdirSync(host.cwd);
   expect(names).toHaveLength(1);
@@ -74,7 +74,7 @@ function onDisk(): { name: string; bytes: Buffer } {
 
 describe("what is shown is what runs, for any content", { timeout: 1_200_000 }, () => {
   it(`${COMMANDS} commands, byte for byte`, async () => {
-    // Stands in for the shell and says what it is given: how many arguments, and each of them, ended by a NUL.
+    // Replaces the shell and prints its arguments: their number, then each one followed by a NUL.
     const shim = join(host.files, "shim");
     writeFileSync(shim, `#!/bin/sh\nprintf '%s\\0' "$#" "$@"\n`);
     chmodSync(shim, 0o755);
@@ -143,7 +143,7 @@ describe("what is shown is what runs, for any content", { timeout: 1_200_000 }, 
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     try {
-      // A server on a port has an address of this kind; strings are for pipes.
+      // The address is a string only for pipes.
       const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const tool = createWebFetchTool({
         rules: () => [{ tool: "web_fetch", pattern: `${origin}/*`, decision: "allow" }],

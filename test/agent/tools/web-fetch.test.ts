@@ -8,7 +8,7 @@ import type { PermissionRule } from "../../../src/agent/permissions.ts";
 import { createWebFetchTool } from "../../../src/agent/tools/web-fetch.ts";
 import { call, createTestHost, type TestHost } from "../host.ts";
 
-/** A public name whose owner lets it lead to this machine. */
+/** A public name that resolves to this machine. */
 vi.mock("node:dns", async (importOriginal) => {
   const dns = await importOriginal<typeof import("node:dns")>();
   const lookup = (hostname: string, ...rest: [LookupAllOptions, Callback]): void =>
@@ -152,7 +152,7 @@ describe("a URL", () => {
       "example.com",
     ];
     for (const url of urls) await expect(get(url), url).rejects.toThrow();
-    // A rule that was not written for it changes nothing.
+    // A rule for something else has no effect.
     for (const url of [origin, `http://localhost:${port}/`])
       await expect(get(url, [{ tool: "web_fetch", decision: "allow" }]), url).rejects.toThrow(
         /^\S+ is not in the public internet/,

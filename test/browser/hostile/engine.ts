@@ -1,7 +1,7 @@
 import { type Browser, type BrowserContext, chromium } from "playwright-core";
 import { findChromium } from "../chromium.mjs";
 
-/** A page of some browser. `run` sends a function as its source and waits for what it returns (JSON). */
+/** A page of some browser. `run` sends a function as its source and waits for its result (JSON). */
 export interface EnginePage {
   goto(url: string): Promise<void>;
   run<Argument, Result>(
@@ -16,12 +16,12 @@ export interface Engine {
   /** Hosts that the browser itself calls, whatever page it shows. */
   readonly background: RegExp;
   newPage(): Promise<EnginePage>;
-  /** Requests that the browser itself reports, besides the proxy's list: address and whether it was a navigation. */
+  /** Requests that the browser itself reports, in addition to the proxy's list: address and whether it was a navigation. */
   readonly reported?: { url: string; navigation: boolean }[];
   close(): Promise<void>;
 }
 
-/** Chromium, with all names mapped to nothing: what does not go through the proxy goes nowhere. */
+/** Chromium with name resolution disabled, so that only requests through the proxy can succeed. */
 export async function openChromium(proxyPort: number): Promise<Engine> {
   const executablePath = findChromium();
   if (executablePath === undefined)
@@ -43,7 +43,7 @@ export async function openChromium(proxyPort: number): Promise<Engine> {
   });
   const context: BrowserContext = await browser.newContext({
     viewport: { width: 1280, height: 1_500 },
-    // Many rows in view at once, and few pixels to paint.
+    // Many rows in view at once, but few pixels to paint.
     deviceScaleFactor: 0.25,
   });
   const reported: { url: string; navigation: boolean }[] = [];
@@ -52,12 +52,12 @@ export async function openChromium(proxyPort: number): Promise<Engine> {
   );
   return {
     name: `Chromium ${browser.version()}`,
-    // Its updates and its accounts, which no flag turns off altogether.
+    // Its updates and accounts, which no flag disables completely.
     background: /(?:^|\.)(?:google|googleapis|gvt1|gstatic)\.com(?::\d+)?$/,
     reported,
     async newPage() {
       const page = await context.newPage();
-      // Playwright's own way to run a string would be one more thing that the page's policy objects to.
+      // Playwright's own way to run a string would also violate the page's policy.
       const protocol = await context.newCDPSession(page);
       return {
         goto: async (url) => {

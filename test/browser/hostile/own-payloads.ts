@@ -7,7 +7,7 @@ const none = (family: string, inputs: readonly unknown[], expect: Payload["expec
 
 const ESC = "\u001b";
 
-/** A few attacks of each family, for machines without the shared ones. Canaries: `__x(1)` and `canary.invalid`. */
+/** A few attacks of each family, for machines without the shared data. Canaries: `__x(1)` and `canary.invalid`. */
 export const OWN: Record<Family, readonly Payload[]> = {
   xss: none(
     "xss",

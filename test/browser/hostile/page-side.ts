@@ -1,44 +1,44 @@
 /**
- * What runs inside the page under test, in any browser: each function is sent as its source, so none may use anything of
- * this file's. They judge by what the document is, not by how the product made it.
+ * Functions that run inside the page under test, in any browser. Each is sent as its source, so it must not use anything else
+ * from this file. They check the resulting document, not how the product created it.
  */
 
-/** What happened in a page so far that no text may cause. */
+/** Events in a page so far that no text must cause. */
 export interface Witnessed {
   /** Calls of the canary and of dialogs. */
   executed: string[];
-  /** Windows that were opened, other than by a link that says so. */
+  /** Windows that were opened, except by a link that announces it. */
   opened: string[];
-  /** Violations of the policy: something was tried. */
+  /** Policy violations, which show attempts. */
   violations: string[];
   /** Uncaught errors. */
   errors: string[];
 }
 
-/** One row of a transcript as it stands in the document. */
+/** One row of a transcript in the document. */
 export interface SeenRow {
   /** First word of its turn's heading: the attack's id. */
   attack: string;
   index: number;
   kind: string;
-  /** Text of the row, but for what the page adds beside links. */
+  /** Text of the row, without the page's additions to links. */
   text: string;
-  /** Text of the tool's output alone. */
+  /** Text of only the tool's output. */
   output: string;
-  /** Hosts that stand beside links and images. */
+  /** Hosts that are shown beside links and images. */
   hosts: string[];
-  /** Labels of what was marked as hidden. */
+  /** Labels of the marks for hidden characters. */
   marks: string[];
   links: { href: string; words: string }[];
-  /** Elements and attributes that could run, load or lead somewhere by themselves. */
+  /** Elements and attributes that could run, load or navigate by themselves. */
   dangers: string[];
-  /** Control bytes and other characters that must never stand in the document. */
+  /** Control bytes and other characters that must never be in the document. */
   controls: number;
 }
 
 /**
- * Comes before every script of the page: counts what must not happen. Answers a message `rendered` on a socket of the page
- * with the same, once the page has rendered what came before it.
+ * Runs before every script of the page and records forbidden events. Answers a message `rendered` on the page's socket with the
+ * same message once the page has rendered everything before it.
  */
 export function installWitness(rendered: string): void {
   const witnessed = { executed: [], opened: [], violations: [], errors: [] } as Record<string, string[]>;
@@ -62,13 +62,13 @@ export function installWitness(rendered: string): void {
       this.addEventListener("message", (event) => {
         if (event.data !== rendered) return;
         event.stopImmediatePropagation();
-        // The page renders in a frame that it asked for before.
+        // The page renders in an animation frame that it requested before.
         requestAnimationFrame(() => this.send(rendered));
       });
     }
   };
   document.addEventListener("securitypolicyviolation", (event) => {
-    // The witness's own try, and the icon that WebKit now and then asks for by itself, though the page has one.
+    // The witness's own attempt, and the icon that WebKit sometimes requests by itself although the page has one.
     if (!event.sourceFile.endsWith("/__witness.js") && !event.blockedURI.endsWith("/favicon.ico"))
       note(
         "violations",
@@ -79,24 +79,24 @@ export function installWitness(rendered: string): void {
   try {
     evaluates = new Function("return true")() === true;
   } catch {
-    // The policy holds.
+    // The policy applies.
   }
   Object.assign(window, { __evaluates: evaluates });
   window.addEventListener("error", (event) => {
-    // A notice, not an error: what was observed changed once more within a frame.
+    // A notice, not an error: an observed element changed again within a frame.
     if (!event.message.startsWith("ResizeObserver loop")) note("errors", event.message);
   });
   window.addEventListener("unhandledrejection", (event) => note("errors", event.reason));
 }
 
-/** Whether this page's own scripts may run a string: no policy stands in the way. */
+/** Whether the page's own scripts can evaluate a string, that is, no policy forbids it. */
 export function evaluates(): boolean {
   return Reflect.get(window, "__evaluates") === true;
 }
 
 /**
- * Scrolls through a transcript and tells what stands in it. `click`: afterwards points at, focuses and clicks everything that
- * can be clicked, once, and what appears by that too. Links that say that they open another site are not followed.
+ * Scrolls through a transcript and returns its content. `click`: also hovers, focuses and clicks every control once, including
+ * those that appear through this. Links that announce another site are not followed.
  */
 export async function walk({ click }: { click: boolean }): Promise<SeenRow[]> {
   const region = document.querySelector('[role="region"][aria-label="Transcript"]');
@@ -166,16 +166,16 @@ export async function walk({ click }: { click: boolean }): Promise<SeenRow[]> {
     };
   };
 
-  // What else there is has no handler of its own, or `dangersIn` finds it.
+  // Other elements have no handlers of their own, or `dangersIn` finds them.
   const CONTROLS = "a, button, summary, input, [tabindex]";
   const POINTED = `${CONTROLS}, img, mark, [title], [role]`;
   const clicked = new WeakSet<Element>();
   /**
-   * Points at, focuses and clicks everything in some rows, as one task each: what React makes of a hundred clicks costs one
-   * layout then, not a hundred. `closers`: what would close something that is open.
+   * Hovers, focuses and clicks everything in some rows, one task per kind of event, so that a hundred clicks cost one layout
+   * instead of a hundred. `closers`: controls that would close something open.
    */
   const clickIn = async (roots: readonly HTMLElement[], closers: boolean): Promise<void> => {
-    // What a click brings up is clicked too; a toggle is clicked once and stays as it is.
+    // Controls that a click reveals are clicked too; a toggle is clicked once and keeps its new state.
     for (let round = 0; round < 4; round++) {
       const targets = roots.flatMap((root) =>
         [...root.querySelectorAll<HTMLElement>(POINTED)].filter(
@@ -218,15 +218,15 @@ export async function walk({ click }: { click: boolean }): Promise<SeenRow[]> {
   const rows = new Map<number, SeenRow>();
   const pushed = new Set<number>();
   region.scrollTo(0, 0);
-  // Rows become higher when they are measured: the end is where it still is some frames later.
+  // Rows become higher when they are measured, so the end is reached if it is the same some frames later.
   for (let atEnd = 0; atEnd < 5; ) {
     await settled();
     const fresh = [...region.querySelectorAll<HTMLElement>("article[data-index]")].filter(
       (row) => !rows.has(Number(row.dataset.index)),
     );
     const headings = [...region.querySelectorAll<HTMLElement>(".turn-heading")];
-    // A few rows at a time: what is clicked stays where it is, and may push others out of the view, which are looked at
-    // again, each alone, when they are back.
+    // A few rows at a time: clicked rows stay in place and may push others out of view; those are visited again one by one when
+    // they are back.
     for (let at = 0; at < fresh.length; ) {
       const first = fresh[at];
       const alone = first !== undefined && pushed.has(Number(first.dataset.index));
@@ -253,7 +253,7 @@ export async function walk({ click }: { click: boolean }): Promise<SeenRow[]> {
       const dangers = dangersIn(heading);
       if (dangers.length > 0) throw new Error(`a heading holds ${dangers.join(", ")}`);
     }
-    // On from the last row that was seen, wherever clicks have moved it; back to what was pushed out upwards.
+    // Continue after the last visited row, wherever clicks have moved it; go back to rows that were pushed out upwards.
     const present = [...region.querySelectorAll<HTMLElement>("article[data-index]")];
     const before = region.scrollTop;
     if (present[0] !== undefined && Math.min(...pushed) < Number(present[0].dataset.index)) {
@@ -273,7 +273,7 @@ export async function walk({ click }: { click: boolean }): Promise<SeenRow[]> {
   return [...rows.values()];
 }
 
-/** The sessions on screen in a list of them, with the control characters in their rows; scrolls on to the next ones. */
+/** The sessions of a list that are on screen, with the control characters in their rows; then scrolls to the next ones. */
 export async function titlesOnPage(): Promise<{ href: string; controls: number }[]> {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there.
   const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;

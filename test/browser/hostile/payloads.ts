@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { sharedData } from "../../shared-data.ts";
 import { OWN } from "./own-payloads.ts";
 
-/** Families of attacks: what a text that an agent passes on may try. */
+/** Families of attacks by a text that an agent passes on. */
 export type Family = "xss" | "exfil" | "urls" | "ansi" | "unicode" | "pathological";
 
-/** One attack and what must come of it. `input` is a text, `{ chunks }`, `{ field, value }`, or how to generate one. */
+/** One attack and its required result. `input` is a text, `{ chunks }`, `{ field, value }`, or a generator. */
 export interface Payload {
   id: string;
   input: unknown;
@@ -21,14 +21,14 @@ const FILES: Record<Family, string> = {
   pathological: "pathological-markdown",
 };
 
-/** The attacks of a family: those of the shared folder where it exists, else the small set of this repository. */
+/** The attacks of a family: those of the shared folder if it exists, otherwise the small set of this repository. */
 export function payloads(family: Family): readonly Payload[] {
   const path = sharedData("payloads", `${FILES[family]}.json`);
-  // The folder's own format: its README says so, and every use narrows `input`.
+  // The folder's documented format; every use narrows `input`.
   return path === undefined ? OWN[family] : (JSON.parse(readFileSync(path, "utf8")) as Payload[]);
 }
 
-/** The texts that an attack goes through: one, or what stands there after each chunk. Other kinds of input as JSON. */
+/** The stages of an attack's text: a single one, or the text after each chunk. Other kinds of input as JSON. */
 export function stagesOf(input: unknown): string[] {
   if (typeof input === "string") return [input];
   if (typeof input !== "object" || input === null) return [];

@@ -2,14 +2,14 @@ import { uuidOf } from "../../uuid-of.ts";
 import type { Payload } from "./payloads.ts";
 import { textOf } from "./payloads.ts";
 
-/** A session file of Claude Code in which every attack stands in every place that a session has for text. */
+/** A session file of Claude Code with every attack in every place that a session has for text. */
 export interface HostileSession {
   session_id: string;
-  /** One list of JSON lines for each attack, the attack's own turn. */
+  /** One list of JSON lines per attack, its turn. */
   turns: string[][];
 }
 
-/** The text that stands, harmless, before and after each attack. */
+/** The harmless text before and after each attack. */
 export const healthy = (id: string): string => `Healthy after ${id}.`;
 
 /**

@@ -13,16 +13,16 @@ import { clickFrames, firedFrames, UNSAFE_HOST, unsafePages } from "./unsafe.ts"
 import { startWire, type Wire, type WireOptions } from "./wire.ts";
 
 const whose = sharedData("payloads") === undefined ? "this repository's own" : "the shared";
-/** Of the attacks that can fire at all so many must, in a page without any protection. */
+/** The share of the attacks that must fire in a page without any protection. */
 const ENOUGH = 200 / 246;
 
-/** Attacks that are written at once where they are streamed: as many turns are in view together. */
+/** Number of attacks that are streamed at once: as many turns are in view together. */
 const AT_ONCE = 3;
 
 export interface Extent {
-  /** Only each so manieth attack: all of them take minutes for each way of serving them, and are for the long runs. */
+  /** Tries only every n-th attack: all of them take minutes for each way of serving them, which only the long runs do. */
   every: number;
-  /** Of those, only each so manieth is clicked under the policy, too: it can only take away what is possible without. */
+  /** Clicks only every n-th of them under the policy too, because the policy can only restrict what is possible without it. */
   clickedUnderPolicy: number;
 }
 
@@ -38,7 +38,7 @@ const each = <Item>(items: readonly Item[], every: number): Item[] =>
 
 const attackOf = ({ attack }: Attack): Payload => attack;
 
-/** An address in every shape that Markdown has for one. */
+/** A URL in every Markdown form. */
 function asMarkdown(family: Family, attack: Payload): Payload {
   if (family !== "urls") return attack;
   const url = textOf(attack.input);
@@ -101,10 +101,10 @@ export function hostileSuite(
     };
 
     const witnessed = (page: EnginePage): Promise<Witnessed> =>
-      // Put there by the witness.
+      // Set by the witness.
       page.run(() => Reflect.get(window, "__witnessed") as Witnessed, undefined);
 
-    /** Nothing ran, nothing was asked for, nothing opened or went elsewhere. */
+    /** Nothing ran, was requested, opened or navigated. */
     const nothingHappened = async (
       page: EnginePage,
       wire: Wire,
@@ -120,7 +120,7 @@ export function hostileSuite(
       );
       expect(reported ?? []).toEqual([]);
     };
-    /** What the page itself asks of its daemon. */
+    /** The page's own requests to its daemon. */
     const isProducts = (address: string): boolean =>
       /^\/(?:$|\?|launch\?|session\/|assets\/|api\/|[\w-]+\.(?:js|css|svg|png|ico|webmanifest|woff2?)$)/.test(
         address.slice(daemon.origin.length),
@@ -175,7 +175,7 @@ export function hostileSuite(
     ])(
       "is only text in every place, $way",
       async ({ withoutPolicy, streamed }) => {
-        // The policy is about what runs and loads, not about how text looks.
+        // The policy affects what runs and loads, not the appearance of text.
         const families = withoutPolicy ? FAMILIES : FAMILIES.slice(0, 3);
         const all = chosen(families).map(({ family, attack }) => ({
           family,
@@ -187,7 +187,7 @@ export function hostileSuite(
         const { wire, engine, page } = await open({ withoutPolicy, inPieces: streamed });
         await enter(page);
         const url = await openSession(page, session);
-        // Without the policy, nothing but the product's own care is left.
+        // Without the policy, only the product's own protection remains.
         expect(await page.run(evaluates, undefined)).toBe(withoutPolicy);
         if (streamed) await stream(page, path, session, attacks);
 
@@ -195,7 +195,7 @@ export function hostileSuite(
         await nothingHappened(page, wire, engine, url);
         check(first, all, false);
 
-        // What was written slowly is the same document by now.
+        // A streamed session has resulted in the same document by now.
         if (streamed && !LONG) return;
         const some = withoutPolicy ? all : each(all, clickedUnderPolicy);
         const part = some.length === all.length ? session : hostileSession("clicked", some.map(attackOf));
@@ -208,7 +208,7 @@ export function hostileSuite(
       1_800_000,
     );
 
-    /** Writes the session a few turns at a time, when the page has those before and stands at their end. */
+    /** Writes the session a few turns at a time, once the page has the previous ones and is at their end. */
     const stream = async (
       page: EnginePage,
       path: string,
@@ -255,7 +255,7 @@ export function hostileSuite(
       await nothingHappened(page, wire, engine, `${daemon.origin}/`);
     });
 
-    /** What must hold of what is on screen, before anything was clicked and after. */
+    /** The checks of the visible rows, before and after clicks. */
     const check = (rows: readonly SeenRow[], attacks: readonly Attack[], clicked: boolean): void => {
       expect(rows.filter(({ dangers }) => dangers.length > 0)).toEqual([]);
       expect(rows.filter(({ controls }) => controls > 0)).toEqual([]);
@@ -281,13 +281,13 @@ export function hostileSuite(
   });
 }
 
-/** Blocked addresses are text, doubtful ones tell their host and lead nowhere yet, harmless ones are links. */
+/** Blocked addresses are text, suspicious ones show their host and are not links yet, harmless ones are links. */
 function checkAddress({ id, input, expect: wanted }: Payload, row: SeenRow | undefined): void {
   const links = row?.links.map(({ href }) => href) ?? [];
   if (wanted.link === "block") expect(links, id).toEqual([]);
   if (wanted.link === "confirm") {
     expect(links, id).toEqual([]);
-    // A backslash is Markdown's own escape: what is left of such an address is another one, or none.
+    // A backslash is Markdown's escape, so the resulting address is a different one, or none.
     if (typeof wanted.shownHost === "string" && !textOf(input).includes("\\"))
       expect(row?.hosts, id).toContain(wanted.shownHost);
   }
@@ -295,7 +295,7 @@ function checkAddress({ id, input, expect: wanted }: Payload, row: SeenRow | und
   if (Array.isArray(wanted.autolink)) expect(links, id).toEqual(wanted.autolink);
 }
 
-/** The text of terminal output is there, all of it at the latest after a click; its links are those that may be. */
+/** The text of terminal output is shown, completely at the latest after a click, and has only allowed links. */
 function checkTerminal(
   { id, input, expect: wanted }: Payload,
   rows: readonly SeenRow[],
@@ -321,14 +321,17 @@ function checkTerminal(
       id,
     ).toContain(link.href);
   if (wanted.recoverable === true && clicked) {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences are no words.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences are not text.
     const readable = textOf(input).replaceAll(/\u001b\[[0-9;]*[A-Za-z]/g, " ");
     const shown = tools.map(({ output }) => output).join();
     for (const word of readable.match(/[a-z]{5,}/g) ?? []) expect(shown, id).toContain(word);
   }
 }
 
-/** What cannot be seen is marked, as text and in code; letters that only look Latin where a name stands; nothing legal is. */
+/**
+ * Invisible characters are marked in text and in code; letters that only look Latin are marked in names; legitimate characters
+ * are not marked.
+ */
 function checkUnicode({ id, expect: wanted }: Payload, rows: readonly SeenRow[]): void {
   const isName = String(wanted.where ?? "").includes("host names");
   const marked = rows.filter(({ marks }) => marks.length > 0);

@@ -3,9 +3,9 @@ import type { Browser, Page } from "playwright-core";
 /** The longest task of a page's main thread in one phase. */
 export interface LongestTask {
   phase: string;
-  /** Milliseconds of the thread's own CPU: a machine that does other work too does not add to it. */
+  /** Milliseconds of the thread's CPU, which other load on the machine does not affect. */
   cpu: number;
-  /** Milliseconds as a clock has them. */
+  /** Elapsed milliseconds. */
   clock: number;
 }
 
@@ -22,8 +22,7 @@ interface TraceEvent {
 const MARK = "verbatim phase ";
 
 /**
- * Runs `act` under the browser's own tracing. `act` names the phases as they begin; each has the longest task that began
- * in it.
+ * Runs `act` with the browser's tracing. `act` names the phases as they begin; each gets the longest task that began in it.
  */
 export async function longestTasks(
   browser: Browser,
@@ -35,7 +34,7 @@ export async function longestTasks(
   });
   await act((phase) => page.evaluate((name) => void performance.mark(name), MARK + phase));
   const trace = await browser.stopTracing();
-  // Chromium's own format, as far as it is used here.
+  // The used part of Chromium's format.
   const { traceEvents } = JSON.parse(trace.toString()) as { traceEvents: TraceEvent[] };
   const marks = traceEvents
     .filter(({ name }) => name.startsWith(MARK))

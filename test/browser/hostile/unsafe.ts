@@ -4,8 +4,9 @@ import type { Payload } from "./payloads.ts";
 import { textOf } from "./payloads.ts";
 
 /**
- * Two renderers that trust everything, one of Markdown and one of HTML: what the harness must see fire, or it sees nothing. Each attack stands in a document of
- * its own, in a frame of one page; remote addresses get the attack's number, so that a request tells whose it is.
+ * Two renderers that trust everything, one for Markdown and one for HTML. The harness must see attacks fire there, otherwise it
+ * detects nothing. Each attack is in a separate document, in a frame of one page; remote addresses contain the attack's number,
+ * so that a request identifies it.
  */
 export function unsafePages(
   attacks: readonly Payload[],
@@ -37,11 +38,11 @@ function unsafeDocument({ input }: Payload, n: number): string {
     extensions: [gfm()],
     htmlExtensions: [gfmHtml()],
   });
-  // GFM's own filter of tags is a protection; the control has none.
+  // GFM's tag filter is a protection, which the control must not have.
   return `<!doctype html><title>t</title><main>${html.replaceAll(/&lt;(?=\/?(?:iframe|noembed|noframes|plaintext|script|style|textarea|title|xmp)\b)/gi, "<")}</main><aside>${attack}</aside>`;
 }
 
-/** Collects what its frames report, and which of them went elsewhere. */
+/** Collects the reports of its frames, and which of them navigated away. */
 const CONTROL_SCRIPT = `<script>
 window.__fired = {};
 window.__loads = {};
@@ -70,12 +71,12 @@ export function clickFrames(): void {
         element.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true }));
       }
     } catch {
-      // It went elsewhere already.
+      // It has already navigated away.
     }
   }
 }
 
-/** In the control's page: what fired, by the number of the attack. */
+/** In the control's page: the fired attacks, by number. */
 export function firedFrames(): Record<string, string[]> {
   const fired: unknown = Reflect.get(window, "__fired");
   return fired as Record<string, string[]>;

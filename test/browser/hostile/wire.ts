@@ -5,7 +5,7 @@ import { WebSocket, WebSocketServer } from "ws";
 import { IN_PIECES, type ServerMessage } from "../../../src/protocol.ts";
 import { installWitness } from "./page-side.ts";
 
-/** What a browser asked the network for. */
+/** A network request of the browser. */
 export interface Asked {
   method: string;
   url: string;
@@ -13,32 +13,32 @@ export interface Asked {
 }
 
 export interface WireOptions {
-  /** Origin of the daemon: what goes there is passed on. */
+  /** Origin of the daemon. Requests to it are forwarded. */
   origin: string;
-  /** Take the policy away from what the daemon serves: what is left must hold without it. */
+  /** Removes the policy from the daemon's replies, to test the protection without it. */
   withoutPolicy?: boolean;
-  /** Text and output reach the page in pieces, as from a model that is being read. */
+  /** Text and output reach the page in pieces, as from a streaming model. */
   inPieces?: boolean;
-  /** Pages of other names than the daemon's, by path: of the control that must be hit. */
+  /** Pages of other host names, by path: those of the control, in which attacks must fire. */
   pages?: (url: URL) => { type: string; body: string } | undefined;
 }
 
 /**
- * The only way out that a browser under test has: a forward proxy for every address, loopback included. It passes on what
- * is the daemon's, answers nothing else, and keeps a list of all that was asked.
+ * The only network access of a browser under test: a forward proxy for every address, including loopback. It forwards requests
+ * for the daemon, answers no others, and records all of them.
  */
 export interface Wire {
   port: number;
-  /** Everything that was asked of anyone but the daemon. */
+  /** Requests to anyone but the daemon. */
   foreign: Asked[];
-  /** What was asked of the daemon. */
+  /** Requests to the daemon. */
   own: Asked[];
   close(): Promise<void>;
 }
 
-/** Where every page under test finds its witness: answered here, never by the daemon. */
+/** The path of the witness script, which this proxy serves and the daemon never does. */
 const WITNESS = "/__witness.js";
-/** Asks the witness of a page, on the page's own socket, to say the same once what came before is rendered. */
+/** A message to the witness on the page's own socket, which replies with the same once everything before it is rendered. */
 const RENDERED = "__rendered";
 
 export async function startWire(options: WireOptions): Promise<Wire> {
@@ -115,7 +115,7 @@ export async function startWire(options: WireOptions): Promise<Wire> {
         if (typeof value === "string") headers[name] = value;
       }
       const url = new URL(incoming.url ?? "/", `ws://${daemon.host}`);
-      // What is cut here is asked for whole.
+      // Request the text as a whole, because it is split here.
       if (options.inPieces) url.searchParams.delete(IN_PIECES);
       const upstream = new WebSocket(`ws://${daemon.host}${url.pathname}${url.search}`, { headers });
       const early: string[] = [];
@@ -151,7 +151,7 @@ export async function startWire(options: WireOptions): Promise<Wire> {
       upstream.on("close", end).on("error", end);
     });
   });
-  // Browsers tunnel sockets, and everything that is encrypted.
+  // Browsers tunnel sockets and encrypted connections.
   server.on("connect", (incoming: IncomingMessage, socket: Duplex) => {
     if (incoming.url !== daemon.host) {
       foreign.push({ method: "CONNECT", url: incoming.url ?? "", referer: "" });
@@ -185,21 +185,21 @@ function withWitness(page: string): string {
   return page.includes("<head>") ? page.replace("<head>", `<head>${tag}`) : tag + page;
 }
 
-/** A message for the page. `grows`: it adds to a text that is not whole, and nothing follows before the page shows it so. */
+/** A message for the page. `grows`: it appends to an incomplete text; the next message waits until the page shows it. */
 interface Piece {
   text: string;
   grows?: boolean;
 }
 
 /**
- * Turns each finished text and output of a socket's frames into pieces with frames of their own, as if it had been written
- * slowly. The `seq` of what follows is moved on; what the page says is never about a `seq`, unless its connection breaks.
+ * Splits each finished text and output in a socket's frames into several frames, as if it had been written slowly, and shifts the
+ * `seq` of later frames. The page's messages never contain a `seq` unless its connection breaks.
  */
 function createCutter(): (message: string) => Piece[] {
   const added = new Map<string, number>();
   const kinds = new Map<string, string>();
   return (text) => {
-    // Written by the daemon, whose messages have tests of their own.
+    // The daemon's message, which is tested elsewhere.
     const message = JSON.parse(text) as ServerMessage;
     if (message.type === "heartbeat") {
       for (const [channel, position] of Object.entries(message.positions))
@@ -241,7 +241,7 @@ function createCutter(): (message: string) => Piece[] {
   };
 }
 
-/** A text in four pieces, at places that are inside something more often than not. */
+/** A text in four pieces, usually split inside a construct. */
 function pieces(text: string): { text: string; offset: number }[] {
   const cuts = [0.3, 0.55, 0.8, 1].map((share) => Math.floor(text.length * share));
   let offset = 0;

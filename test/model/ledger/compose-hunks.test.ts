@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { composeHunks } from "../../../src/model/ledger/compose-hunks.ts";
 import type { DiffHunk } from "../../../src/model/parts/ui-extra.ts";
 
-/** The hunks between two texts. `like_git`: an empty side names the line before it, not the one behind it. */
+/** The hunks between two texts. `like_git`: an empty side names the line before it, not the one after it. */
 function hunksBetween(
   before: readonly string[],
   after: readonly string[],
@@ -24,7 +24,7 @@ function hunksBetween(
   );
 }
 
-/** The lines after the hunks; throws where a hunk does not fit them. */
+/** The lines with the hunks applied. Throws if a hunk does not fit. */
 function applied(before: readonly string[], hunks: readonly DiffHunk[]): string[] {
   const after: string[] = [];
   let read = 0;

@@ -20,7 +20,7 @@ const SESSION = "7d1f2c44-0b0e-4f0a-9c39-1d2d6f5f3a72";
 let folder: string;
 let processes: Map<string, TerminalProcess>;
 let is_watched: boolean;
-/** How often the registers were read. */
+/** How often the process registries were read. */
 let looks: number;
 let time: number;
 let held: HeldRequests;
@@ -211,7 +211,7 @@ describe("a form", () => {
     { question: "Which sizes?", multiSelect: true, options: [{ label: "S" }, { label: "L" }] },
   ];
 
-  it("is answered when all its questions are", async () => {
+  it("is answered when all its questions are answered", async () => {
     const { hook, open } = await ask({ tool_name: "AskUserQuestion", tool_input: { questions } });
     const [colour, sizes] = open;
     expect(open.map(({ title }) => title)).toEqual(["Which colour?", "Which sizes?"]);

@@ -118,7 +118,7 @@ describe("the configured agents", () => {
   });
 
   it.skipIf(process.platform === "win32")(
-    "read scripts of regular files alone, and wait at no pipe for its other end",
+    "read scripts only from regular files, and do not block on a pipe",
     async () => {
       const pipe = join(folder, "pipe.json");
       execFileSync("mkfifo", [pipe]);
@@ -285,7 +285,7 @@ describe("Verbatim's own loop in a session", () => {
     expect((await shown(again, id)).filter((line) => line.startsWith("model_switch"))).toHaveLength(1);
   });
 
-  it("compacts on request, in a turn of its own", async () => {
+  it("compacts on request, in a separate turn", async () => {
     const at = await restart();
     const id = await begin(at, { steps: [say("What was said.")] });
     await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
@@ -412,7 +412,7 @@ describe("an agent that speaks the Agent Client Protocol, in a session", () => {
     await expect(at.rewind(id, randomUUID())).rejects.toMatchObject({ code: "cannot" });
   });
 
-  it("goes on with its session after a restart, unless another process has it open", async () => {
+  it("continues its session after a restart, unless another process has it open", async () => {
     const play = (...lines: Parameters<typeof writeScript>[2]) => {
       const args = writeScript(folder, "acp", lines);
       configure({ agents: { theirs: { command: process.execPath, args, title: "Theirs" } } });
@@ -467,7 +467,7 @@ it("rejects new and resumed sessions whose script cannot be played, with the rea
   await expect(at.setModel(id, `file:${none}`)).rejects.toMatchObject(missing);
 });
 
-it("gives scripts their files in a folder of their own, in their initial state", async () => {
+it("gives scripts their files in a separate folder, in their initial state", async () => {
   const { cwd = "" } = entry(agents(), "scripted") ?? {};
   mkdirSync(cwd);
   const begin_in = async (at: string) => {

@@ -109,7 +109,7 @@ async function session(...prompts: ReturnType<typeof promptOf>[]): Promise<strin
 }
 
 describe("a fork", () => {
-  it("is a session of its own with everything before the prompt, once, and continues from there", async () => {
+  it("is a separate session with everything before the prompt, once, and continues from there", async () => {
     const [one, two, three] = [promptOf("One"), promptOf("Two"), promptOf("Three")];
     const id = await session(one, two, three);
     const fork = randomUUID();
@@ -188,7 +188,7 @@ describe("a fork", () => {
 });
 
 describe("the files in a fork's history", () => {
-  /** Each image of the session by its path in the history: as the page gets it, and as the agent reads it. */
+  /** Each image of the session by its path in the history, as the page and the agent receive it. */
   const pictures = async (id: string) => {
     const parts = [...((await hosted.open(id))?.transcript.parts ?? [])];
     return await Promise.all(

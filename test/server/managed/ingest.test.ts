@@ -265,19 +265,14 @@ describe("frames that an agent pushes", () => {
       "tool_call_in_open_part",
       "must end",
     ],
-    [
-      "text that leaves a gap",
-      [whole[2] ?? {}, whole[3] ?? {}, whole[5] ?? {}],
-      "offset_gap",
-      "0 characters",
-    ],
-    ["no JSON", ["{"], "json", "JSON"],
-    ["no frame", [{ type: "hologram", at }], "frame", "type"],
+    ["text after a gap", [whole[2] ?? {}, whole[3] ?? {}, whole[5] ?? {}], "offset_gap", "0 characters"],
+    ["invalid JSON", ["{"], "json", "JSON"],
+    ["an unknown frame", [{ type: "hologram", at }], "frame", "type"],
     ["a frame without a field", [{ type: "message.end", at }], "frame", "message_id"],
-    ["half a number", [{ ...whole[0], seq: 1 }], "frame", "epoch"],
+    ["a fractional number", [{ ...whole[0], seq: 1 }], "frame", "epoch"],
     ["another session's frame", [{ ...whole[0], session_id: randomUUID() }], "session", "session_id"],
-    ["a time that no clock has", [{ ...whole[0], at: 1e300 }], "frame", "at"],
-    ["what nests without end", [`{"a":${"[".repeat(600)}${"]".repeat(600)}}`], "depth", "levels"],
+    ["an impossible time", [{ ...whole[0], at: 1e300 }], "frame", "at"],
+    ["excessive nesting", [`{"a":${"[".repeat(600)}${"]".repeat(600)}}`], "depth", "levels"],
   ])("are rejected with the violated rule and its line: %s", async (_, lines, code, words_of_it) => {
     const before = whole.slice(0, 2);
     const text = [...before, ...lines, whole[1] ?? {}]
@@ -439,7 +434,7 @@ describe("a foreign stream that is pushed", () => {
   const helper = { subagentRunId: "s", name: "Helper" };
   it.each([
     [
-      "behind an error",
+      "after an error",
       "ai-sdk",
       [
         { type: "start" },
@@ -450,7 +445,7 @@ describe("a foreign stream that is pushed", () => {
       ["text: Before.", "error: overloaded", "text: After it."],
     ],
     [
-      "in a text behind a run",
+      "in a text after a run",
       "ag-ui",
       [
         { type: "RUN_STARTED", ...run },
@@ -465,7 +460,7 @@ describe("a foreign stream that is pushed", () => {
       ["text: In it.", "text: Behind it."],
     ],
     [
-      "in a person's words behind a run",
+      "in a person's text after a run",
       "ag-ui",
       [
         { type: "RUN_STARTED", ...run },
@@ -479,7 +474,7 @@ describe("a foreign stream that is pushed", () => {
       ["steer: Typed."],
     ],
     [
-      "where a sub-agent goes on behind a run",
+      "while a sub-agent continues after a run",
       "ag-ui",
       [
         { type: "RUN_STARTED", ...run },
@@ -493,7 +488,7 @@ describe("a foreign stream that is pushed", () => {
       ["note: Helper ended"],
     ],
     [
-      "behind a run that was cancelled with its sub-agent",
+      "after a run that was cancelled with its sub-agent",
       "ag-ui",
       [
         { type: "RUN_STARTED", ...run },
@@ -503,7 +498,7 @@ describe("a foreign stream that is pushed", () => {
       [{ type: "CUSTOM", name: "Later" }],
       ["note: Helper did not end", "interrupt: Cancelled", "note: Later"],
     ],
-  ])("whose connection breaks %s is completed by the same epoch", async (_, format, before, rest, all) => {
+  ])("whose connection breaks (%s) is completed by the same epoch", async (_, format, before, rest, all) => {
     const text = (sent: object[]) => sent.map((event) => `${JSON.stringify(event)}\n`).join("");
     async function* body() {
       yield new TextEncoder().encode(text(before));
@@ -595,7 +590,7 @@ describe("a foreign stream that is pushed", () => {
   });
 
   it.each(["body", "connection"])(
-    "with an epoch, whose %s ends early, loses nothing of what it began where another begins",
+    "with an epoch, whose %s ends early, keeps all its parts when another begins",
     async (how) => {
       const cut = [
         { type: "RUN_STARTED", threadId: "t", runId: "r" },

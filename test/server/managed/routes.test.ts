@@ -138,13 +138,13 @@ describe("the routes of managed sessions", () => {
   });
 
   it.each<[string, () => unknown, number, string]>([
-    ["no JSON", () => "{", 400, "JSON"],
+    ["invalid JSON", () => "{", 400, "JSON"],
     ["a session without an id", () => newSession({ session_id: "x" }), 400, "session_id"],
     ["a prompt without text", () => newSession({ prompt: newPrompt(" ") }), 400, "prompt.text"],
     ["a prompt without an id", () => newSession({ prompt: { text: "x" } }), 400, "prompt.message_id"],
-    ["a folder that is not there", () => newSession({ cwd: "/no/such/folder" }), 400, "cwd"],
-    ["a folder without its whole path", () => newSession({ cwd: "src" }), 400, "cwd"],
-    ["an agent that is not there", () => newSession({ agent: "nobody" }), 400, "agent"],
+    ["a missing folder", () => newSession({ cwd: "/no/such/folder" }), 400, "cwd"],
+    ["a relative folder", () => newSession({ cwd: "src" }), 400, "cwd"],
+    ["an unknown agent", () => newSession({ agent: "nobody" }), 400, "agent"],
     [
       "an image that is too large",
       () => newSession({ prompt: newPrompt("x", { images: [image(5 * 1024 * 1024 + 9)] }) }),
@@ -152,7 +152,7 @@ describe("the routes of managed sessions", () => {
       "prompt.images.0",
     ],
     [
-      "a picture that is a script",
+      "an image that is a script",
       () => newSession({ prompt: newPrompt("x", { images: ["data:image/svg+xml;base64,AAAA"] }) }),
       400,
       "prompt.images.0",

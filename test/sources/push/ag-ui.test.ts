@@ -184,7 +184,7 @@ it("reads the result of a front-end tool from the next run's input, also before 
     ...answeredRun,
     "prompt And now?",
   ]);
-  // What the same stream has told as ended stays as it was told.
+  // Parts that the stream has already ended stay unchanged.
   const told = [...called("c", "m1"), answered("c"), ...answering("c")];
   expect(shownOf(...told)).toContain("result success c");
   expect(shownOf(...told)).not.toContain("result success main.ts");
@@ -323,7 +323,7 @@ const answered = (id: string) => ({
   toolCallId: id,
   content: id,
 });
-/** What a run of these events shows, without the prompt. */
+/** The parts of a run with these events, without the prompt. */
 const shownOf = (...events: object[]) =>
   summary(
     partsOf(
@@ -363,7 +363,7 @@ it("opens one step for the calls of one message, named or not", () => {
   expect(steps(...called("a"), ...called("b"), ...results)).toBe(1);
   expect(steps(text, ...called("a", "m1"), ...called("b"), ...results)).toBe(1);
   expect(steps({ ...text, type: "REASONING_MESSAGE_CHUNK", messageId: "r1" }, ...called("a", "m1"))).toBe(1);
-  // A call that begins after all before it have ended was decided on with their results.
+  // A call that begins after all earlier ones have ended belongs to a new model call.
   expect(steps(...called("a"), answered("a"), ...called("b"), answered("b"))).toBe(2);
   expect(steps(text, ...called("a", "m2"))).toBe(2);
 });

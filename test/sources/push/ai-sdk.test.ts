@@ -64,7 +64,7 @@ it("shows the parts of a message of two steps in order", () => {
     "end stop",
   ]);
   expect(parts[2]).toMatchObject({ signature: "c2ln", format: "anthropic" });
-  // Data with the same id replaces what was there.
+  // Data with the same id replaces the earlier data.
   expect(parts[13]).toMatchObject({ data: { degrees: -2 } });
   expect(parts.at(-1)).toMatchObject({
     tokens: { input: 60, output: 9, cache_read: 40 },
@@ -263,7 +263,7 @@ it("keeps extra fields of an event about a call or its result", () => {
     { type: "output", metadata: { toolMetadata: { downloadable: true } } },
     { type: "output", metadata: { providerExecuted: true } },
   ]);
-  // A result whose call was never told has nowhere else to keep it.
+  // A result without a call has no other place for it.
   const alone = {
     type: "tool-output-available",
     toolCallId: "c9",

@@ -7,7 +7,7 @@ import { createStreamReader, findStreamFormat } from "../../../src/sources/push/
 
 export const SESSION = "57ae0000-0000-4000-8000-000000000001";
 
-/** The frames of a stream that arrives in these pieces. */
+/** The frames of a stream that arrives in these chunks. */
 export function readStream(format: string, pieces: readonly string[], seed = "one"): Frame[] {
   const found = findStreamFormat(format);
   if (found === undefined) throw new Error(`There is no format ${format}`);
@@ -21,7 +21,7 @@ export function readStream(format: string, pieces: readonly string[], seed = "on
   return [...events, ...reader.end()].flatMap(({ frames }) => frames);
 }
 
-/** What the frames show; fails where they break the frames' own rules. */
+/** The transcript of the frames. Fails if they violate the order of frames. */
 export function fold(
   frames: readonly Frame[],
   transcript: Transcript = emptyTranscript(SESSION),
@@ -41,7 +41,7 @@ export function partsOf(transcript: Transcript): TranscriptPart[] {
   return Array.from(transcript.parts).filter((part) => part !== undefined);
 }
 
-/** Each part in one line: what it is, and what it says. */
+/** Each part as one line: its kind and content. */
 export function summary(parts: readonly TranscriptPart[]): string[] {
   return parts.map((part) => {
     switch (part.type) {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { STREAM_FORMATS } from "../../../src/sources/push/index.ts";
 import { fold, partsOf, readStream, sse, summary } from "./read.ts";
 
-/** Events that every format meets: a few of its own, and much that it does not know. */
+/** Events for every format: a few of its own, and many unknown ones. */
 const EVENTS: Record<string, readonly object[]> = {
   "ai-sdk": [
     { type: "start", messageId: "m" },
@@ -83,7 +83,7 @@ describe.each(STREAM_FORMATS.map(({ id }) => id))("%s", (format) => {
   });
 
   it("reads each piece of a long line once", () => {
-    // Looking through all of the line again with every piece would take hours.
+    // Searching the whole line again for every chunk would take hours.
     const text = JSON.stringify({ type: "of-a-newer-version", long: "x".repeat(1_000_000) });
     expect(readStream(format, [...text.split(""), "\n"])).toEqual(readStream(format, [`${text}\n`]));
   });
@@ -94,7 +94,7 @@ describe.each(STREAM_FORMATS.map(({ id }) => id))("%s", (format) => {
   });
 
   it("keeps the order of frames, and never throws", () => {
-    // An orphan is legal to send and is told as such; whatever else breaks a rule is our mistake.
+    // A result without its call is allowed; any other violation is our error.
     fc.assert(
       fc.property(stream, (text) => {
         const frames = readStream(format, [text]);

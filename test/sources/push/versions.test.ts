@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { fold, partsOf, readStream, summary } from "./read.ts";
 
-// One stream for each version, of the events that its package can send. They were held against the schemas of ai 5.0.277, 6.0.326
-// and 7.0.173 (`uiMessageChunkSchema`), and of @ag-ui/core 1.0.0 (`EventSchemas`).
+// One stream for each version, of the events that its package can send. They were checked against the schemas of ai 5.0.277,
+// 6.0.326 and 7.0.173 (`uiMessageChunkSchema`), and of @ag-ui/core 1.0.0 (`EventSchemas`).
 
 function read(format: string, version: string) {
   const path = join(import.meta.dirname, "../../fixtures", format, `version-${version}.sse`);

@@ -22,7 +22,7 @@ const id = (): string => {
 };
 const common = { session_id: SESSION, at: 0 };
 
-/** The frames of one of the things that happen in a session. */
+/** The frames of one event in a session. */
 function framesOf(
   kind: "prompt" | "text" | "call" | "result" | "step" | "queued" | "hook" | "retry",
   open: string[],
@@ -76,7 +76,7 @@ function framesOf(
   return kind satisfies never;
 }
 
-/** Everything that a layout says, worked out from its rows alone, one after the other. */
+/** Compares a layout with one computed only from its rows, one after the other. */
 function expectConsistent(layout: Layout, transcript: Transcript): void {
   const all = layout.visible(0, Number.POSITIVE_INFINITY);
   expect(all.map(({ turn }) => turn.index)).toEqual(
@@ -139,7 +139,7 @@ test("rows appended one by one have the positions of a complete layout", () => {
           (index) => before.at(index) !== transcript.parts.at(index),
         );
         layout.update(transcript, touched);
-        // Some of what is in view is measured, as a browser would.
+        // Some rows in view are measured, as in a browser.
         const index = Math.abs(seed * 31 + transcript.parts.length) % Math.max(1, transcript.parts.length);
         const height = 20 + (Math.abs(seed + index) % 90);
         layout.measureRow(index, height);
@@ -225,7 +225,7 @@ describe("a session of 400 calls with only its tail loaded", () => {
       "call",
     ] as const)
       for (const frame of framesOf(kind, [])) transcript = accumulate(transcript, frame);
-    // An open call of its own list has no result here: the result above is an orphan and parts the retries.
+    // An open call has no result here: the result above has no call and separates the retries.
     const shownOf = (of: Layout) =>
       Array.from({ length: of.parts }, (_, index) => index).filter((index) => of.isShown(index));
     const atOnce = createLayout();
@@ -293,7 +293,7 @@ describe("a session of 400 calls with only its tail loaded", () => {
     });
     transcript = accumulate(accumulate(transcript, call), failure(call.tool_call_id));
     expect(layout.update(transcript, [])).toEqual({ rows: 1, errors: 1 });
-    // An orphan is an error of its own.
+    // A failed result without its call is a separate error.
     transcript = accumulate(transcript, failure(id()));
     expect(layout.update(transcript, [])).toEqual({ rows: 1, errors: 1 });
   });
@@ -328,7 +328,7 @@ test("a filter hides rows without moving others, and counts add up", () => {
       const kept = rowsOf({ showSteps, filter: rowFilter });
       expect(kept).toHaveLength(shown);
       expect(kept).toEqual([...kept].sort((a, b) => a - b));
-      // With every record in a row of its own there are no groups: these are all rows.
+      // If every record has its own row there are no groups: these are all rows.
       const all = rowsOf({ showSteps, filter: { hides: () => false, hidden: [] } });
       expect(all).toHaveLength(total);
       expect(all.filter((index) => !positions.has(index))).toEqual(kept);

@@ -21,13 +21,13 @@ const show = (shown = marks): HTMLElement => {
   return screen.getByRole("slider", { name: "Map of the session" });
 };
 
-it("says where the view is and what it holds", () => {
+it("describes the position and content of the view", () => {
   const map = show();
   expect(map.getAttribute("aria-valuetext")).toBe("Part 1 of 1,000, 1 prompt");
   expect(map.getAttribute("aria-valuenow")).toBe("1");
 });
 
-it("leads by keys to the next and the last mark, a view further, and to both ends", async () => {
+it("moves by keys to the next and previous mark, by a view, and to both ends", async () => {
   inView.setState({ from: 41, to: 60 });
   show().focus();
   await userEvent.keyboard("{ArrowDown}{ArrowUp}{PageDown}{PageUp}{Home}{End}");
@@ -40,7 +40,7 @@ it("leaves other keys to the page", async () => {
   expect(went).toEqual([]);
 });
 
-it("goes to where it is pressed, within its session", () => {
+it("scrolls to the clicked position within its session", () => {
   const map = show();
   const drawing = map.querySelector("svg");
   if (drawing === null) throw new Error("The map has no drawing.");
@@ -53,7 +53,7 @@ it("goes to where it is pressed, within its session", () => {
   expect(went).toEqual([500, 0, 999]);
 });
 
-it("draws as many strokes of 20,000 marks as it has lines", () => {
+it("draws at most one stroke per line for 20,000 marks", () => {
   const edits = Array.from({ length: 20_000 }, (_, at) => at);
   const map = show({ part_count: 20_000, marks: { ...marks.marks, edit: edits } });
   expect(map.querySelector(".map-edit")?.getAttribute("d")?.match(/M/g)).toHaveLength(500);

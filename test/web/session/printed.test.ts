@@ -7,7 +7,7 @@ import { printed } from "../../../src/web/screens/session/print-view.ts";
 const SESSION = "7c1d8a52-2222-4333-8444-555566667777";
 const id = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 
-/** As many turns, each a prompt and as many texts. */
+/** Turns with one prompt and the given number of texts each. */
 function rowsOf(turns: number, texts: number) {
   const common = { session_id: SESSION, at: 0 };
   let transcript = emptyTranscript(SESSION);
@@ -31,7 +31,7 @@ function rowsOf(turns: number, texts: number) {
 const indexes = ({ turns }: ReturnType<typeof printed>) =>
   turns.flatMap(({ rows }) => rows.map(({ index }) => index));
 
-test("all that is here is printed, and nothing is said to be left out", () => {
+test("prints everything that is loaded, without a note about omissions", () => {
   const paper = printed(rowsOf(2, 3), () => true, 0);
   expect(indexes(paper)).toEqual([1, 2, 3, 5, 6, 7]);
   expect(paper.turns.map(({ turn }) => turn.index)).toEqual([0, 1]);
@@ -39,7 +39,7 @@ test("all that is here is printed, and nothing is said to be left out", () => {
   expect(paper).not.toHaveProperty("unloaded");
 });
 
-test("what is not loaded is said to be left out, and where it is", () => {
+test("names what is not loaded, and where it is", () => {
   const paper = printed(rowsOf(2, 3), (index) => index > 4, 0);
   expect(indexes(paper)).toEqual([5, 6, 7]);
   expect(paper.turns.map(({ turn }) => turn.index)).toEqual([1]);
@@ -49,7 +49,7 @@ test("what is not loaded is said to be left out, and where it is", () => {
   expect(paper.unloaded).toEqual({ from: 1, to: 4 });
 });
 
-test("of more than one print holds, it has those from the one in view on, else the last", () => {
+test("prints from the row in view if there are too many rows, otherwise the last ones", () => {
   const rows = rowsOf(3, 1_000);
   const from = (inView: number) => indexes(printed(rows, () => true, inView));
   expect(from(0)).toHaveLength(2_000);

@@ -32,7 +32,7 @@ describe("the scale of a timeline", () => {
     );
   });
 
-  it("finds the time of a pixel again", () => {
+  it("converts a pixel back to its time", () => {
     fc.assert(
       fc.property(someBars, (bars) => {
         const scale = new TimeScale(bars, 1_000_000, START);
@@ -41,7 +41,7 @@ describe("the scale of a timeline", () => {
     );
   });
 
-  it("folds time in which nothing happens, and no other", () => {
+  it("folds only idle time", () => {
     const scale = new TimeScale(
       [bar(0, 60_000), bar(3_600_000, 3_660_000), bar(3_665_000, 3_700_000)],
       900,
@@ -57,7 +57,7 @@ describe("the scale of a timeline", () => {
     expect((after ?? 0) / (before ?? 1)).toBeCloseTo(100 / 60);
   });
 
-  it("ends what goes on at the present", () => {
+  it("ends open bars at the current time", () => {
     const scale = new TimeScale([bar(0)], 100, START + 5_000);
     expect(scale.segments).toMatchObject([{ from: START, to: START + 5_000, left: 0, right: 100 }]);
   });

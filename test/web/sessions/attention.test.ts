@@ -97,7 +97,7 @@ test("moves nothing under the pointer: ended items stay in place, and new ones a
   expect(held.find(({ row }) => row.id === "b")?.row.new_parts).toBe(2);
 });
 
-test("alerts of rules come after what waits, with their names, also of sub-agents' runs", () => {
+test("lists alerts of rules after waiting sessions, with their names, also for sub-agent runs", () => {
   const alert = { rule_id: "rule", name: "Deletes", since: now - MINUTE, at: now, count: 1 };
   const rows = [
     row("failed", { status: "failed", new_parts: 1, alerts: [{ ...alert, part_id: "part", text: "rm x" }] }),

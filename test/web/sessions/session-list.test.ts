@@ -107,7 +107,7 @@ test("sessions of the last seven days are grouped consistently with the age in t
   expect(ago(before.last_activity_at, now)).toBe("2026-09-09");
 });
 
-test("a day that the clocks are changed on is a day like any other", () => {
+test("a day with a clock change is grouped correctly", () => {
   const { TZ } = process.env;
   process.env.TZ = "Europe/Berlin";
   try {
@@ -153,7 +153,7 @@ test("a run without its parent is listed as a run", () => {
   expect(list([row("lost", { parent: { session_id: "gone" } })])).toEqual(["# No folder", "lost (run)"]);
 });
 
-test("sessions that name each other, or themselves, as parents are listed all the same", () => {
+test("sessions that name each other or themselves as parents are still listed", () => {
   const rows = [
     row("a", { parent: { session_id: "b" } }),
     row("b", { parent: { session_id: "a" } }),
@@ -180,7 +180,7 @@ test("every word of a filter must occur, in any position and case", () => {
   expect(list(rows, { states: new Set(["failed"]) })).toEqual([]);
 });
 
-test("a word is found in whichever form and width it is written", () => {
+test("a word is found in any Unicode form and width", () => {
   const rows = [
     row("1", { title: "보고서".normalize("NFD") }),
     row("2", { title: "ＡＢＣ" }),

@@ -11,7 +11,7 @@ const FAMILY = "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}";
 const ENGLAND = "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}";
 const WORD = "\u0645\u06cc\u200c\u0634\u0648\u062f";
 
-/** What says that something hides, as a mark or within an attribute. */
+/** Marks of hidden characters, as elements or in attributes. */
 function marks(root: Element): string[] {
   const said = Array.from(root.querySelectorAll("mark"), (mark) => mark.textContent ?? "");
   for (const element of root.querySelectorAll("*"))
@@ -20,14 +20,14 @@ function marks(root: Element): string[] {
   return said;
 }
 
-/** So long that every place cuts it, at each place within what it repeats. */
+/** Long enough to be cut everywhere, at each position within the repeated text. */
 const texts = (count: number) =>
   [FAMILY, ENGLAND, WORD].flatMap((unit) =>
     Array.from({ length: unit.length }, (_, before) => "x".repeat(before) + unit.repeat(count)),
   );
 
-describe("what is cut for want of room", () => {
-  it("is cut between characters: nothing of them is left that would be marked as hidden", () => {
+describe("a truncated text", () => {
+  it("is cut between characters, without halves that would be marked as hidden", () => {
     for (const value of texts(600)) {
       const shell = call("Bash", { command: value, description: value });
       const read = call("Read", { file_path: value });
@@ -57,7 +57,7 @@ describe("what is cut for want of room", () => {
       ),
     ],
     ["an image's address", (value: string) => <RemoteImage src={`x:${value}`} alt="a" />],
-  ])("is cut so in %s, too", (_, show) => {
+  ])("is cut in the same way in %s", (_, show) => {
     for (const value of texts(1_000)) {
       const { container, unmount } = render(show(value));
       container.querySelector<HTMLElement>(".remote-image button")?.click();
@@ -66,7 +66,7 @@ describe("what is cut for want of room", () => {
     }
   });
 
-  it("is cut so within a long line of Markdown, and of what is plain for its length", () => {
+  it("is cut in the same way within a long line of Markdown, and in text that is plain because of its length", () => {
     for (const value of texts(10_000)) {
       const { container, unmount } = render(<Markdown text={value} />);
       expect(marks(container)).toEqual([]);

@@ -20,7 +20,7 @@ function show(words: string, given: Parameters<typeof text>[1] = {}): void {
 }
 const said = () => screen.getByRole("article").textContent ?? "";
 
-it("an answer's directives are one quiet line, with what they lead to; unknown ones stay text", async () => {
+it("an answer's directives are one quiet line with links; unknown ones stay text", async () => {
   show(ANSWER);
   expect(said()).toContain("stage · commit · branch codex/x · push · PR #10722");
   expect(said()).not.toContain("::git-");
@@ -33,7 +33,7 @@ it("an answer's directives are one quiet line, with what they lead to; unknown o
   expect(screen.getByText("past")).toBeTruthy();
 });
 
-it("an answer that still grows shows its text as it comes", () => {
+it("a growing answer shows its text as it arrives", () => {
   show('Done.\n\n::git-commit{cwd="/w"}\n::git-pu', { open: true });
   expect(said()).toContain("::git-commit");
 });

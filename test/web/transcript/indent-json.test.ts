@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { indentJson, losesSome } from "../../../src/web/transcript/JsonBlock.tsx";
 
 describe("JSON on the page", () => {
-  it("is indented, every token as it was written", () => {
+  it("is indented, with every token unchanged", () => {
     expect(indentJson('{"n":1.10,"a":[1e3,{"b" :"\\"[{,:"}],"e":[],"o":{ \n }}')).toBe(
       '{\n  "n": 1.10,\n  "a": [\n    1e3,\n    {\n      "b": "\\"[{,:"\n    }\n  ],\n  "e": [],\n  "o": {}\n}',
     );
     expect(indentJson(`[${" ".repeat(100)}]`)).toBe("[]");
   });
 
-  it("keeps what is cut off or no JSON at all", () => {
+  it("keeps truncated JSON and other text unchanged", () => {
     expect(indentJson("")).toBe("");
     expect(indentJson("plain")).toBe("plain");
     expect(indentJson('{"a":"b')).toBe('{\n  "a": "b');
@@ -18,8 +18,8 @@ describe("JSON on the page", () => {
     expect(indentJson('[["')).toBe('[\n  [\n    "');
   });
 
-  it("is indented with one look at each character, however many brackets it has", () => {
-    // Looked at anew from its beginning at each bracket, this takes minutes.
+  it("is indented in linear time, however many brackets it has", () => {
+    // Rescanning from the beginning at each bracket would take minutes.
     const count = 250_000;
     const shown = indentJson(`[${"[],".repeat(count)}[]]`);
     expect(shown).toHaveLength(1 + 6 * count + 5 + 2);
@@ -27,7 +27,7 @@ describe("JSON on the page", () => {
     expect(shown.slice(-8)).toBe(",\n  []\n]");
   });
 
-  it("may hold a string of any length, with any number of escapes", () => {
+  it("may contain a string of any length, with any number of escapes", () => {
     const text = `"${"a\\n".repeat(8_000_000)}"`;
     expect(indentJson(text) === text).toBe(true);
   });
@@ -42,7 +42,7 @@ describe("parsing JSON", () => {
     '{"to":"alice","to":"bob"}',
     '{"2":"b","1":"a"}',
     '[{"a":1,"a":1}]',
-  ])("loses some of %s", (text) => {
+  ])("changes %s", (text) => {
     expect(losesSome(text)).toBe(true);
   });
 
@@ -53,7 +53,7 @@ describe("parsing JSON", () => {
     "",
     "plain 1e400",
     '{"cut":12345678901234567890,"',
-  ])("loses nothing of %s", (text) => {
+  ])("preserves %s", (text) => {
     expect(losesSome(text)).toBe(false);
   });
 });

@@ -16,7 +16,7 @@ function show(attachment: Omit<Attachment, "address">, media = EMBEDDED): void {
 const image = () => screen.queryByRole("img");
 
 describe("an image in the record", () => {
-  it("is shown, where the page can bear it", async () => {
+  it("is shown if it is not too large for the page", async () => {
     show({ byte_size: 5 * MB, pixels: 25_000_000 });
     expect((await screen.findByRole("img")).getAttribute("src")).toBe("blob:image");
   });
@@ -25,8 +25,8 @@ describe("an image in the record", () => {
     ["bytes", { byte_size: 5 * MB + 1, pixels: 100 }, "it has 5.2 MB"],
     ["pixels", { byte_size: 100, pixels: 25_000_001 }, "it has 25 megapixels"],
     ["pixels, by far", { byte_size: 100, pixels: 2 ** 48 }, "it has 281,474,977 megapixels"],
-    ["nobody knows how many pixels", { byte_size: 100 }, "its number of pixels is unknown"],
-  ])("of too many %s is shown when somebody asks", async (_of, attachment, words) => {
+    ["pixels, with an unknown number", { byte_size: 100 }, "its number of pixels is unknown"],
+  ])("of too many %s is shown on request", async (_of, attachment, words) => {
     show(attachment);
     expect(await screen.findByText(new RegExp(words))).toBeTruthy();
     expect(image()).toBeNull();
@@ -34,7 +34,7 @@ describe("an image in the record", () => {
     expect(image()?.getAttribute("src")).toBe("blob:image");
   });
 
-  it("is bound by the same where it came as a file", async () => {
+  it("has the same limits if it is a file", async () => {
     show(
       { byte_size: 6 * MB, pixels: 100 },
       { type: "file", mime: "image/png", filename: "plan.png", url: "attachment:part:0" },

@@ -52,7 +52,7 @@ function show(part: TranscriptPartOf<"request">, host: Partial<TranscriptHost> =
   return { sent, ...shown };
 }
 
-/** Clicks a button as somebody does who has read what it is about. */
+/** Clicks a button after the time that a person needs to read the request. */
 async function press(name: string) {
   const button = await screen.findByRole("button", { name });
   await waitFor(() => expect(button.getAttribute("aria-disabled")).toBe("false"));
@@ -73,14 +73,14 @@ describe("an approval", () => {
     expect(await screen.findByText("Allowed (Always allow rm)")).toBeTruthy();
   });
 
-  it("is called by what it asks, as is its row: of several one hears which one the keyboard is in", () => {
+  it("is labelled by its question, as is its row, so that a screen reader names the focused one of several", () => {
     show(requestPart({ title: "Run a\u200b command" }));
     const name = "Approval: shell Run a⟨U+200B⟩ command";
     expect(screen.getByRole("region", { name })).toBeTruthy();
     expect(screen.getByRole("article", { name })).toBeTruthy();
   });
 
-  it("marks whatever in a command cannot be seen or looks like something else", () => {
+  it("marks invisible and confusable characters of a command", () => {
     show(requestPart({ subject: "cаt a\u202eb\u200b\u001b[31m ｒm аре" }));
     const box = screen.getByRole("group", { name: "Exactly what runs" });
     expect([...box.querySelectorAll("mark")].map((mark) => mark.textContent)).toEqual([
@@ -95,7 +95,7 @@ describe("an approval", () => {
     ]);
   });
 
-  it("is not answered by a click that was meant for what stood there before it, however long ago it was asked", async () => {
+  it("is not answered by a click that was meant for the content before it, however old it is", async () => {
     const { sent } = show(requestPart({ subject: "make" }, { at: START }));
     for (const name of ["Allow once", "Reject"]) await userEvent.click(screen.getByRole("button", { name }));
     await press("Always allow rm");
@@ -105,8 +105,8 @@ describe("an approval", () => {
 
   it.each([
     ["its window came to the front", () => fireEvent.focus(window)],
-    ["its page came in sight", () => fireEvent(document, new Event("visibilitychange"))],
-  ])("is not answered by a click, or a key, from just before %s", async (_what, come) => {
+    ["its page became visible", () => fireEvent(document, new Event("visibilitychange"))],
+  ])("is not answered by a click or a key from just before %s", async (_what, come) => {
     const { sent } = show(requestPart({ subject: "make" }));
     const allow = screen.getByRole("button", { name: "Allow once" });
     await waitFor(() => expect(allow.getAttribute("aria-disabled")).toBe("false"));
@@ -119,7 +119,7 @@ describe("an approval", () => {
     expect(sent[0]?.answer).toEqual({ option_ids: ["no"] });
   });
 
-  it("is not answered while another window has the keyboard", async () => {
+  it("is not answered while another window has the focus", async () => {
     const { sent } = show(requestPart({ subject: "make" }));
     const allow = screen.getByRole("button", { name: "Allow once" });
     await waitFor(() => expect(allow.getAttribute("aria-disabled")).toBe("false"));
@@ -131,7 +131,7 @@ describe("an approval", () => {
     expect(sent[0]?.answer).toEqual({ option_ids: ["no"] });
   });
 
-  it("is not answered by the second click of two", async () => {
+  it("is not answered by the second click of a double click", async () => {
     const { sent } = show(requestPart({ subject: "make" }));
     const allow = screen.getByRole("button", { name: "Allow once" });
     await waitFor(() => expect(allow.getAttribute("aria-disabled")).toBe("false"));
@@ -141,7 +141,7 @@ describe("an approval", () => {
     expect(sent[0]?.answer).toEqual({ option_ids: ["no"] });
   });
 
-  it("is rejected with a reason; a reason does not travel with an allowance", async () => {
+  it("is rejected with a reason; an approval sends no reason", async () => {
     const first = show(requestPart({ subject: "make", free_text: true }));
     await userEvent.type(screen.getByRole("textbox", { name: /Reason/ }), "use pnpm");
     await press("Reject");
@@ -153,7 +153,7 @@ describe("an approval", () => {
     await waitFor(() => expect(second.sent[0]?.answer).toEqual({ option_ids: ["once"] }));
   });
 
-  it("that was answered with the keyboard leaves it on its row", async () => {
+  it("that was answered by keyboard leaves the focus on its row", async () => {
     show(requestPart({ subject: "make" }));
     screen.getByRole("button", { name: "Allow once" }).focus();
     await userEvent.keyboard("{Enter}");
@@ -163,7 +163,7 @@ describe("an approval", () => {
     );
   });
 
-  it("says when its answer did not get through, and can be answered again", async () => {
+  it("says when its answer was not delivered, and can be answered again", async () => {
     let tries = 0;
     show(requestPart({ subject: "make" }), {
       async answerRequest(_, { answer }) {
@@ -178,7 +178,7 @@ describe("an approval", () => {
     expect(await screen.findByText("Allowed once")).toBeTruthy();
   });
 
-  it("says how long it still waits, and what became of it when nobody answered", () => {
+  it("shows how long it still waits, and its outcome if nobody answered", () => {
     const open = show(requestPart({ subject: "make", expires_at: Date.now() + 3_600_000 }));
     expect(screen.getByText(/^expires in (1 h|59 min|60 min)/)).toBeTruthy();
     open.unmount();
@@ -195,20 +195,20 @@ describe("an approval", () => {
     ["reject_once", "Deny", "Denied"],
     ["allow_once", "Yes, go on", "Allowed (Yes, go on)"],
     ["reject_always", "Never", "Denied (Never)"],
-  ] as const)("that was answered by its option %s, %s, is said to be %s", (kind, label, outcome) => {
+  ] as const)("that was answered by its option %s, %s, is shown as %s", (kind, label, outcome) => {
     const options = [{ id: "one", label, kind }];
     show(requestPart({ options }, { outcome: "answered", answer: { option_ids: ["one"] } }));
     expect(screen.getByText(outcome)).toBeTruthy();
   });
 
-  it("is only shown where nobody can answer it", () => {
+  it("is read-only if it cannot be answered here", () => {
     const parts = [requestPart({ subject: "make" })];
     render(<TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index]} host={hostOf()} />);
     expect(screen.getByRole("group", { name: "Exactly what runs" }).textContent).toBe("make");
     expect(screen.queryByRole("button", { name: "Allow once" })).toBeNull();
   });
 
-  it("keeps what ran one click away after it was answered", async () => {
+  it("keeps the executed command one click away after it was answered", async () => {
     show(requestPart({ subject: "make" }, { outcome: "answered", answer: { option_ids: ["once"] } }));
     expect(screen.queryByRole("group", { name: "What was asked for" })).toBeNull();
     await userEvent.click(screen.getByText("Allowed once"));
@@ -227,7 +227,7 @@ describe("a question", () => {
     ],
   };
 
-  it("takes one option, and shows it afterwards", async () => {
+  it("accepts one option, and shows it afterwards", async () => {
     const { sent } = show(requestPart(asked));
     expect(screen.getByRole("button", { name: "Answer" }).hasAttribute("disabled")).toBe(true);
     await userEvent.click(screen.getByRole("radio", { name: /PostgreSQL/ }));
@@ -237,7 +237,7 @@ describe("a question", () => {
     expect((await screen.findByText(/^Answered/)).textContent).toBe("Answered: SQLite");
   });
 
-  it("takes several where it may, in the order in which they were offered, and words of one's own", async () => {
+  it("accepts several options if allowed, in the offered order, and the user's own text", async () => {
     const { sent } = show(requestPart({ ...asked, multiple: true, free_text: true }));
     await userEvent.click(screen.getByRole("checkbox", { name: "None" }));
     await userEvent.click(screen.getByRole("checkbox", { name: /PostgreSQL/ }));
@@ -246,7 +246,7 @@ describe("a question", () => {
     await waitFor(() => expect(sent).toEqual([{ answer: { option_ids: ["pg", "none"], text: "ask Mara" } }]));
   });
 
-  it("leaves an input method its keys", async () => {
+  it("leaves keys to an input method", async () => {
     show(requestPart(asked));
     await userEvent.click(screen.getByRole("radio", { name: "SQLite" }));
     for (const composing of COMPOSING)
@@ -255,7 +255,7 @@ describe("a question", () => {
       ).toBe(true);
   });
 
-  it("comes back as it was left when its row was out of view", async () => {
+  it("keeps its state while its row is out of view", async () => {
     const answerDrafts: NonNullable<TranscriptHost["answerDrafts"]> = new Map();
     const first = show(requestPart({ ...asked, free_text: true }), { answerDrafts });
     await userEvent.click(screen.getByRole("radio", { name: "SQLite" }));
@@ -268,7 +268,7 @@ describe("a question", () => {
 });
 
 describe("a failure of a provider", () => {
-  it("says what to do as its next sentence", () => {
+  it("shows the remedy as its next sentence", () => {
     const parts = [
       prompt("Do it"),
       marker("error", "The key was rejected.", { data: { remedy: "Set ANTHROPIC_API_KEY to a valid key." } }),

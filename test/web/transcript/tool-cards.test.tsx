@@ -17,7 +17,7 @@ function show(of: Call, output?: string, ui_extra?: UiExtra, host: TranscriptHos
   return render(<TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index]} host={host} />);
 }
 
-/** The words of the closed line, white space joined. */
+/** The text of the closed line, with white space normalized. */
 function line(): string {
   return (document.querySelector(".line")?.textContent ?? "").replace(/\s+/g, " ").trim();
 }
@@ -346,12 +346,12 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
 ];
 
 describe("the closed line of", () => {
-  it.each(closedLines)("%s says what matters", (_name, of, output, extra, expected) => {
+  it.each(closedLines)("%s shows what matters", (_name, of, output, extra, expected) => {
     show(of, output, extra);
     expect(line()).toBe(expected);
   });
 
-  it("a command of which no more is known invents none for the open card", async () => {
+  it("a command without further facts shows none in the open card", async () => {
     show(call("write_stdin", { session_id: 7, chars: "" }), "done");
     await openCard();
     expect(body()).toContain("session_id");
@@ -370,7 +370,7 @@ describe("a call whose beginning has no time", () => {
 });
 
 describe("a call of Verbatim's own that is not allowed yet", () => {
-  it("says what is asked, with the options in the open card", async () => {
+  it("shows the request, with the options in the open card", async () => {
     const input = { question: "Shall I go on?", options: [{ label: "Yes" }, { label: "No" }] };
     show(call("ask", input, { state: running(input) }));
     expect(line()).toMatch(/^\[RUNNING\] Question Shall I go on\?/);
@@ -379,7 +379,7 @@ describe("a call of Verbatim's own that is not allowed yet", () => {
   });
 
   it.each([running({}), failed({}, "No such text.")])(
-    "has the difference that an edit would make, counted until it is known to have made none",
+    "has the diff of an edit, counted until the edit is known to have failed",
     async (state) => {
       const input = { path: "one.txt", old_text: "one\ntwo\n", new_text: "one\n2\nthree\n" };
       show(call("edit", input, { state }));
@@ -394,14 +394,14 @@ describe("a call of Verbatim's own that is not allowed yet", () => {
     },
   );
 
-  it("has a word for its label while its arguments are written", () => {
+  it("has a label while its arguments are written", () => {
     show(call("edit", {}, { state: running({}) }));
     expect(line()).toMatch(/^\[RUNNING\] Edit /);
   });
 });
 
 describe("an open card", () => {
-  it.each(closedLines)("holds all input and output of %s", async (_name, of, output, extra) => {
+  it.each(closedLines)("has all input and output of %s", async (_name, of, output, extra) => {
     show(of, output, extra);
     await openCard();
     for (const closed of document.querySelectorAll(".tool-body details:not([open])"))
@@ -416,7 +416,7 @@ describe("an open card", () => {
     expect(line()).toContain("Plan The plan of it");
   });
 
-  it("loads an output that was cut, whole", async () => {
+  it("loads the rest of a truncated output", async () => {
     const bash = call("Bash", { command: "seq" });
     const cut = result(bash, "1\n2\n3", { truncated: { output_text: 1_200_000 } });
     const whole = { ...cut, output_text: "1\n2\n3\nthe very end" };
@@ -433,7 +433,7 @@ describe("an open card", () => {
     expect(await screen.findByText(/the very end/)).toBeTruthy();
   });
 
-  it("says of an output of which the whole is in a file that its own end is not all, and why the file does not open", async () => {
+  it("says that an output in a file is incomplete, and why the file cannot be opened", async () => {
     const bash = call("Bash", { command: "seq" });
     const head = "<persisted-output>\n";
     const output = `${head}${Array.from({ length: 60 }, (_, n) => `row ${n}`).join("\n")}\n...\n</persisted-output>`;
@@ -454,7 +454,7 @@ describe("an open card", () => {
     await userEvent.click(screen.getByRole("button", { name: "Open whole output (349 KB)" }));
     expect((await screen.findByRole("alert")).textContent).toBe("Not opened: The file is gone.");
     unmount();
-    // Nobody can open it where there is no daemon.
+    // It cannot be opened without a daemon.
     show(bash, output, ui_extra);
     await openCard();
     expect(screen.queryByRole("button", { name: /Open whole/ })).toBeNull();
@@ -467,7 +467,7 @@ describe("an open card", () => {
     ["an MCP tool", call("query", {}), { type: "mcp", server: "logs", tool: "query" }],
     ["a run", call("Task", { prompt: "look" }), { type: "sub_agent" }],
     ["a tool without a card", call("Skill", { skill: "x" }), { type: "output" }],
-  ] satisfies [string, Call, UiExtra][])("opens the whole output of %s, too", async (_what, of, extra) => {
+  ] satisfies [string, Call, UiExtra][])("opens the whole output of %s", async (_what, of, extra) => {
     const outputs = { opened: new Map(), open: () => new Promise<void>(() => {}), close: () => {} };
     const kept = { persisted_path: "/s/tool-results/g.txt", output_start: 6, output_stop: 10 };
     show(of, "<kept>a.ts</kept>", { ...extra, ...kept }, hostOf({ outputs }));
@@ -478,7 +478,7 @@ describe("an open card", () => {
     expect(screen.getByRole("button", { name: "Open whole output" })).toBeTruthy();
   });
 
-  it("loads arguments that were cut, whole, and says that they were where nobody has them", async () => {
+  it("loads the rest of truncated arguments, and says that they are truncated if it is lost", async () => {
     const ask = call("Ask", { what: "some" }, { truncated: { arguments_json: 1_200_000 } });
     const whole = { ...ask, arguments_json: '{"what":"some and more"}' };
     const turn = (host: TranscriptHost) => (
@@ -496,8 +496,8 @@ describe("an open card", () => {
 
   it.each([
     ["a number with more digits than one of JavaScript has", '{"account": 12345678901234567890}'],
-    ["a number beyond all of JavaScript's", '{"amount": 1e400}'],
-    ["a member that is there twice", '{"to": "alice", "to": "bob"}'],
+    ["a number that JavaScript cannot represent", '{"amount": 1e400}'],
+    ["a duplicate member", '{"to": "alice", "to": "bob"}'],
     ["a string that reads like another value", '{"flag": "null", "to": "bob"}'],
     ["a string that ends in a space", '{"to": "bob "}'],
   ])("shows arguments as they were sent: %s", async (_of, json) => {
@@ -508,7 +508,7 @@ describe("an open card", () => {
     for (const digits of json.match(/\d+/g) ?? []) expect(line()).toContain(digits);
   });
 
-  it("shows a few short arguments as a list, however they are escaped", async () => {
+  it("shows a few short arguments as a list, with any escapes", async () => {
     show(call("transfer", '{ "to": "Zo\\u00eb", "amount": 1.5, "now": true, "note": null }'));
     await openCard();
     expect(document.querySelector(".card-facts")?.textContent).toBe("toZoëamount1.5nowtruenotenull");
@@ -554,7 +554,7 @@ describe("an open card", () => {
     }
   });
 
-  it("tells fewer changed lines apart in each of several edits, for all of them take the time of one", () => {
+  it("compares fewer changed lines in each of several edits, because all of them share one time limit", () => {
     const added = (edits: number, changed: number) => {
       const lines = (sign: string) =>
         Array.from({ length: changed / 2 }, (_, index) => `${sign}${index}\n`).join("");
@@ -567,16 +567,16 @@ describe("an open card", () => {
       unmount();
       return count;
     };
-    // A comparison also ends after a time, which a busy computer would reach.
+    // A comparison also has a time limit, which a busy machine could reach.
     const now = vi.spyOn(Date, "now").mockReturnValue(0);
     expect(added(1, 600)).toBe("+300");
     expect(added(16, 400)).toBe("+3200");
-    // All lines out, all lines in: the one that is the same, too.
+    // All lines removed and added, including the equal one.
     expect(added(16, 600)).toBe("+4816");
     now.mockRestore();
   });
 
-  it("says so when there was no output", async () => {
+  it("says when there was no output", async () => {
     show(call("Bash", { command: "true" }), "");
     await openCard();
     expect(screen.getByText("No output.")).toBeTruthy();
@@ -628,7 +628,7 @@ describe("the reason on the closed line of a failed call", () => {
     expect(document.querySelector(".line-failure")?.textContent).toBe(reason);
   });
 
-  it("is told by the end of an output that was cut, never by what happens to be here of it", () => {
+  it("comes from the end of a truncated output, never from its loaded part", () => {
     const input = { command: "npm test" };
     const bash = call("Bash", input, { state: failed(input, "") });
     const cut = { truncated: { output_text: 90_000 } };
@@ -649,7 +649,7 @@ describe("the reason on the closed line of a failed call", () => {
     expect(reasonWith({})).toBeUndefined();
   });
 
-  it("costs about the same, whatever the output is made of", () => {
+  it("costs about the same for any output", () => {
     const cpuOf = (inner: string): number => {
       const calls = Array.from({ length: 10 }, (_, index) => {
         const output = `x${inner}x`;
@@ -669,7 +669,7 @@ describe("the reason on the closed line of a failed call", () => {
     expect(cpuOf("=".repeat(7_900))).toBeLessThan(5 * cpuOf("ab".repeat(3_950)));
   });
 
-  it("is absent where the output holds no word", () => {
+  it("is absent if the output has no word", () => {
     const output = "Exit code 1\n======\n\n";
     show(call("Bash", { command: "x" }, { state: failed({ command: "x" }, output) }), output);
     expect(document.querySelector(".line-failure")).toBeNull();
@@ -677,7 +677,7 @@ describe("the reason on the closed line of a failed call", () => {
 });
 
 describe("a path", () => {
-  it("is shown from the folder that the agent works in", () => {
+  it("is shown relative to the agent's folder", () => {
     show(
       call("Read", { file_path: "/home/me/project/src/a.ts" }),
       "x",
@@ -687,7 +687,7 @@ describe("a path", () => {
     expect(line()).toContain("Read src/a.ts");
   });
 
-  it.each(["/home/me/project", "/home/me/project/"])("that is this folder itself is shown, as %s", (path) => {
+  it.each(["/home/me/project", "/home/me/project/"])("that is this folder itself is shown: %s", (path) => {
     show(call("Grep", { pattern: "tide", path }), "a.ts:1", undefined, hostOf({ cwd: "/home/me/project" }));
     expect(line()).toContain(`Grep tide in ${path} `);
   });
@@ -735,13 +735,13 @@ describe("a sub-agent's card", () => {
     ["text", "writing"],
     ["thinking", "thinking"],
     ["Bash npm test", "Bash npm test"],
-  ])("says of a run that does %s: %s", (activity, word) => {
+  ])("shows the activity of a run (%s): %s", (activity, word) => {
     const task = call("Task", { description: "Find" }, { state: running({}), run: { session_id: run.id } });
     show(task, undefined, undefined, hostOf({ useRun: () => ({ ...run, activity }) }));
     expect(document.querySelector(".run-activity")?.textContent).toBe(word);
   });
 
-  it("says that a run of its run waits for a person, and leads to it", () => {
+  it("says that a nested run waits for a person, and links to it", () => {
     const task = call("task", { task: "Find" }, { state: running({}), run: { session_id: run.id } });
     const below = { title: "Which width?", href: "/sessions/below#part-1" };
     show(task, undefined, undefined, hostOf({ useRun: () => run, useWaitBelow: () => below }));
@@ -750,14 +750,14 @@ describe("a sub-agent's card", () => {
     expect(document.querySelector(".line-label")?.textContent).toBe("Task");
   });
 
-  it("links to no run whose id is none of a session", () => {
+  it("does not link to a run whose id is not a session's", () => {
     const extra: UiExtra = { type: "sub_agent", session_id: "../../launch?token=x", tool_calls: 3 };
     show(call("task", { task: "Find" }), "found", extra);
     expect(screen.getByText("3 calls")).toBeTruthy();
     expect(screen.queryByRole("link", { name: /^Open run/ })).toBeNull();
   });
 
-  it("names the run, says what it does now, and links to it", async () => {
+  it("names the run, shows its current activity, and links to it", async () => {
     const task = call(
       "Task",
       { description: "Find callers", prompt: "Find **all** callers" },

@@ -37,7 +37,7 @@ function show(given: readonly TranscriptPart[], host: TranscriptHost = hostOf(),
   );
 }
 
-/** What stands in each row, in the order of the page. */
+/** The text of each row, in page order. */
 const rows = () => screen.getAllByRole("article").map((row) => row.textContent ?? "");
 const kinds = () =>
   screen.getAllByRole("article").map((row) => within(row).getByRole("heading", { level: 3 }).textContent);
@@ -89,7 +89,7 @@ describe("a turn", () => {
     expect(shown[4]).toContain("Let me read");
   });
 
-  it("keeps two adjacent texts of two steps two", () => {
+  it("keeps two adjacent texts of two steps separate", () => {
     show([text("API types.", { step: 1 }), text("Let me read", { step: 2 })]);
     expect(kinds()).toEqual(["text", "text"]);
     expect(screen.queryByText(/API types\.Let me read/)).toBeNull();
@@ -119,7 +119,7 @@ describe("a turn", () => {
     expect(kinds()).toEqual(["text"]);
   });
 
-  it("leaves a prompt that was typed while the agent worked in its place", () => {
+  it("keeps a prompt that was typed while the agent worked in its place", () => {
     show([prompt("Start"), text("a"), prompt("And also this", { queued: true }), text("b")]);
     expect(kinds()).toEqual(["text", "prompt", "text"]);
     expect(screen.getByText("Typed while the agent worked")).toBeTruthy();
@@ -158,7 +158,7 @@ describe("a turn", () => {
     expect(row).toContain("The thought");
   });
 
-  it("keeps a place for a part that is not loaded", () => {
+  it("reserves space for a part that is not loaded", () => {
     const parts = [text("a"), text("c")];
     render(
       <TurnTranscript
@@ -170,7 +170,7 @@ describe("a turn", () => {
     expect(screen.getByText("not loaded yet")).toBeTruthy();
   });
 
-  it("places only the rows of a window, and has them measured", () => {
+  it("renders only the rows of a window, and measures them", () => {
     const parts = [prompt("p"), text("a"), text("b"), text("c")];
     const measured: (string | undefined)[] = [];
     const window: TurnWindow = {
@@ -202,7 +202,7 @@ describe("a turn", () => {
     expect(row?.textContent).toContain("file-one");
   });
 
-  it("hides steps unless the reader wants them", () => {
+  it("hides steps unless they are switched on", () => {
     const step = { ...text("x"), id: idOf("step"), type: "step_start" as const, model: "some-model" };
     const parts: TranscriptPart[] = [step, text("a")];
     const { unmount } = show(parts);
@@ -243,7 +243,7 @@ describe("a turn", () => {
       "text",
     ]);
     expect(notes[0]?.querySelector("time")?.dateTime).toBe(new Date(revised_at).toISOString());
-    // No time is known.
+    // The time is unknown.
     expect(notes[2]?.textContent).toBe("Changed after the turn's end");
   });
 
@@ -436,7 +436,7 @@ describe("a turn", () => {
     expect(said.getByRole("button", { name: "Raw record of this text" })).toBeTruthy();
   });
 
-  it("has words, and not one, between the cells of its lines, for a copy of them", () => {
+  it("separates the cells of a line by spaces, for copying", () => {
     const bash = call("Bash", { command: "ls x" }, { state: failed({ command: "ls x" }, "no such file x") });
     const stopped = call("Read", { file_path: "a.ts" }, { state: aborted({}) });
     show([
@@ -477,7 +477,7 @@ describe("thinking", () => {
     expect(row).not.toContain("More of it.");
   });
 
-  it("is open while it grows and closes then, if the reader wants that", () => {
+  it("is open while it grows and closes afterwards, if the setting is on", () => {
     const host = hostOf({ thinking: "open-while-live" });
     const grown = thinking("growing\n\nthought", { open: true });
     const { rerender } = render(<TurnTranscript turn={turnOf([grown])} partAt={() => grown} host={host} />);
@@ -538,7 +538,7 @@ describe("thinking", () => {
     expect(screen.queryByRole("button", { name: /not recorded/ })).toBeNull();
   });
 
-  it("loads the rest of a thought that was cut", async () => {
+  it("loads the rest of a truncated thought", async () => {
     const cut = thinking("the beginning", { truncated: { thinking: 100_000 } });
     const host = hostOf({
       thinking: "open",
@@ -565,7 +565,7 @@ describe("thinking", () => {
   });
 });
 
-describe("a prompt that was cut on its way", () => {
+describe("a truncated prompt", () => {
   const beginning = "Read this log. ".repeat(30);
   const cut = prompt("log", {
     parts: [
@@ -575,7 +575,7 @@ describe("a prompt that was cut on its way", () => {
     truncated: { "parts.1": 100_000 },
   });
 
-  it("is marked where it is read, and loads the rest", async () => {
+  it("is marked at its end, and loads the rest", async () => {
     const whole = {
       ...cut,
       parts: cut.parts.with(1, { type: "text", text: `${beginning}\n\nThe very end.` }),
@@ -619,7 +619,7 @@ describe("loaded and opened content", () => {
         archived: false,
       }),
     });
-  /** The same turn, of other parts: its file was written anew. */
+  /** The same turn with other parts: its file was rewritten. */
   const turn = (parts: readonly TranscriptPart[], of: TranscriptHost) => (
     <TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index]} host={of} />
   );
@@ -651,7 +651,7 @@ describe("loaded and opened content", () => {
     expect(screen.getByText("file-one")).toBeTruthy();
   });
 
-  it("is a group's own, and a heading's", async () => {
+  it("belongs to its group or heading", async () => {
     const of = host();
     const hooks = [1, 2, 3, 4].map((n) => marker("hook", `Hook ${n}`));
     const [long, longer] = ["Read it. ".repeat(40), "Write it. ".repeat(40)];
@@ -688,7 +688,7 @@ describe("loaded and opened content", () => {
   });
 });
 
-/** What a promise of words becomes on the clipboard. */
+/** A clipboard item that accepts a promise of text. */
 class PromisedWords {
   readonly items: Readonly<Record<string, Promise<Blob>>>;
   constructor(items: Readonly<Record<string, Promise<Blob>>>) {
@@ -725,13 +725,13 @@ describe.each([
     fireEvent.click(screen.getByRole("button", { name }));
     isClick = false;
   };
-  /** A daemon that has these parts whole. */
+  /** A daemon with the complete parts. */
   const holding = (...wholes: TranscriptPart[]) =>
     hostOf({
       loadWhole: async (id) => wholes.find((whole) => whole.id === id) ?? Promise.reject(new Error("gone")),
     });
 
-  it("is all of a text that was cut on its way", async () => {
+  it("contains all of a truncated text", async () => {
     const cut = text("The beginning", { truncated: { text: 100_000 } });
     show([cut], holding({ ...cut, text: "The beginning and the end" }));
     copy();
@@ -853,7 +853,7 @@ The beginning and the end
     fireEvent.click(button);
     for (let given = 0; given < cut.length; given += 1) {
       await waitFor(() => expect(asked.length).toBeGreaterThan(0));
-      // The last that was asked for comes first.
+      // The last requested one arrives first.
       asked.pop()?.();
     }
     expect(await screen.findByRole("button", { name: "Copied" })).toBeTruthy();
@@ -950,7 +950,7 @@ describe("parallel calls", () => {
     if (words !== undefined) expect(row).toContain(words);
   });
 
-  it("that have no end in an agent's record that waits elsewhere are open, not running, and have no clock", () => {
+  it("without a recorded end, of an agent that waits in its terminal, are open, not running, and have no clock", () => {
     const input = { command: "rm -r build" };
     const bash = call("Bash", input, { state: running(input) });
     const { unmount } = show([bash], hostOf({ waiting: true }));
@@ -1001,7 +1001,7 @@ describe("markers", () => {
     expect(screen.getByText(/"n"/)).toBeDefined();
   });
 
-  it("lead to the piece of a huge session that they speak of", () => {
+  it("link to the segment of a huge session that they name", () => {
     const session_id = idOf("piece");
     show([marker("note", "The 218 MB before this", { text: "In pieces.", data: { session_id } })]);
     const link = screen.getByRole("link", { name: "Show it" });
@@ -1068,7 +1068,7 @@ describe("markers", () => {
     const hooks = [1, 2, 3].map((n) => marker("hook", `Hook ${n}`, { text: `says ${n}` }));
     const retries = ["timeout", "API error 529"].map((why) => marker("retry", why));
 
-    it("read as one line each, which opens to all of them in their order", async () => {
+    it("are one line each, which opens to all of them in order", async () => {
       show([text("a"), ...hooks, ...retries, marker("hook", "Hook 4"), text("b")]);
       expect(rows().map((row) => row.replace(/^\d\d:\d\d:\d\d/, ""))).toEqual([
         expect.stringContaining("a"),
@@ -1094,7 +1094,7 @@ describe("markers", () => {
       expect(screen.queryByText("says 1")).toBeNull();
     });
 
-    it("show a hundred of a thousand, and more as they are asked for or linked to", async () => {
+    it("show a hundred of a thousand, and more on request or by a link", async () => {
       const many = Array.from({ length: 1_000 }, (_, n) => marker("hook", `Hook ${n}`));
       const parts = paired([...many, text("b")]);
       const turn = { turn: turnOf(parts), partAt: (index: number) => parts[index], host: hostOf() };
@@ -1121,7 +1121,7 @@ describe("markers", () => {
       expect(screen.queryByRole("button", { name: /hooks/ })).toBeNull();
     });
 
-    it("let go of a choice to close when a link is followed", async () => {
+    it("open again when a link into them is followed", async () => {
       const parts = paired([...hooks, text("b")]);
       const host = hostOf();
       const turn = { turn: turnOf(parts), partAt: (index: number) => parts[index], host };
@@ -1135,7 +1135,7 @@ describe("markers", () => {
     });
   });
 
-  it("open a record that nobody understands", async () => {
+  it("open an unknown record", async () => {
     show([unknown({ type: "brand-new", value: 7 }), unknown("{broken", { error: "no JSON at byte 7" })]);
     expect(rows()[1]).toContain("no JSON at byte 7");
     await userEvent.click(screen.getByText("Unknown record type"));

@@ -9,7 +9,7 @@ const plain = (output: string): string =>
 const styleOf = (parameters: string): string => readTerminal(`${ESC}[${parameters}mx`)[0]?.style ?? "";
 
 describe("terminal output", () => {
-  it("is text where nothing else is in it", () => {
+  it("is plain text if it has no sequences", () => {
     expect(readTerminal("one\ntwo\tthree\u00a0é😀\n")).toEqual([
       { text: "one\n", style: "" },
       { text: "two\tthree\u00a0é😀\n", style: "" },
@@ -101,11 +101,11 @@ describe("terminal output", () => {
     ["48;2;255;0;0;31", "concealed"],
     ["48;5;2;31", "red"],
     ["31;38;5;300", ""],
-  ])("%s is %j", (parameters, style) => {
+  ])("maps %s to %j", (parameters, style) => {
     expect(styleOf(parameters)).toBe(style);
   });
 
-  it("joins what looks alike on a line, and keeps the look across lines", () => {
+  it("joins equal styles on a line, and keeps the style across lines", () => {
     expect(readTerminal(`${ESC}[31ma${ESC}[0;31mb\nc${ESC}[0md`)).toEqual([
       { text: "ab\n", style: "red" },
       { text: "c", style: "red" },
@@ -120,32 +120,32 @@ describe("terminal output", () => {
     ["writes to the clipboard", `ab${ESC}]52;c;c2VjcmV0\u0007c`],
     ["sends a device string", `a${ESC}Pq#0~-${ESC}\\b${ESC}_G a=T${ESC}\\c`],
     ["is private", `a${ESC}^x${ESC}\\b${ESC}Xx${ESC}\\c`],
-    ["has one letter", `a${ESC}cb${ESC}7c${ESC}=`],
-    ["chooses characters", `a${ESC}(Bb${ESC}%Gc`],
-    ["is written in one byte", "a\u009b31mb\u009d0;t\u009cc\u0090x\u009c\u0085"],
+    ["is a single letter", `a${ESC}cb${ESC}7c${ESC}=`],
+    ["selects a character set", `a${ESC}(Bb${ESC}%Gc`],
+    ["is a single byte", "a\u009b31mb\u009d0;t\u009cc\u0090x\u009c\u0085"],
     ["has intermediate bytes", `a${ESC}[1 qb${ESC}[!pc`],
-    ["rings, or shifts", "a\u0007b\u000e\u000fc"],
-    ["ends in the middle", `abc${ESC}`],
-    ["ends within its numbers", `abc${ESC}[31`],
+    ["is a bell or a shift", "a\u0007b\u000e\u000fc"],
+    ["is incomplete", `abc${ESC}`],
+    ["ends within its parameters", `abc${ESC}[31`],
     ["ends within a command", `abc${ESC}]0;title`],
-    ["is private colour", `ab${ESC}[>4;2mc`],
-  ])("leaves nothing of a sequence that %s", (_what, output) => {
+    ["is a private colour sequence", `ab${ESC}[>4;2mc`],
+  ])("removes a sequence that %s", (_what, output) => {
     expect(plain(output)).toBe("abc");
     for (const piece of readTerminal(output)) expect(piece.link).toBeUndefined();
   });
 
-  it("takes a private colour for none", () => {
+  it("ignores a private colour", () => {
     expect(readTerminal(`${ESC}[?31mx`)).toEqual([{ text: "x", style: "" }]);
     expect(readTerminal(`${ESC}[31 mx`)).toEqual([{ text: "x", style: "" }]);
   });
 
-  it("keeps the text behind a command that never ends", () => {
+  it("keeps the text after a sequence that never ends", () => {
     expect(plain(`a${ESC}]0;title\nb`)).toBe("a\nb");
     expect(plain(`a${ESC}]0;title${ESC}[31mb`)).toBe("ab");
     const long = "x".repeat(5_000);
     expect(plain(`a${ESC}]0;${long}\u0007`)).toBe(`a0;${long}`);
     expect(plain(`a${ESC}]0;${"x".repeat(4_000)}\u0007b`)).toBe("ab");
-    // A bell ends an operating system command alone.
+    // A bell ends only an operating system command.
     expect(plain(`a${ESC}Pab\u0007cd${ESC}\\b`)).toBe("ab");
     expect(plain(`a${ESC}[31é`)).toBe("aé");
     expect(plain(`a${ESC}[3 1é`)).toBe("aé");
@@ -153,7 +153,7 @@ describe("terminal output", () => {
     expect(plain(`a${ESC}( é`)).toBe("aé");
   });
 
-  it("gives the address of a link, until it ends", () => {
+  it("returns the address of a link, until it ends", () => {
     const output = `a${ESC}]8;;https://a.example/${ESC}\\b${ESC}]8;;\u0007c${ESC}]8;id=1;https://b.example/;x\u0007d`;
     expect(readTerminal(output)).toEqual([
       { text: "a", style: "" },
@@ -165,7 +165,7 @@ describe("terminal output", () => {
     expect(readTerminal(`${ESC}]18;;https://a.example/\u0007b`)).toEqual([{ text: "b", style: "" }]);
   });
 
-  it("marks what a return of the carriage overwrote, on its line alone", () => {
+  it("marks text that a carriage return overwrote, only on its line", () => {
     expect(readTerminal("first\n10%\r20%\r\r100%\r\ndone\r")).toEqual([
       { text: "first\n", style: "" },
       { text: "10%", style: "", overwritten: true },
@@ -184,7 +184,7 @@ describe("terminal output", () => {
     ]);
   });
 
-  it("reads bold and underlining of old printers, and keeps any other backspace", () => {
+  it("reads overstruck bold and underlining, and keeps any other backspace", () => {
     expect(plain("b\bbo\bol\bld\bd")).toBe("bold");
     expect(plain("_\bu_\bn")).toBe("un");
     expect(plain("ab\bc")).toBe("ab\bc");
@@ -192,7 +192,7 @@ describe("terminal output", () => {
     expect(plain("\bx")).toBe("\bx");
   });
 
-  it("is plain after four thousand changes of colour, and loses no text", () => {
+  it("is plain after four thousand colour changes, without losing text", () => {
     const output = Array.from({ length: 9_000 }, (_, index) => `${ESC}[3${index % 8}m${index % 10}`).join("");
     const pieces = readTerminal(output);
     expect(pieces.length).toBeGreaterThan(4_000);
@@ -202,8 +202,8 @@ describe("terminal output", () => {
     expect(plain(output)).toHaveLength(9_000);
   });
 
-  it("is read with one look at each character, however often a line is written over", () => {
-    // Each of these takes minutes where a return of the carriage or a backspace goes through what its line has so far.
+  it("is read in linear time, however often a line is overwritten", () => {
+    // Each of these takes minutes if a carriage return or a backspace scans its line so far.
     const returns = readTerminal("50% done\r".repeat(200_000));
     expect(returns).toHaveLength(200_000);
     expect(returns.filter((piece) => !piece.overwritten)).toEqual([{ text: "50% done", style: "" }]);
@@ -211,16 +211,16 @@ describe("terminal output", () => {
     expect(plain("_\bx".repeat(700_000))).toBe("x".repeat(700_000));
   });
 
-  it("begins a command anew wherever another begins inside, however it is written", () => {
+  it("restarts at a sequence inside another one, in any notation", () => {
     expect(readTerminal("\u009d0;never ended\u009d8;;https://a.example/\u0007b")).toEqual([
       { text: "b", style: "", link: "https://a.example/" },
     ]);
     expect(readTerminal("\u0090never ended\u009b31mb")).toEqual([{ text: "b", style: "red" }]);
-    // Takes minutes where each of these looks for its end.
+    // Takes minutes if each of these searches for its end.
     expect(plain(`${"\u009d".repeat(8_000_000)}\nb`)).toBe("\nb");
   });
 
-  it("is copied without control bytes, with what was overwritten on lines of its own", () => {
+  it("is copied without control bytes, with overwritten text on separate lines", () => {
     expect(terminalText(`${ESC}[31mred${ESC}[0m\u0007 \u0001x\tb\n`)).toBe("red x\tb\n");
     expect(terminalText("10%\r20%\r100%\n")).toBe("10%20%\n100%\n");
     expect(terminalText("\u0000\u0008\u000b\u001f\u007f\u0080a\u00a0\n")).toBe("a\u00a0\n");

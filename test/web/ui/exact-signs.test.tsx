@@ -6,7 +6,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** What stands in the box: each sign as its name in brackets. */
+/** The content of the box, with each sign as its name in brackets. */
 function signs(text: string): string {
   const { container, unmount } = render(<ExactText text={text} label="command" />);
   for (const sign of container.querySelectorAll(".exact-sign")) {
@@ -17,7 +17,7 @@ function signs(text: string): string {
   return shown;
 }
 
-it("shows line ends but the last, tabs, and spaces at line ends by signs that hold them", () => {
+it("shows tabs, spaces at line ends, and all line ends except the last as signs that contain them", () => {
   expect(signs("a")).toBe("a");
   expect(signs("a\nb\n")).toBe('a[newline "\\n"]b[newline "\\n"]');
   expect(signs("\ta\tb c")).toBe('[tab "\\t"]a[tab "\\t"]b c');
@@ -26,7 +26,7 @@ it("shows line ends but the last, tabs, and spaces at line ends by signs that ho
   expect(signs("")).toBe("");
 });
 
-it("shows many equal blanks in a row as one sign with their number", () => {
+it("shows many consecutive equal blanks as one sign with their number", () => {
   const { container } = render(
     <ExactText text={`${"\t".repeat(3_000)}x${" ".repeat(17)}`} label="command" />,
   );
@@ -44,7 +44,7 @@ it.each([
   { name: "800 lines", text: "a\t\u200b\n".repeat(800) },
   { name: "one line of tabs and letters", text: `${"a\t".repeat(4_100)}\u202eb  ` },
   { name: "a line of pairs", text: `x${"😀".repeat(10_000)}` },
-])("marks what is near to what is in sight, and has all of the text: $name", ({ text }) => {
+])("marks only text near the view, and contains all of the text: $name", ({ text }) => {
   const observers: { near: () => void; place?: Element }[] = [];
   vi.stubGlobal(
     "IntersectionObserver",
@@ -71,19 +71,19 @@ it.each([
   act(() => last?.near());
   expect(container.querySelectorAll(".exact-far").length).toBe(far - 1);
   expect(isWhole()).toBe(true);
-  // Paper has no sight.
+  // A printed page has no viewport.
   act(() => void dispatchEvent(new Event("beforeprint")));
   expect(container.querySelector(".exact-far")).toBeNull();
   expect(isWhole()).toBe(true);
 });
 
-it("stands in a box with a name, from left to right, each word marked by itself", () => {
+it("is in a labelled box, left to right, with each word marked separately", () => {
   render(<ExactText text={"a\u202eb\tc"} label="command" />);
   const box = screen.getByRole("group", { name: "command" });
   expect(box.className).toBe("exact");
   expect(box.innerHTML).toMatch(
     /^<pre class="exact-text" dir="ltr"><span>a<mark .*<\/mark>b<\/span><span class="exact-sign exact-tab">\t<\/span><span>c<\/span><\/pre>$/,
   );
-  // What looks like ASCII is marked, as nowhere else.
+  // Characters that look like ASCII are marked only here.
   expect(box.querySelectorAll("mark")).toHaveLength(1);
 });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { ExactText } from "../../../src/web/ui/ExactText.tsx";
 
-/** What a person could not see, or would read as another character, had nobody marked it. */
+/** Characters that a person could not see or would mistake for others without marks. */
 const DECEPTIVE = [
   "\u0000\u0007\u0008\u000b\u000c\r\u001b\u007f\u0085\u009b",
   "\u00a0\u00ad\u034f\u061c\u115f\u1680\u180e\u2000\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202f",
@@ -27,7 +27,7 @@ const ORDINARY = [
   "é",
 ];
 
-/** The text that a reader can tell from what is on screen: each mark names the character that it stands for. */
+/** The text that can be read back from the screen: each mark names its character. */
 function readBack(element: Element): string {
   let text = "";
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
@@ -47,7 +47,7 @@ const unmarked = (element: Element): string => {
   return copy.textContent ?? "";
 };
 
-it("shows 1,000 generated commands so that each can be read back, whatever hides in them", () => {
+it("shows 1,000 generated commands so that each can be read back, with any hidden characters", () => {
   const piece = fc.oneof(
     fc.constantFrom(...DECEPTIVE),
     fc.constantFrom(...HOMOGRAPHS),
@@ -67,7 +67,7 @@ it("shows 1,000 generated commands so that each can be read back, whatever hides
   );
 });
 
-it("marks each character of a kind that deceives", () => {
+it("marks each deceptive character", () => {
   for (const character of DECEPTIVE) {
     render(<ExactText text={`rm${character}x`} label="command" />);
     const marks = screen.getByRole("group", { name: "command" }).querySelectorAll("mark");
@@ -79,7 +79,7 @@ it("marks each character of a kind that deceives", () => {
   }
 });
 
-it("marks words that only look Latin, and leaves words of other languages alone", () => {
+it("marks words that only look Latin, but not words of other languages", () => {
   const marksIn = (text: string): number => {
     render(<ExactText text={text} label="command" />);
     const count = screen.getByRole("group", { name: "command" }).querySelectorAll("mark").length;

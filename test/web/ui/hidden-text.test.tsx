@@ -10,7 +10,7 @@ const labels = (text: string, kind: TextKind = "code") =>
   findHidden(text, kind).flatMap((piece) => ("label" in piece ? [piece.label] : []));
 
 describe("hidden text", () => {
-  it("is marked by its code point, whatever it hides", () => {
+  it("is marked with its code point", () => {
     expect(labels("if (level \u202e!= 'user')")).toEqual(["U+202E"]);
     expect(labels("is\u200cAdmin() pass\u200bword a\u2060b")).toEqual(["U+200C", "U+200B", "U+2060"]);
     expect(labels("\ufefftoken")).toEqual(["U+FEFF"]);
@@ -28,7 +28,7 @@ describe("hidden text", () => {
     expect(labels(`Done.${hidden}`)).toEqual(["10 hidden: ignore all"]);
   });
 
-  it("is not what languages and emoji need", () => {
+  it("excludes characters that languages and emoji need", () => {
     for (const legal of [
       "family 👨‍👩‍👧 flag 🏳️‍🌈",
       "Scotland 🏴󠁧󠁢󠁳󠁣󠁴󠁿",
@@ -51,7 +51,7 @@ describe("hidden text", () => {
     expect(labels("Привет", "name")).toEqual([]);
   });
 
-  it("never reaches the page as itself, in prose or code", () => {
+  it("never reaches the page unmarked, in prose or code", () => {
     const { container } = render(
       <Markdown text={"a\u202eb `c\u2067d`\n\n```js\n/*\u202e } */\n```\n\n\ufeffe"} />,
     );
@@ -64,19 +64,19 @@ describe("hidden text", () => {
     ]);
   });
 
-  it("is written out where only text can stand", () => {
+  it("is spelled out where only text is possible", () => {
     expect(visibleText("invoice_\u202egpj.exe", "name")).toBe("invoice_⟨U+202E⟩gpj.exe");
     expect(visible("plain", "name")).toBe("plain");
   });
 });
 
 describe("text on the page", () => {
-  it("stays a string where nothing hides in it", () => {
+  it("stays a string if it has no hidden characters", () => {
     expect(visible("plain", "code")).toBe("plain");
     expect(visible("", "name")).toBe("");
   });
 
-  it("has a mark for each hidden character, which says more to who points at it", () => {
+  it("has a mark for each hidden character, with a description on hover", () => {
     const html = (shown: ReactNode) => renderToStaticMarkup(createElement("p", {}, shown));
     expect(html(visible("a\u200bb\u202ec", "code"))).toBe(
       '<p>a<mark class="hidden-text" title="zero-width space, U+200B">U+200B</mark>b' +
@@ -86,7 +86,7 @@ describe("text on the page", () => {
     expect(html(visible("a\u200b\u200b", "code"))).toContain(">U+200B × 2</mark>");
   });
 
-  it("has 500 marks at most: from there on one, in which what hides is written out", () => {
+  it("has at most 500 marks; the rest is one mark with hidden characters spelled out", () => {
     const { container } = render(<p>{visible("a\u200b".repeat(600), "code")}</p>);
     const marks = [...container.querySelectorAll("mark")].map((mark) => mark.textContent);
     expect(marks).toEqual([...Array(500).fill("U+200B"), `[U+200B]${"a[U+200B]".repeat(99)}`]);

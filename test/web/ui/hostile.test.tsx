@@ -27,7 +27,7 @@ function payloads(name: string): Payload[] {
   return path === undefined ? [] : JSON.parse(readFileSync(path, "utf8"));
 }
 
-/** Everything that could run, load or leave by itself. */
+/** Everything that could run, load or navigate by itself. */
 function dangers(root: Element): string[] {
   const found: string[] = [];
   for (const element of root.querySelectorAll("*")) {
@@ -98,7 +98,7 @@ const shared = describe.skipIf(!sharedData());
 
 shared("hostile Markdown (skipped without the shared payloads)", () => {
   for (const name of ["xss-markdown", "exfil-markdown"]) {
-    it(`of ${name} never becomes markup, loads nothing, and leads nowhere unsafe`, () => {
+    it(`of ${name} never becomes markup, loads nothing, and links to nothing unsafe`, () => {
       for (const { id, input } of payloads(name)) {
         const texts = markdownOf(input);
         let view: ReturnType<typeof render> | undefined;
@@ -115,7 +115,7 @@ shared("hostile Markdown (skipped without the shared payloads)", () => {
     });
   }
 
-  it("is as harmless in every field of a transcript", () => {
+  it("is equally harmless in every field of a transcript", () => {
     const values = payloads("xss-markdown").flatMap(({ input }) => {
       if (typeof input === "string") return [input];
       if (typeof input === "object" && input !== null && "value" in input)
@@ -138,7 +138,7 @@ shared("hostile Markdown (skipped without the shared payloads)", () => {
 });
 
 describe("hidden text", () => {
-  /** Every text and attribute that still holds it as itself. */
+  /** Every text and attribute that contains it unmarked. */
   const unmarked = (root: Element): string[] => {
     const hidden = /[\u200b\u202e]/;
     const found = hidden.test(root.textContent ?? "") ? [root.textContent ?? ""] : [];
@@ -191,7 +191,7 @@ describe("hidden text", () => {
     expect(unmarked(container)).toEqual([]);
   });
 
-  it("is marked in a row of the list, its attributes too", () => {
+  it("is marked in a row of the list, including its attributes", () => {
     const value = "a\u202eb\u200bc";
     const row: SessionSummary = {
       id: idOf("session"),
@@ -223,7 +223,7 @@ describe("hidden text", () => {
 });
 
 shared("hostile addresses (skipped without the shared payloads)", () => {
-  it("are judged as listed", () => {
+  it("are classified as listed", () => {
     for (const { id, input, expect: wanted } of payloads("hostile-urls")) {
       const address = String(input);
       const verdict = judgeUrl(address);
@@ -247,7 +247,7 @@ shared("hostile addresses (skipped without the shared payloads)", () => {
     }
   });
 
-  it("are shown with their host, whatever the words of the link say", () => {
+  it("are shown with their host, whatever the link's text says", () => {
     const { container } = render(
       <SafeLink href="https://evil.example/p" text="https://github.com/org/repo">
         https://github.com/org/repo
@@ -286,7 +286,7 @@ shared("hostile terminal output (skipped without the shared payloads)", () => {
       if (wanted.link === null) expect(link, id).toBeNull();
       if (wanted.recoverable === true) {
         clickAll(container);
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences are no words.
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences are not text.
         const readable = String(input).replaceAll(/\u001b\[[0-9;]*[A-Za-z]/g, " ");
         for (const word of readable.match(/[a-z]{5,}/g) ?? [])
           expect(container.textContent, id).toContain(word);
@@ -297,7 +297,7 @@ shared("hostile terminal output (skipped without the shared payloads)", () => {
 });
 
 shared("hostile Unicode (skipped without the shared payloads)", () => {
-  it("is marked, and legal text is not", () => {
+  it("is marked, but legitimate text is not", () => {
     for (const { id, input, expect: wanted } of payloads("unicode")) {
       const value = String(input);
       const { container, unmount } = render(<Markdown text={value} />);
@@ -318,7 +318,7 @@ shared("hostile Unicode (skipped without the shared payloads)", () => {
 });
 
 shared("pathological Markdown (skipped without the shared payloads)", () => {
-  it("is shown, in full or as plain text, within the page's bounds", () => {
+  it("is shown completely or as plain text, within the page's limits", () => {
     for (const { id, input } of payloads("pathological-markdown")) {
       const value = generate(input);
       const { container, unmount } = render(<Markdown text={value} />);
@@ -329,13 +329,13 @@ shared("pathological Markdown (skipped without the shared payloads)", () => {
   }, 120_000);
 });
 
-describe("text that makes more elements than a page can bear", () => {
+describe("text with too many elements for a page", () => {
   it.each([
     { name: "a table of 100,000 cells", value: generate({ gen: "table", rows: 5_000, cols: 20, cell: "c" }) },
     { name: "50,000 paragraphs", value: "p\n\n".repeat(50_000) },
     { name: "20,000 headings", value: "# h\n".repeat(20_000) },
     { name: "a list of 50,000 items", value: "- i\n".repeat(50_000) },
-  ])("is plain text from some place on, all of it in reach: $name", async ({ value }) => {
+  ])("is plain text from some point on, and completely reachable: $name", async ({ value }) => {
     const { container } = render(<Markdown text={value} />);
     expect(container.querySelectorAll("*").length).toBeLessThan(6_000);
     fireEvent.click(container.querySelector("button.show-all") as HTMLElement);
@@ -348,14 +348,14 @@ describe("text that makes more elements than a page can bear", () => {
   });
 });
 
-describe("text of very many hidden characters", () => {
+describe("text with very many hidden characters", () => {
   it.each([
-    { name: "one many times", value: "\u200b".repeat(60_000), most: 20 },
-    { name: "two in turn", value: "\u200b\u200c".repeat(30_000), most: 2_500 },
+    { name: "one character many times", value: "\u200b".repeat(60_000), most: 20 },
+    { name: "two characters alternating", value: "\u200b\u200c".repeat(30_000), most: 2_500 },
     { name: "one in each word", value: "a\u200b ".repeat(20_000), most: 2_500 },
     { name: "two in each paragraph", value: "a\u200bb\u200b\n\n".repeat(9_000), most: 15_000 },
     { name: "code", value: `\`\`\`js\n${`${"a\u200b".repeat(60)}\n`.repeat(500)}\`\`\``, most: 5_000 },
-  ])("has few marks, and says what each stands for: $name", ({ value, most }) => {
+  ])("has few marks, each with its meaning: $name", ({ value, most }) => {
     const { container } = render(<Markdown text={value} />);
     expect(container.querySelectorAll("*").length).toBeLessThan(most);
     let count = 0;

@@ -10,13 +10,13 @@ import { hasTasks, inspect, isLoose } from "../../../src/web/markdown/tree.ts";
 import { canMeasure, heldBy } from "../../held-by.ts";
 import { BLOCKS, GIANTS } from "./markdown-texts.ts";
 
-// What a text is read into, without a page. That it looks as react-markdown renders the whole text is `markdown.test.tsx`'s.
+// Tests the parsed blocks without a page. `markdown.test.tsx` compares their rendering with react-markdown's.
 
 type Document = { nodes: unknown[]; calls: readonly string[]; footnotes: unknown[] };
 
-/** A node as it is rendered: references with what they refer to, and without its place in the text. */
+/** A node as it is rendered: with resolved references, and without its position in the text. */
 function clean(node: Node, definitions: readonly Definition[]): unknown {
-  // Every node that the parser makes is one of these.
+  // Every node of the parser is one of these.
   const { position, ...known } = node as RootContent;
   const children = "children" in known ? cleanAll(known.children, definitions) : [];
   switch (known.type) {
@@ -32,7 +32,7 @@ function clean(node: Node, definitions: readonly Definition[]): unknown {
       const [loose, tasks] = [isLoose(known), hasTasks(known.children)];
       return { type: "list", ordered, start: start ?? 1, loose, tasks, children };
     }
-    // Its list tells whether it is loose.
+    // Its list has the flag for loose items.
     case "listItem":
       return { type: "listItem", checked: known.checked, children };
     default:
@@ -40,12 +40,12 @@ function clean(node: Node, definitions: readonly Definition[]): unknown {
   }
 }
 
-/** Where definitions stand shows nowhere. */
+/** The places of definitions are not visible. */
 function cleanAll(nodes: readonly Node[], definitions: readonly Definition[]): unknown[] {
   return nodes.filter(({ type }) => type !== "definition").map((node) => clean(node, definitions));
 }
 
-/** What was read, put together again. */
+/** The parsed pieces, reassembled. */
 function assembled(document: MarkdownDocument): Document {
   const calls: string[] = [];
   const cleaned = (piece: Piece<Node & RootContent>): unknown[] => {
@@ -80,7 +80,7 @@ function assembled(document: MarkdownDocument): Document {
   };
 }
 
-/** The same, read by the parser at once. */
+/** The same, parsed at once. */
 function whole(text: string): Document {
   const { children } = fromMarkdown(text, GITHUB);
   const facts = inspect(children);
@@ -94,14 +94,14 @@ function whole(text: string): Document {
   };
 }
 
-/** Texts whose blocks end in all ways. */
+/** Texts with all kinds of block ends. */
 const some = fc
   .array(fc.tuple(fc.constantFrom(...BLOCKS), fc.constantFrom("\n\n", "\n\n", "\n\n", "\n", "\n\n\n")), {
     minLength: 1,
     maxLength: 6,
   })
   .map((blocks) => blocks.flat().join(""))
-  // micromark, given the whole, takes a list after indented code for one that would interrupt a paragraph.
+  // In the whole text, micromark treats a list after indented code like one that would interrupt a paragraph.
   .filter((text) => !/^(?: {4}|\t).*\n\s*\n(?:(?! *1[.)])\d+[.)]|(?:[-*+]|\d+[.)])[ \t]*$)/m.test(text));
 const many = fc
   .array(
@@ -119,7 +119,7 @@ const many = fc
   )
   .chain((blocks) => fc.constantFrom("\n\n", "\n").map((separator) => blocks.join(separator)));
 
-/** Reads a text as it comes in pieces. */
+/** Parses a text that arrives in pieces. */
 function readInPieces(text: string, cuts: readonly number[]): MarkdownDocument {
   const stream = createMarkdownStream();
   const ends = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b);
@@ -128,7 +128,7 @@ function readInPieces(text: string, cuts: readonly number[]): MarkdownDocument {
 }
 
 describe("a text that grows", () => {
-  it("is what the whole of it is, at each line's end", () => {
+  it("equals a parse of the whole text at each line end", () => {
     for (const text of BLOCKS) {
       const stream = createMarkdownStream();
       for (let end = text.indexOf("\n") + 1; end > 0; end = text.indexOf("\n", end) + 1) {
@@ -138,7 +138,7 @@ describe("a text that grows", () => {
     }
   });
 
-  it("is what the whole of it is, wherever it ends", () => {
+  it("equals a parse of the whole text at any end", () => {
     for (const text of BLOCKS) {
       const stream = createMarkdownStream();
       for (let end = 1; end < text.length + 5; end += 5) {
@@ -148,7 +148,7 @@ describe("a text that grows", () => {
     }
   });
 
-  it("is what the whole of it is, in two pieces and an end, or line by line", () => {
+  it("equals a parse of the whole text in two pieces, or line by line", () => {
     for (const text of BLOCKS) {
       const half = Math.floor(text.length / 2);
       expect(assembled(readInPieces(text, [half, text.length - 1])), text).toEqual(whole(text));
@@ -160,7 +160,7 @@ describe("a text that grows", () => {
     }
   });
 
-  it("is what the whole of it is, however it comes", () => {
+  it("equals a parse of the whole text, however it is split", () => {
     fc.assert(
       fc.property(some, fc.array(fc.nat({ max: 1_000 }), { maxLength: 15 }), (text, cuts) => {
         expect(assembled(readInPieces(text, cuts))).toEqual(whole(text));
@@ -169,7 +169,7 @@ describe("a text that grows", () => {
     );
   });
 
-  it("is the same where it is told how it grew, whatever was there before", () => {
+  it("is the same with growth information, whatever was read before", () => {
     fc.assert(
       fc.property(fc.oneof(some, many), fc.array(fc.nat({ max: 1_000 }), { maxLength: 15 }), (text, cuts) => {
         const [told, compared] = [createMarkdownStream(), createMarkdownStream()];
@@ -182,7 +182,7 @@ describe("a text that grows", () => {
           part = {};
           recordGrowth(last, part, text.slice(before, end), end);
           before = end;
-          // Some states are never looked at, and some texts end and go on.
+          // Some states are skipped, and some texts end and continue.
           if (index % 3 === 2) continue;
           const complete = index % 5 === 4;
           expect(told.read(soFar, complete, false, growthOf(part))).toEqual(compared.read(soFar, complete));
@@ -191,7 +191,7 @@ describe("a text that grows", () => {
     );
   });
 
-  it("is another text where what it is told does not fit it", () => {
+  it("is read as another text if the growth information does not match", () => {
     const stream = createMarkdownStream();
     const growth = { text_id: {}, length: 1, end: "a" };
     stream.read("a", false, false, growth);
@@ -199,7 +199,7 @@ describe("a text that grows", () => {
     expect(words(stream.read("b\n\nc", false, false, growth))).toEqual(["paragraph: b", "paragraph: c"]);
   });
 
-  it.runIf(canMeasure)("holds itself once, not each of its states", () => {
+  it.runIf(canMeasure)("is retained once, not once per state", () => {
     const held = (read: (stream: ReturnType<typeof createMarkdownStream>) => void): number =>
       heldBy(() => {
         const stream = createMarkdownStream();
@@ -209,7 +209,7 @@ describe("a text that grows", () => {
     const text = lines(1_000, (n) => `Paragraph ${n} with some words in it.\n`);
     const atOnce = held((stream) => stream.read(text, false));
     const growing = held((stream) => {
-      // Put together, as a text that comes is: what is cut out of such a string holds all of it.
+      // Concatenated like a streamed text: a slice of such a string retains all of it.
       for (let end = 50, grown = ""; end < text.length; end += 50) {
         grown += text.slice(end - 50, end);
         stream.read(grown, false);
@@ -218,7 +218,7 @@ describe("a text that grows", () => {
     expect(growing / atOnce).toBeLessThan(4);
   });
 
-  it("is what the whole of it is, with long lists and tables", () => {
+  it("equals a parse of the whole text with long lists and tables", () => {
     fc.assert(
       fc.property(many, fc.array(fc.nat({ max: 4_000 }), { maxLength: 15 }), (text, cuts) => {
         expect(assembled(readInPieces(text, cuts))).toEqual(whole(text));
@@ -240,7 +240,7 @@ const blocksOf = (document: MarkdownDocument): MarkdownBlock[] => document.pages
 const itemsOf = (pages: readonly Piece<Node>[]): string =>
   pages.map(({ nodes }) => nodes.map(textOf).join(" ")).join(" | ");
 
-/** A block in words; long plain text by its length. */
+/** A block as text; long plain text as its length. */
 function inWords(block: MarkdownBlock): string {
   switch (block.kind) {
     case "nodes":
@@ -260,14 +260,14 @@ function inWords(block: MarkdownBlock): string {
 const words = (document: MarkdownDocument): string[] => blocksOf(document).map(inWords);
 const readOnce = (text: string, complete = false): string[] =>
   words(createMarkdownStream().read(text, complete));
-/** Reads a text as it comes character by character. */
+/** Parses a text that arrives character by character. */
 function readSlowly(text: string, first?: number): ReturnType<typeof createMarkdownStream> {
   const stream = createMarkdownStream(first);
   for (let end = 1; end <= text.length; end++) stream.read(text.slice(0, end), false);
   return stream;
 }
 
-describe("the code of a fence that is open", () => {
+describe("the code of an open fence", () => {
   it.each([
     { text: "```ts", shown: "code ts: " },
     { text: "```ts\n", shown: "code (open) ts: " },
@@ -279,23 +279,23 @@ describe("the code of a fence that is open", () => {
     { text: "  ```\n   a\n b\n  c", shown: "code (open) :  a\nb\nc" },
     { text: "```\na\0b\n\0", shown: "code (open) : a\ufffdb\n\ufffd" },
     { text: " ~~~\n\ta\n\tb", shown: "code (open) :    a\n   b" },
-  ])("is shown as it comes: $text", ({ text, shown }) => {
+  ])("is shown as it arrives: $text", ({ text, shown }) => {
     expect(readOnce(text)).toEqual([shown]);
     expect(words(readSlowly(text.slice(0, -1)).read(text, false))).toEqual([shown]);
   });
 
   it.each(["`", "``", "~~", "   ", "  ```", " ``` ", ""])(
-    "does not show what may be the beginning of its end: %j",
+    "hides a possible beginning of the closing fence: %j",
     (line) => {
       expect(readOnce(`\`\`\`\`\na\n${line}`)).toEqual(["code (open) : a"]);
     },
   );
 
-  it.each(["    `", "`a", "-", "    a"])("shows what cannot be its end: %j", (line) => {
+  it.each(["    `", "`a", "-", "    a"])("shows what cannot be the closing fence: %j", (line) => {
     expect(readOnce(`\`\`\`\`\na\n${line}`)).toEqual([`code (open) : a\n${line}`]);
   });
 
-  it("has not ended before its last line has", () => {
+  it("does not end before its last line is complete", () => {
     expect(words(readSlowly("```\na").read("```\na\n```", false))).toEqual(["code (open) : a"]);
     const stream = createMarkdownStream();
     stream.read("```\na", true);
@@ -303,13 +303,13 @@ describe("the code of a fence that is open", () => {
     expect(words(stream.read("```\na\n```x", true))).toEqual(["code : a\n```x"]);
   });
 
-  it("shows all of it when the text has ended", () => {
+  it("is shown completely when the text has ended", () => {
     expect(readOnce("````\na\n```", true)).toEqual(["code : a\n```"]);
     expect(readOnce("```\na\n```", true)).toEqual(["code : a"]);
     expect(readOnce("```\n\n```\nb", true)).toEqual(["code : ", "paragraph: b"]);
   });
 
-  it("is open again when more comes after all", () => {
+  it("is open again when more text arrives after the end", () => {
     const stream = createMarkdownStream();
     expect(words(stream.read("```\na\n``", false))).toEqual(["code (open) : a"]);
     expect(words(stream.read("```\na\n``", true))).toEqual(["code : a\n``"]);
@@ -317,7 +317,7 @@ describe("the code of a fence that is open", () => {
     expect(words(stream.read("```\na\n```\nb", false))).toEqual(["code : a", "paragraph: b"]);
   });
 
-  it("is followed by what comes behind its end", () => {
+  it("is followed by the text after its end", () => {
     expect(readOnce("```\na\n```\n")).toEqual(["code : a"]);
     expect(readOnce("a\n```\nb\n``` \nc\n~~~\nd\n~~~\n\n~~~~\ne\n~~~\n")).toEqual([
       "paragraph: a",
@@ -333,7 +333,7 @@ describe("a block", () => {
   it.each([
     { text: "    a\n    b", told: "code: a\nb" },
     { text: "```\na\n```", told: undefined },
-  ])("of indented code is no fence: $text", ({ text, told }) => {
+  ])("of indented code is not a fence: $text", ({ text, told }) => {
     const [block] = blocksOf(createMarkdownStream().read(text, true));
     expect(block?.kind).toBe(told === undefined ? "code" : "nodes");
     if (block && told !== undefined) expect(inWords(block)).toBe(told);
@@ -370,14 +370,14 @@ describe("a block", () => {
     ]);
   });
 
-  it("is text that is nested too deep", () => {
+  it("is text if it is nested too deeply", () => {
     const nested = (levels: number) => lines(levels, (n) => `${"  ".repeat(n)}- a`);
     // Each level is a list and its item, the last one a paragraph with its text.
     expect(readOnce(nested(49))[0]).toMatch(/^list: /);
     expect(readOnce(nested(50))[0]).toMatch(/^plain \(nested deeper than 100 levels\): /);
   });
 
-  it("is text that has too many elements", () => {
+  it("is text if it has too many elements", () => {
     // The table, its seven rows, and 570 cells with a text in each of them: 7,988.
     const row = (more: readonly string[]) =>
       `|${[...more, ...Array.from({ length: 570 - more.length }, () => "a")].join("|")}|\n`;
@@ -396,12 +396,12 @@ describe("a block", () => {
     expect(more).toHaveLength(1);
   });
 
-  it("keeps a byte order mark, which hides", () => {
+  it("keeps a byte order mark, which is invisible", () => {
     expect(readOnce("\ufeffa", true)).toEqual(["paragraph: \ufeffa"]);
     expect(readOnce("a\n\n\ufeffb", true)).toEqual(["paragraph: a", "paragraph: \ufeffb"]);
   });
 
-  it("has lines that end in any way", () => {
+  it("may have any line ends", () => {
     const text = "a\r\nb\r\rc\n\r\n```\r\nd\r\n\r\ne\r```\rf";
     const shown = ["paragraph: a\nb", "paragraph: c", "code : d\n\ne", "paragraph: f"];
     expect(readOnce(text, true)).toEqual(shown);
@@ -410,8 +410,8 @@ describe("a block", () => {
   });
 });
 
-describe("what did not change between two reads is the same", () => {
-  it("all of it, where nothing came", () => {
+describe("unchanged content keeps its identity between two reads", () => {
+  it("all of it, if nothing was appended", () => {
     const stream = createMarkdownStream();
     const open = stream.read("a", false);
     expect(stream.read("a", false)).toBe(open);
@@ -439,7 +439,7 @@ describe("what did not change between two reads is the same", () => {
     expect(after.map((block, index) => block === before[index])).toEqual([true, true, false, false]);
   });
 
-  it("a text of which nothing has come is nothing", () => {
+  it("an empty text has no blocks", () => {
     expect(createMarkdownStream().read("", false)).toEqual({
       pages: [],
       calls: [],
@@ -450,12 +450,12 @@ describe("what did not change between two reads is the same", () => {
     });
   });
 
-  it("no block comes twice where a heading stands below a definition", () => {
+  it("a heading below a definition does not repeat a block", () => {
     const text = "a\n\n[s]: /x\nHeading\n===\n\nwords that grow";
     expect(words(readSlowly(text).read(text, false))).toHaveLength(4);
   });
 
-  it("a block that refers to what is defined, when something else is", () => {
+  it("a block with a resolved reference, when something else is defined", () => {
     const stream = createMarkdownStream();
     const text = "[a] b[^1]\n\n[a]: x\n\n[^1]: y\n\nc\n\n";
     const [before] = blocksOf(stream.read(`${text}d\n`, false));
@@ -482,7 +482,7 @@ describe("what did not change between two reads is the same", () => {
   it.each([
     { name: "list", head: "", item: (n: number) => `- i${n}` },
     { name: "table", head: "| a |\n|---|\n", item: (n: number) => `| i${n} |` },
-  ])("each page of a $name that is done", ({ head, item }) => {
+  ])("each page of a finished $name", ({ head, item }) => {
     const text = head + lines(40, item);
     const stream = createMarkdownStream();
     const seen = new Map<number, Set<unknown>>();
@@ -492,7 +492,7 @@ describe("what did not change between two reads is the same", () => {
       for (const [index, page] of block.pages.entries())
         seen.set(index, (seen.get(index) ?? new Set()).add(page));
     }
-    // A page changes with each character that comes, of its own and, at its end, of the next item's line.
+    // A page changes with each character of its own and, at its end, of the next item's line.
     const characters = 8 * (item(10).length + 1);
     expect([...seen.keys()]).toEqual([0, 1, 2, 3, 4]);
     for (const pages of seen.values()) expect(pages.size).toBeLessThanOrEqual(characters + 8);
@@ -511,7 +511,7 @@ describe("a reference", () => {
     return pieces.flatMap((piece) => piece.definitions.map(({ url }) => url));
   };
 
-  it("is one once what it names is defined, and leads where the first definition says", () => {
+  it("is resolved once its label is defined, and uses the first definition", () => {
     const stream = createMarkdownStream();
     const before = "[a] and ![A]\n\nb\n\n";
     const first = blocksOf(stream.read(`${before}[a`, false));
@@ -527,13 +527,13 @@ describe("a reference", () => {
     for (const blocks of [defined, longer, again]) expect(blocks[1]).toBe(first[1]);
   });
 
-  it("is text again when its definition turns out to be none", () => {
+  it("becomes text again when its definition turns out to be something else", () => {
     const stream = createMarkdownStream();
     expect(words(stream.read("[a]\n\n[a]: x", false))[0]).toBe("paragraph: a");
     expect(words(stream.read("[a]\n\n[a]: x y", false))).toEqual(["paragraph: [a]", "paragraph: [a]: x y"]);
   });
 
-  it("has the title that its definition has", () => {
+  it("has the title of its definition", () => {
     const stream = createMarkdownStream();
     const titles = (text: string) =>
       blocksOf(stream.read(`[a]\n\nb\n\n${text}`, false)).flatMap((block) =>
@@ -547,7 +547,7 @@ describe("a reference", () => {
   it.each([
     { name: "list", text: lines(20, (n) => `- ${n} [a]`) },
     { name: "table", text: `| b |\n|---|\n${lines(20, (n) => `| ${n} [a] |`)}` },
-  ])("in a long $name that still grows is one, too", ({ text }) => {
+  ])("is also resolved in a long growing $name", ({ text }) => {
     const document = readSlowly(`[a]: x\n\n${text}`).read(`[a]: x\n\n${text}`, false);
     expect(targets(blocksOf(document)[1])).toEqual(["x", "x", "x"]);
     const stream = readSlowly(`${text}\n[a]`);
@@ -558,7 +558,7 @@ describe("a reference", () => {
     expect(targets(after)).toEqual(["x", "x", "x"]);
   });
 
-  it("in the items of a list that grows is defined as soon as an item of it does so", () => {
+  it("in a growing list is resolved as soon as an item defines it", () => {
     const items = lines(20, (n) => `- ${n} [a]`);
     const stream = readSlowly(items);
     expect(targets(blocksOf(stream.read(items, false))[0])).toEqual([]);
@@ -569,12 +569,12 @@ describe("a reference", () => {
     expect(targets(list)).toEqual(["x", "x", "x", "x"]);
   });
 
-  it("in the items of a list is defined by an item of it", () => {
+  it("in a list is resolved by an item's definition", () => {
     const text = `${lines(20, (n) => (n === 3 ? "- [a]: x" : `- ${n} [a]`))}\nb\n\nc`;
     expect(targets(blocksOf(readSlowly(text).read(text, false))[0])).toEqual(["x", "x", "x"]);
   });
 
-  it("in the items of a list is defined by its last item, with which the text ends", () => {
+  it("in a list is resolved by the last item, at the end of the text", () => {
     const text = `${lines(9, () => "- [a] [^n]")}- [a]: x\n- [^n]: see [a]`;
     const document = createMarkdownStream().read(text, true);
     expect(targets(blocksOf(document)[0])).toEqual(["x", "x"]);
@@ -582,12 +582,12 @@ describe("a reference", () => {
     expect(assembled(document)).toEqual(whole(text));
   });
 
-  it("in the items of a list that is long at once is defined by an item far behind the first", () => {
+  it("in a list that arrives at once is resolved by a late item", () => {
     const text = `${lines(1_400, (n) => (n === 600 ? "- [a]: x" : `- ${n} [a]`))}\nb\n\nc`;
     expect(targets(blocksOf(createMarkdownStream().read(text, true))[0])).toHaveLength(1_400 / 8);
   });
 
-  it("in very much text waits for the next definition until there is an eighth more of it, or its end", () => {
+  it("in very long text is resolved when the text has grown by an eighth, or has ended", () => {
     const stream = createMarkdownStream();
     const referring = lines(100, () => `${"[a] [b] ".repeat(15)}\n`);
     const defined = (text: string, complete = false) =>
@@ -604,7 +604,7 @@ describe("a reference", () => {
     expect(defined(second, true)).toEqual(["x", "y"]);
   });
 
-  it("leaves pages that do not name it as they are", () => {
+  it("does not change pages without it", () => {
     const stream = createMarkdownStream();
     const text = `${lines(12, (n) => `p${n}\n`)}[a]\n\n${lines(20, (n) => `q${n}\n`)}`;
     const before = stream.read(text, false).pages;
@@ -617,7 +617,7 @@ describe("a reference", () => {
 });
 
 describe("a footnote", () => {
-  it("is one once its text is there", () => {
+  it("is resolved once its text exists", () => {
     const stream = createMarkdownStream();
     expect(stream.read("a[^1]\n\nb\n\n[^1]", false)).toMatchObject({ calls: [], footnotes: [] });
     const document = stream.read("a[^1]\n\nb\n\n[^1]: c", false);
@@ -628,7 +628,7 @@ describe("a footnote", () => {
     expect(stream.read("a[^1]", false)).toMatchObject({ calls: [], footnotes: [] });
   });
 
-  it("knows what it refers to, whenever that comes", () => {
+  it("resolves its own references, whenever they are defined", () => {
     const text = "a[^1]\n\n[^1]: see [b] and [^2]\n\nc\n\nd\n\n[b]: x\n\n[^2]: e\n\nf\n\ng";
     const { footnotes, definitions } = readSlowly(text).read(text, false);
     expect(footnotes.map(textOf)).toEqual(["see b and ", "e"]);
@@ -640,7 +640,7 @@ describe("a long block that grows", () => {
   const line = `${"w ".repeat(49)}w\n`;
   /** 8,200 characters. */
   const long = line.repeat(82);
-  /** What it is read into after it came in two pieces. */
+  /** The blocks of a text that arrived in two pieces. */
   const after = (first: string, more: string) => {
     const stream = createMarkdownStream();
     stream.read(first.slice(0, 4_000), false);
@@ -651,7 +651,7 @@ describe("a long block that grows", () => {
     );
   };
 
-  it("is read again when it has grown by an eighth, and text until then", () => {
+  it("is parsed again when it has grown by an eighth, and shows text until then", () => {
     expect(after(long, "more")).toEqual(["nodes", [`${long.slice(8_000)}more`, undefined]]);
     expect(after(long, "x".repeat(799))).toEqual([
       "nodes",
@@ -660,19 +660,19 @@ describe("a long block that grows", () => {
     expect(after(long, "x".repeat(800))).toEqual(["nodes"]);
   });
 
-  it("is read each time while it is not long", () => {
+  it("is parsed each time while it is short", () => {
     expect(after(long.slice(0, 8_100), "x".repeat(92))).toEqual(["nodes"]);
     expect(after(long.slice(0, 8_100), "x".repeat(93))).toEqual(["nodes", ["x".repeat(93), undefined]]);
   });
 
-  it("is read when it has ended", () => {
+  it("is parsed when it has ended", () => {
     const stream = createMarkdownStream();
     stream.read(long, false);
     expect(words(stream.read(`${long}more`, true))).toHaveLength(1);
     expect(blocksOf(stream.read(`${long}more`, false)).map(inWords)).not.toContain("plain: ");
   });
 
-  it("is left as it is behind other blocks, too", () => {
+  it("is also not parsed again after other blocks", () => {
     expect(after(`# h\n\n${long}`, "more")).toEqual([
       "nodes",
       "nodes",
@@ -680,7 +680,7 @@ describe("a long block that grows", () => {
     ]);
   });
 
-  it("is read when it becomes something else", () => {
+  it("is parsed when it becomes another kind of block", () => {
     const stream = createMarkdownStream();
     stream.read(long, false);
     expect(blocksOf(stream.read(`${long}\n\nb\n`, false)).map(({ kind }) => kind)).toEqual([
@@ -690,14 +690,14 @@ describe("a long block that grows", () => {
   });
 });
 
-describe("a text that is not Markdown throughout", () => {
+describe("a text that is partly plain", () => {
   const word = "z".repeat(2_001);
   const reason = "a word of more than 2,000 characters";
 
   it.each([
     { name: "alone", text: word, shown: [`plain (${reason}): 2001`] },
-    { name: "behind blank lines", text: `\n\n${word}`, shown: [`plain (${reason}): 2003`] },
-    { name: "behind a block", text: `a\n\n${word}`, shown: ["paragraph: a", `plain (${reason}): 2001`] },
+    { name: "after blank lines", text: `\n\n${word}`, shown: [`plain (${reason}): 2003`] },
+    { name: "after a block", text: `a\n\n${word}`, shown: ["paragraph: a", `plain (${reason}): 2001`] },
     {
       name: "between blocks",
       text: `a\n\n${word}\n\nb\n\n${word}\n \t\n\nc`,
@@ -721,20 +721,20 @@ describe("a text that is not Markdown throughout", () => {
     },
     { name: "in code", text: `\`\`\`js\n${word}\n\`\`\`\nb`, shown: [`code js: ${word}`, "paragraph: b"] },
     {
-      name: "in code behind blank lines",
+      name: "in code after blank lines",
       text: `\n\n~~~js\n${word}\n~~~\nb`,
       shown: [`code js: ${word}`, "paragraph: b"],
     },
     {
-      name: "behind a list",
+      name: "after a list",
       text: `- a\n- b\n\n${word}\n\nc`,
       shown: ["list: ab", `plain (${reason}): 2003`, "paragraph: c"],
     },
-    { name: "behind code", text: `~~~\na\n~~~\n${word}`, shown: ["code : a", `plain (${reason}): 2001`] },
-    { name: "in code behind a block", text: `a\n~~~\n${word}`, shown: ["paragraph: a", `code : ${word}`] },
+    { name: "after code", text: `~~~\na\n~~~\n${word}`, shown: ["code : a", `plain (${reason}): 2001`] },
+    { name: "in code after a block", text: `a\n~~~\n${word}`, shown: ["paragraph: a", `code : ${word}`] },
     { name: "in the line of a fence", text: `~~~ ${word}\na`, shown: [`code ${word}: a`] },
     {
-      name: "in a fence that does not end",
+      name: "in an unclosed fence",
       text: `~~~\na\n\n${word}\n\nb`,
       shown: [`code : a\n\n${word}\n\nb`],
     },
@@ -743,7 +743,7 @@ describe("a text that is not Markdown throughout", () => {
       text: `- a\n\n  \`\`\`\n  ${word}\n  \`\`\`\n\nb`,
       shown: ["list: a", `code : ${word}`, "paragraph: b"],
     },
-  ])("is plain where it would cost too much: a long word $name", ({ text, shown }) => {
+  ])("is plain where parsing would cost too much: a long word $name", ({ text, shown }) => {
     expect(readOnce(text, true)).toEqual(shown);
     const stream = createMarkdownStream();
     for (let end = 0; end < text.length; end += 97) stream.read(text.slice(0, end), false);
@@ -751,7 +751,7 @@ describe("a text that is not Markdown throughout", () => {
     expect(words(stream.read(text, false)).length).toBe(shown.length);
   });
 
-  it("is plain in blocks of which the first says why", () => {
+  it("is plain in blocks, the first of which has the reason", () => {
     const text = `${`${"z".repeat(98)} \n`.repeat(400)}\nb`;
     const shown = [
       "plain (a paragraph of more than 16,000 characters): 16300",
@@ -763,7 +763,7 @@ describe("a text that is not Markdown throughout", () => {
     expect(readOnce(text)).toEqual(shown);
   });
 
-  it("keeps those blocks of plain text that did not change", () => {
+  it("keeps unchanged blocks of plain text", () => {
     const stream = createMarkdownStream();
     const text = `${"z".repeat(98)} \n`.repeat(200);
     const before = blocksOf(stream.read(`a\n\n${text}`, false));
@@ -776,7 +776,7 @@ describe("a text that is not Markdown throughout", () => {
 
 describe("a text of many elements", () => {
   const headings = (count: number) => "# a\n".repeat(count);
-  /** How many blocks, how many of them plain, whether there is more, and whether it is still to be read. */
+  /** The number of blocks, how many are plain, whether there is more, and whether that is still unread. */
   const counts = (document: MarkdownDocument) => {
     const blocks = blocksOf(document);
     return [
@@ -791,11 +791,11 @@ describe("a text of many elements", () => {
   const wide = (rows: number) =>
     `${"|a".repeat(500)}|\n${"|-".repeat(500)}|\n${lines(rows, () => "|".repeat(501))}`;
 
-  it("is left out behind the first of them, until all is asked for", () => {
+  it("is truncated after the first ones, until all are requested", () => {
     const stream = createMarkdownStream(10);
     for (let count = 1; count <= 11; count++)
       expect(counts(stream.read(headings(count), false))).toEqual([count, 0, false, false]);
-    // The last one is not finished before the next one comes.
+    // The last one is not finished before the next one begins.
     expect(counts(stream.read(headings(12), false))).toEqual([12, 0, true, false]);
     expect(counts(stream.read(headings(20), false))).toEqual([11, 0, true, false]);
     expect(counts(stream.read(headings(20), true))).toEqual([11, 0, true, false]);
@@ -807,13 +807,13 @@ describe("a text of many elements", () => {
   it.each([
     { name: "paragraphs", block: "a\n\n" },
     { name: "rules", block: "***\n" },
-  ])("is left out where it is $name", ({ block }) => {
+  ])("is truncated if it consists of $name", ({ block }) => {
     const stream = createMarkdownStream(10);
     for (let count = 1; count <= 30; count++) stream.read(block.repeat(count), false);
     expect(counts(stream.read(block.repeat(30), true))).toEqual([11, 0, true, false]);
   });
 
-  it("is left out behind what costs as much as they do, though it has few", () => {
+  it("is truncated if it costs as much, even with few elements", () => {
     const text = lines(20, () => `${"*a_ ".repeat(490)}\n`);
     const stream = createMarkdownStream(1_500);
     const first = stream.read(text, true);
@@ -824,7 +824,7 @@ describe("a text of many elements", () => {
     expect(blocksOf(stream.read(text, true))).toHaveLength(20);
   });
 
-  it("is whole where its end is not behind them", () => {
+  it("is complete if it ends within them", () => {
     const stream = createMarkdownStream(10);
     const text = `${headings(11)}\n\n`;
     expect(counts(stream.read(text, true))).toEqual([11, 0, false, false]);
@@ -836,7 +836,7 @@ describe("a text of many elements", () => {
   it.each([
     { name: "list", head: "", item: (n: number) => `- i${n}` },
     { name: "table", head: "| a |\n|---|\n", item: (n: number) => `| i${n} |` },
-  ])("is a $name up to the item that is too much, which goes on as one", ({ head, item }) => {
+  ])("is a $name up to the limit, and continues as one", ({ head, item }) => {
     const text = head + lines(40, item);
     // Two elements each.
     const stream = readSlowly(text, 17);
@@ -853,13 +853,13 @@ describe("a text of many elements", () => {
     expect(stream.read(text, true).cut).toBe(false);
   });
 
-  it("keeps what a list that is cut refers to", () => {
+  it("keeps the references of a truncated list", () => {
     const text = `[a]: x\n\n${lines(40, (n) => `- [a] ${n}`)}`;
     const [, list] = blocksOf(readSlowly(text, 20).read(text, true));
     expect(list?.kind === "list" && list.pages.map(({ definitions }) => definitions.length)).toEqual([1]);
   });
 
-  it("is plain behind 12,000 of them, and says why once", () => {
+  it("is plain after 12,000 elements, with the reason once", () => {
     const stream = createMarkdownStream(10);
     const text = `${wide(40)}\n${"b\n".repeat(300)}`;
     stream.read(text, false);
@@ -867,7 +867,7 @@ describe("a text of many elements", () => {
     const document = stream.read(text, false);
     const [table, ...plain] = blocksOf(document);
     const rows = table?.kind === "table" ? table.pages.flatMap(({ nodes }) => nodes).length : 0;
-    // A row and 500 cells, 24 times, and the rest of what was read with them.
+    // 24 rows with 500 cells each, and the rest of the text that was read with them.
     expect(rows).toBeGreaterThanOrEqual(24);
     expect(rows).toBeLessThan(33);
     expect(plain.map((block) => (block.kind === "plain" ? block.raw : "")).join("")).toBe(
@@ -889,7 +889,7 @@ describe("a text of many elements", () => {
     expect(blocksOf(stream.read(`b\n\n${text}`, true))[2]).toMatchObject({ reason: "much came before it" });
   });
 
-  it("comes 500 at a time, where only a little is asked for", () => {
+  it("is read 500 elements at a time on request", () => {
     const stream = createMarkdownStream();
     // In steps of 1,024 characters; the last one of a step is not finished.
     const read = () => counts(stream.read(headings(2_000), false, true));
@@ -904,7 +904,7 @@ describe("a text of many elements", () => {
     expect(counts(createMarkdownStream().read(headings(2_000), true))).toEqual([2_000, 0, false, false]);
   });
 
-  it("is not ended by its end where that is still to be read", () => {
+  it("does not end before its end is read", () => {
     const stream = createMarkdownStream();
     const text = `${headings(800)}\`\`\`\na`;
     expect(counts(stream.read(text, true, true))).toEqual([512, 0, false, true]);
@@ -913,14 +913,14 @@ describe("a text of many elements", () => {
     expect(ended).toHaveLength(801);
   });
 
-  it("comes 32 KB at a time, of which what is parsed again counts again", () => {
+  it("is read 32 KB at a time, counting text that is parsed again", () => {
     const stream = createMarkdownStream();
     const text = `${"w ".repeat(4_000)}\n\n`.repeat(6);
     const read = () => blocksOf(stream.read(text, false, true)).length;
     expect([read(), read(), read(), read(), read()]).toEqual([2, 2, 3, 4, 5]);
   });
 
-  it("comes 32 KB at a time, where it has few elements", () => {
+  it("is read 32 KB at a time if it has few elements", () => {
     const lengths = (text: string) => {
       const stream = createMarkdownStream();
       const told: (number | undefined)[] = [];
@@ -932,13 +932,13 @@ describe("a text of many elements", () => {
       }
       return told;
     };
-    // To the end of a step: 1,024 characters, or an eighth of what is open.
+    // To the end of a step: 1,024 characters, or an eighth of the open text.
     expect(lengths(`\`\`\`\n${"a".repeat(99_996)}`)).toEqual([33_659, 68_233, 99_996]);
     expect(lengths(`\`\`\`\n${"a\n".repeat(50_000)}`)).toEqual([33_659, 67_323, 99_999]);
   });
 });
 
-describe("a text that had ended", () => {
+describe("a text that continues after its end", () => {
   const start = `# h\n\n${lines(60, (n) => `Paragraph number ${n} with *some* words that make it longer than a line, and more of them.\n`)}`;
 
   it.each([
@@ -953,7 +953,7 @@ describe("a text that had ended", () => {
     { name: "before a definition", end: "[a]\n\nb[^1]\n\n", more: "[a]: x\n\n[^1]: c" },
     { name: "within a definition", end: "[a]\n\n[a]: x", more: "y\n\nb" },
     { name: "within a footnote", end: "b[^1]\n\n[^1]: c", more: " d\n\n    e" },
-  ])("goes on $name, and keeps what was finished", ({ end, more }) => {
+  ])("continues $name, and keeps finished blocks", ({ end, more }) => {
     const stream = createMarkdownStream();
     const before = stream.read(start + end, true);
     expect(assembled(before)).toEqual(whole(start + end));
@@ -967,7 +967,7 @@ describe("a text that had ended", () => {
     for (const [index, page] of before.pages.slice(0, 7).entries()) expect(after.pages[index]).toBe(page);
   });
 
-  it("goes on within text that would cost too much", () => {
+  it("continues within text that would cost too much", () => {
     const costly = `${"z".repeat(98)} \n`.repeat(1_400);
     const stream = createMarkdownStream();
     for (const text of [costly, `${costly}more`, `${costly}more and more\n\nb`]) {
@@ -977,7 +977,7 @@ describe("a text that had ended", () => {
     }
   });
 
-  it("goes on behind text that would cost too much", () => {
+  it("continues after text that would cost too much", () => {
     const word = `${"z".repeat(2_001)}\n`;
     const stream = createMarkdownStream();
     stream.read(start + word, true);
@@ -997,7 +997,7 @@ describe("another text", () => {
     { name: "a long list", text: lines(20, (n) => `- ${n}`) },
     { name: "a long paragraph", text: "word ".repeat(2_000) },
     { name: "many elements", text: "# a\n".repeat(40) },
-  ])("is read anew after $name", ({ text }) => {
+  ])("is parsed from its beginning after $name", ({ text }) => {
     for (const other of ["[a] [^1] a[^1]\n\n- b", "[a]\n\n[^1]", "", "# a\n# b\n# c"]) {
       for (const complete of [true, false]) {
         const stream = createMarkdownStream(30);

@@ -35,7 +35,7 @@ const number = (pages: readonly (readonly MarkdownBlock[])[]) =>
   numberFootnotes(pages, new Map([["n", note]]), new Map([["d", definition]]));
 
 describe("the numbers of footnotes", () => {
-  it("are counted over all pages, lists and tables: each piece learns which were called before it", () => {
+  it("are counted across pages, lists and tables: each piece gets the footnotes called before it", () => {
     const given = [
       [nodes("a"), nodes(""), code, nodes("ba")],
       [plain, list(piece("c"), piece(""), piece("d"))],
@@ -55,14 +55,14 @@ describe("the numbers of footnotes", () => {
     });
   });
 
-  it("are nowhere where no footnote is defined", () => {
+  it("do not exist if no footnote is defined", () => {
     const given = [[nodes("a"), nodes("b")]];
     const numbered = numberFootnotes(given, new Map(), new Map([["d", definition]]));
     expect(numbered).toEqual({ pages: given, calls: [], footnotes: [], definitions: [] });
     expect(numbered.pages).toBe(given);
   });
 
-  it("leave what has them already as it is", () => {
+  it("do not change blocks that already have them", () => {
     const pages = [
       [nodes("a"), code, list(piece("b", "a"), piece("c", "ab"))],
       [plain, table(piece("d", "abc"), piece("e", "abcd"))],
@@ -76,7 +76,7 @@ describe("the numbers of footnotes", () => {
     { name: "other", before: "x" },
     { name: "fewer", before: "" },
     { name: "more", before: "ab" },
-  ])("change where $name footnotes are called before", ({ before }) => {
+  ])("change if $name footnotes are called before", ({ before }) => {
     const [, page] = number([[nodes("a")], [nodes("c"), nodes("b", before)]]).pages;
     expect(page).toEqual([nodes("c", "a"), nodes("b", "ac")]);
     expect(number([[nodes("a")], [nodes("b", before)]]).pages[1]).toEqual([nodes("b", "a")]);
@@ -99,7 +99,7 @@ describe("the numbers of footnotes", () => {
       blocks: [table(piece(""), piece(""), piece("b"))],
       numbered: [table(piece(""), piece(""), piece("b", "a"))],
     },
-  ])("change a $name alone: all else keeps its identity", ({ blocks, numbered }) => {
+  ])("change only a $name: everything else keeps its identity", ({ blocks, numbered }) => {
     const pages = [[nodes("a"), code], [nodes(""), ...blocks, plain, list(piece(""))], [nodes("")]];
     const after = number(pages).pages;
     expect(after[1]).toEqual([nodes(""), ...numbered, plain, list(piece(""))]);
@@ -112,7 +112,7 @@ describe("the numbers of footnotes", () => {
     if (was?.kind === "list" && is?.kind === "list") expect(is.pages[2]).toBe(was.pages[2]);
   });
 
-  it("stay the same object read after read, while what is called before them does", () => {
+  it("stay the same object while the footnotes called before them do", () => {
     const pages = [[nodes("a")], [code, nodes("b"), list(piece("c"))]];
     const first = number(pages).pages;
     const again = number([...pages, [nodes("d")]]).pages;

@@ -32,16 +32,16 @@ describe("the line that opens a fence", () => {
     { line: "\t```", marks: undefined },
   ])("begins with its marks: $line", ({ line, marks }) => {
     expect(FENCE.exec(line)?.[1]).toBe(marks);
-    // As the parser takes it.
+    // As the parser reads it.
     const [block] = fromMarkdown(`${line}\na`).children;
     expect(block?.type === "code" && block.value === "a").toBe(marks !== undefined);
   });
 });
 
-describe("the fence that a block opens", () => {
+describe("a fence opened by a block", () => {
   const closes = (raw: string, line: string) => fenceOf("", raw)?.closer.test(line);
 
-  it("is open while its end has not come, from its second line on", () => {
+  it("is open until its end, from its second line on", () => {
     expect(fenceOf("ts", "```ts\na")).toEqual({
       language: "ts",
       closer: /^ {0,3}`{3,}[ \t]*$/,
@@ -65,25 +65,25 @@ describe("the fence that a block opens", () => {
     "```\na\n```\n",
     "```\na\n```\n\n \n",
     "~~~\n~~~",
-  ])("is closed, so that there is none: %j", (raw) => {
+  ])("is closed: %j", (raw) => {
     expect(fenceOf("", raw)).toBeUndefined();
   });
 
   it.each(["```\na\n``", "```\n    ```", "```\na ```", "```\n``` a", "```\n```\na", "~~~\n```", "````\n```"])(
-    "is open still: %j",
+    "is still open: %j",
     (raw) => {
       expect(fenceOf("", raw)).toBeDefined();
     },
   );
 
   it.each(["```", "    a\n    b", "a\n```\n", "", "``` `\na"])(
-    "is none without a line that opens one: %j",
+    "does not exist without an opening line: %j",
     (raw) => {
       expect(fenceOf("", raw)).toBeUndefined();
     },
   );
 
-  it("ends with as many of its marks or more, and nothing behind them", () => {
+  it("ends with at least as many marks, and nothing after them", () => {
     for (const line of ["````", "   ````", "`````", "```` \t"]) expect(closes("````\na", line)).toBe(true);
     for (const line of ["```", "    ````", "~~~~", "```` a", "a````", "````\u00a0"])
       expect(closes("````\na", line)).toBe(false);
@@ -104,7 +104,7 @@ describe("a line of an indented fence", () => {
     { line: " \ta", columns: 3, rest: " a" },
     { line: "  ", columns: 3, rest: "" },
     { line: "", columns: 1, rest: "" },
-  ])("loses up to $columns columns: $line", ({ line, columns, rest }) => {
+  ])("is dedented by up to $columns columns: $line", ({ line, columns, rest }) => {
     expect(outdent(line, columns)).toBe(rest);
   });
 });
@@ -126,7 +126,7 @@ describe("the labels in a text", () => {
     { text: "[a\r\nb]", labels: ["a b"] },
     { text: "[a\u00a0\u00a0b]", labels: ["a\u00a0\u00a0b"] },
     { text: "[a] [a]", labels: ["a"] },
-  ])("are found as the parser writes them: $text", ({ text, labels }) => {
+  ])("have the parser's normal form: $text", ({ text, labels }) => {
     expect([...labelsIn(text)]).toEqual(labels);
   });
 
@@ -135,7 +135,7 @@ describe("the labels in a text", () => {
     expect(labelsIn(`[${"a".repeat(1_000)}]`).size).toBe(0);
   });
 
-  it("are the same nothing where there is no bracket", () => {
+  it("are the same empty list if there is no bracket", () => {
     expect(labelsIn("a")).toBe(NONE);
   });
 });
@@ -153,7 +153,7 @@ describe("a block of plain text", () => {
     expect(plainEnd(LINE.repeat(163), 0)).toBe(16_300);
   });
 
-  it("ends behind the last line that fits into 16,384 characters", () => {
+  it("ends after the last line that fits into 16,384 characters", () => {
     const text = LINE.repeat(400);
     expect(plainEnd(text, 0)).toBe(16_300);
     expect(plainEnd(text, 16_300)).toBe(32_600);
@@ -175,7 +175,7 @@ describe("a block of plain text", () => {
   });
 });
 
-describe("a stretch that is not parsed", () => {
+describe("a range that is not parsed", () => {
   const MARKS = "more than 1,000 marks in one paragraph";
   const LONG = "a paragraph of more than 16,000 characters";
   const WORD = "a word of more than 2,000 characters";
@@ -184,18 +184,18 @@ describe("a stretch that is not parsed", () => {
   const words = (length: number) => "word ".repeat(length).slice(0, length);
   const reasonOf = (text: string) => findRisk(text)?.reason;
 
-  it("is nowhere in a text like any other", () => {
+  it("does not exist in an ordinary text", () => {
     expect(findRisk("")).toBeUndefined();
     expect(findRisk("# a\n\n- *b*\n\n```\n`\n```\n\n| c |\n|---|\n")).toBeUndefined();
   });
 
-  it.each([..."*_~`[]<&!\\"])("has more than 1,000 of the mark %s in one paragraph", (mark) => {
+  it.each([..."*_~`[]<&!\\"])("has more than 1,000 %s marks in one paragraph", (mark) => {
     expect(reasonOf(`a ${`${mark} `.repeat(1_000)}`)).toBeUndefined();
     expect(reasonOf(`a ${`${mark} `.repeat(1_001)}`)).toBe(MARKS);
     expect(reasonOf(lines(101, `a ${`${mark} `.repeat(10)}`))).toBe(MARKS);
   });
 
-  it("has so many marks in items that follow each other, and not where blank lines part them", () => {
+  it("has as many marks in consecutive items, unless blank lines separate them", () => {
     const item = `- ${"a * ".repeat(1_000)}`;
     expect(reasonOf(lines(4, item))).toBeUndefined();
     expect(reasonOf(lines(5, item))).toBe("thousands of marks without a blank line");
@@ -211,7 +211,7 @@ describe("a stretch that is not parsed", () => {
   });
 
   it.each(["", "> a\n", "- a\n", "> - a\n"])(
-    "has more than 2,000 lines in one paragraph, behind %j too",
+    "has more than 2,000 lines in one paragraph, also after %j",
     (before) => {
       expect(reasonOf(before + lines(2_000, "b"))).toBeUndefined();
       expect(reasonOf(before + lines(2_001, "b"))).toBe("a paragraph of more than 2,000 lines");
@@ -220,7 +220,7 @@ describe("a stretch that is not parsed", () => {
     },
   );
 
-  it("has more than 1,000 quotes and lists that stand in others", () => {
+  it("has more than 1,000 nested quotes and lists", () => {
     const reason = "more than 1,000 quotes and lists within others";
     for (const line of ["> > a", "> - a", "- > a", "1. - a", "- - a"]) {
       expect(reasonOf(lines(1_000, line)), line).toBeUndefined();
@@ -232,7 +232,7 @@ describe("a stretch that is not parsed", () => {
     expect(reasonOf(lines(2_000, "- a"))).toBeUndefined();
   });
 
-  it("has a word of 2,000 characters in a line that is longer", () => {
+  it("has a word of 2,000 characters in a longer line", () => {
     expect(reasonOf("a".repeat(2_000))).toBeUndefined();
     expect(reasonOf("a".repeat(2_001))).toBe(WORD);
     expect(reasonOf(`b ${"a".repeat(2_000)}`)).toBe(WORD);
@@ -244,7 +244,7 @@ describe("a stretch that is not parsed", () => {
       expect(reasonOf(`${opening}${address}`), opening).toBe("an address of more than 2,000 characters");
     for (const opening of ["If a ", "[a] ", "[a]:\nx ", "- "])
       expect(reasonOf(`${opening}${address} d`), opening).toBeUndefined();
-    // An address may hold blanks of other kinds.
+    // An address may contain other kinds of blanks.
     expect(reasonOf(`${"a".repeat(1_500)}\u205f${"a".repeat(600)}`)).toBe(WORD);
     expect(reasonOf(`b ${"a".repeat(1_999)}`)).toBeUndefined();
     expect(reasonOf(`b ${"a".repeat(1_999)} ${"a".repeat(1_999)}`)).toBeUndefined();
@@ -272,7 +272,7 @@ describe("a stretch that is not parsed", () => {
   });
 
   it.each(["- a", "* a", "+ a", "1. a", "23) a", "# a", "###### a", "| a", "  - a", "", "\t"])(
-    "begins anew with a line that begins something else: %j",
+    "restarts at a line that begins another block: %j",
     (between) => {
       const marks = "a * ".repeat(600);
       expect(reasonOf(`${marks}\n${marks}`)).toBe(MARKS);
@@ -284,14 +284,14 @@ describe("a stretch that is not parsed", () => {
   );
 
   it.each(["-a", "1a", "1.a", "#a", "####### a", "a | b", "a - b", "a 1. b", "1234567890. a", "``"])(
-    "goes on with a line that begins nothing: %j",
+    "continues at a line that begins no block: %j",
     (between) => {
       const long = lines(100, words(100));
       expect(reasonOf(`${long}\n${between}\n${long}`)).toBe(LONG);
     },
   );
 
-  it("ends with the line that makes it costly, and begins behind the blank line or the fence before it", () => {
+  it("ends with the line that exceeds the limit, and begins after the preceding blank line or fence", () => {
     const long = "a".repeat(2_001);
     expect(findRisk(long)).toEqual({ start: 0, end: 2_001, fence: 0, reason: WORD });
     expect(findRisk(`${long}\nb`)).toEqual({ start: 0, end: 2_001, fence: 0, reason: WORD });
@@ -308,7 +308,7 @@ describe("a stretch that is not parsed", () => {
     expect(findRisk(`~~~ ${long}\nb`)).toEqual({ start: 0, end: 2_005, fence: 2_006, reason: WORD });
   });
 
-  it("counts anew from a fence on", () => {
+  it("restarts counting at a fence", () => {
     const marks = "a * ".repeat(600);
     expect(reasonOf(`${marks}\n~~~\n${marks}`)).toBeUndefined();
     expect(reasonOf(`${marks}\n\`\`\`\n${marks}\n${marks}`)).toBe(MARKS);
@@ -317,7 +317,7 @@ describe("a stretch that is not parsed", () => {
   });
 });
 
-it("marks of emphasis cost as many elements as the square of their number in a paragraph, an item or a row says", () => {
+it("the estimated cost of emphasis is quadratic in the marks of a paragraph, item or row", () => {
   expect(effortOf("")).toBe(0);
   expect(effortOf("a *b* _c_ ~d~ ".repeat(10))).toBe(0);
   const marks = "a * ".repeat(1_000);

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { GITHUB, syntaxOf } from "../../../src/web/markdown/syntax.ts";
 import { times } from "../../long.ts";
 
-/** Links of all kinds, and what makes of them something else. */
+/** Links of all kinds, and text around them that changes their meaning. */
 const PIECES = [
   ..."[]()!^`|<>*_~:/.=\n\t ".split(""),
   ...["words ", "www", "http:", "//", "https://e.co", "mailto:", "**", "``", "```\n", "<a ", "    ", "  \n"],
@@ -19,7 +19,7 @@ const PIECES = [
   ...["\n\n", "- ", "> ", "# ", "1. "],
 ];
 
-it("what is not looked for is not there", () => {
+it("syntax extensions that are skipped would find nothing", () => {
   let tried = 0;
   let unsearched = 0;
   fc.assert(
@@ -41,7 +41,7 @@ it.each([
   ["これは**「重要」**です", ["「重要」"]],
   ["한국어**(강조)**입니다 www.e.co", ["(강조)"]],
   ["2 ** 3 ** 4, and **文 **字", []],
-])("emphasis stands beside CJK punctuation: %j", (source, bold) => {
+])("emphasis works beside CJK punctuation: %j", (source, bold) => {
   const found: string[] = [];
   const paragraph = fromMarkdown(source, syntaxOf(source)).children[0];
   for (const child of paragraph?.type === "paragraph" ? paragraph.children : [])

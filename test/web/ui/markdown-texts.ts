@@ -1,4 +1,4 @@
-/** Each feature of Markdown, and where it is hard to tell where a block ends. */
+/** Each feature of Markdown, and blocks whose end is hard to find. */
 export const BLOCKS = [
   "A paragraph of words.",
   "Two lines\nof one paragraph  \nwith a hard break",
@@ -128,16 +128,16 @@ const LONG_CALLS = Array.from(
 const LONG_LINKED_TABLE = `| a |\n|---|\n${Array.from({ length: 40 }, (_, index) => `| [ref] ${index}${index % 7 ? "" : " [^two]"} |`).join("\n")}`;
 /** Lists and tables that are read item by item. */
 export const GIANTS = [
-  // Tasks, and what is loose, in the middle only.
+  // Tasks and loose items only in the middle.
   lines(30, (n) => (n === 12 ? "- [ ] task" : `- item ${n}`)),
   lines(30, (n) => (n === 3 ? "- [x] task" : `- item ${n}`)),
   lines(30, (n) => (n === 12 ? "- a\n\n  b" : `- item ${n}`)),
   lines(30, (n) => (n === 3 ? "- a\n" : `- item ${n}`)),
-  // Items that refer to what later ones define.
+  // Items with references that later items define.
   lines(30, (n) =>
     n === 21 ? "- [in]: /x" : n === 23 ? "- [^in]: y" : `- [in] ${n}${n === 4 ? "[^in]" : ""}`,
   ),
-  // Where a list ends, and how its items begin.
+  // Ends of lists, and starts of items.
   `${lines(12, (n) => `- ${n}`)}---\n\nend`,
   lines(20, () => "-"),
   lines(20, (n) => ` - ${n}`),

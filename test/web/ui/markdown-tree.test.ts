@@ -13,7 +13,7 @@ const listOf = (text: string): List => {
   return list;
 };
 
-describe("what some nodes hold", () => {
+describe("the content of nodes", () => {
   it.each([
     { text: "", nodes: 0, elements: 0, depth: 0 },
     { text: "a", nodes: 2, elements: 1, depth: 2 },
@@ -25,18 +25,18 @@ describe("what some nodes hold", () => {
     expect(inspect(parse(text))).toMatchObject(counts);
   });
 
-  it("is counted however deep they are", () => {
+  it("is counted at any depth", () => {
     let node: RootContent = { type: "blockquote", children: [] };
     for (let depth = 1; depth < 50_000; depth++) node = { type: "blockquote", children: [node] };
     expect(inspect([node])).toMatchObject({ nodes: 50_000, depth: 50_000 });
   });
 
-  it("are the labels that links and images refer to, not their addresses", () => {
+  it("has the labels that links and images refer to, not their addresses", () => {
     const { references } = inspect(parse("[a] ![b] *[C]* [d](x)\n\n[A]: 1\n[b]: 2\n[c]: 3"));
     expect([...references]).toEqual(["a", "b", "c"]);
   });
 
-  it("are its definitions, in their order, at any depth", () => {
+  it("has its definitions in order, at any depth", () => {
     const { definitions } = inspect(parse("[b]: 1\n\n> [a]: 2\n\n[b]: 3"));
     expect(definitions.map(({ identifier, url }) => [identifier, url])).toEqual([
       ["b", "1"],
@@ -45,7 +45,7 @@ describe("what some nodes hold", () => {
     ]);
   });
 
-  it("are its footnotes, and their calls in order but for those that a footnote makes", () => {
+  it("has its footnotes, and their calls in order except those inside footnotes", () => {
     const { calls, footnotes } = inspect(
       parse("a[^y] *b[^x]* c[^y]\n\n[^x]: x[^y]\n\n    > x[^z]\n\n[^y]: y\n\n[^z]: z\n\nd[^z]"),
     );
@@ -53,7 +53,7 @@ describe("what some nodes hold", () => {
     expect(footnotes.map(({ identifier }) => identifier)).toEqual(["x", "y", "z"]);
   });
 
-  it("is nothing of what they do not hold", () => {
+  it("is empty for nodes without any", () => {
     expect(inspect(parse("a"))).toEqual({
       nodes: 2,
       elements: 1,
@@ -76,11 +76,11 @@ describe("a list", () => {
     { text: "- a\n\n  b", loose: true },
     { text: "- a\n- b\n\n  c", loose: true },
     { text: "- a\n  - b", loose: false },
-  ])("is loose where its items, or what is in one, stand apart: $text", ({ text, loose }) => {
+  ])("is loose if its items, or blocks in one, are separated: $text", ({ text, loose }) => {
     expect(isLoose(listOf(text))).toBe(loose);
   });
 
-  it("is loose where an item that does not say so holds several blocks", () => {
+  it("is loose if an item not marked so has several blocks", () => {
     expect(isLoose({ type: "list", children: [item(paragraph)] })).toBe(false);
     expect(isLoose({ type: "list", children: [item(paragraph), item(paragraph, paragraph)] })).toBe(true);
     expect(isLoose({ type: "list", children: [{ ...item(paragraph, paragraph), spread: false }] })).toBe(
@@ -93,18 +93,18 @@ describe("a list", () => {
     { text: "- a\n- b", tasks: false },
     { text: "- a\n- [ ] b", tasks: true },
     { text: "- [x] a\n- b", tasks: true },
-  ])("is one of tasks where one of its items is: $text", ({ text, tasks }) => {
+  ])("is a task list if one of its items is a task: $text", ({ text, tasks }) => {
     expect(hasTasks(listOf(text).children)).toBe(tasks);
   });
 });
 
-it("a node's place is where it begins; one without a place is at the start", () => {
+it("a node's position is its start; one without a position is at the start", () => {
   expect(parse("a\n\nb").map(offsetOf)).toEqual([0, 3]);
   expect(offsetOf(undefined)).toBe(0);
   expect(offsetOf({ type: "text" })).toBe(0);
 });
 
-it("the gap after a node is how many lines further the next one begins", () => {
+it("the gap after a node is the number of lines to the next one", () => {
   const gaps = (text: string) => parse(text).map((node, index, all) => gapAfter(node, all[index + 1]));
   expect(gaps("a\n\nb\n***\nc\nd\n\n\n\ne")).toEqual([2, 1, 1, 4, 0]);
   const [a] = parse("a");

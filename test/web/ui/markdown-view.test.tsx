@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Markdown, markdownComponents } from "../../../src/web/markdown/Markdown.tsx";
 import { remarkCjk } from "./remark-cjk.ts";
 
-// What each element of Markdown becomes on the page. That it is cut into blocks without a trace is `markdown.test.tsx`'s.
+// The rendering of each Markdown element. `markdown.test.tsx` tests that splitting into blocks is not visible.
 
-/** The HTML of a text, without the wrapper around all of it. */
+/** The HTML of a text, without its wrapper. */
 function html(text: string, props: Partial<Parameters<typeof Markdown>[0]> = {}): string {
   const { container, unmount } = render(<Markdown text={text} {...props} />);
   const { innerHTML } = container;
@@ -16,7 +16,7 @@ function html(text: string, props: Partial<Parameters<typeof Markdown>[0]> = {})
     .replace(/^<div class="markdown">(.*)<\/div>$/s, "$1")
     .replaceAll('<div class="markdown-page">', "<page>");
 }
-/** The same by react-markdown, whole. */
+/** The same by react-markdown, for the whole text. */
 function whole(text: string): string {
   const { container, unmount } = render(
     <ReactMarkdown
@@ -33,19 +33,19 @@ function whole(text: string): string {
 }
 
 describe("an element of Markdown", () => {
-  it("is a heading three steps down", () => {
+  it("is a heading three levels lower", () => {
     expect(html("# a\n\n## b\n\n### c\n\n#### d\n\n##### e\n\n###### f")).toEqual(
       '<div class="markdown-page markdown-page-heading"><h4 class="markdown-h1">a</h4><h5 class="markdown-h2">b</h5><h6 class="markdown-h3">c</h6><h6 class="markdown-h4">d</h6><h6 class="markdown-h4">e</h6><h6 class="markdown-h4">f</h6></div>',
     );
   });
 
-  it("is a paragraph, emphasis, a quote, a rule, a line's end, struck text", () => {
+  it("is a paragraph, emphasis, a quote, a rule, a line break, strikethrough", () => {
     expect(html("a *b* **c** ~~d~~\\\ne\n\n> f\n\n***")).toEqual(
       "<page><p>a <em>b</em> <strong>c</strong> <del>d</del><br>\ne</p><blockquote>\n<p>f</p>\n</blockquote><hr></div>",
     );
   });
 
-  it("is a list, of tasks too, from its number on", () => {
+  it("is a list, also of tasks, with its start number", () => {
     expect(html("- a\n- b")).toEqual("<page><ul>\n<li>a</li>\n<li>b</li>\n</ul></div>");
     expect(html("- a\n\n- b")).toEqual(
       "<page><ul>\n<li>\n<p>a</p>\n</li>\n<li>\n<p>b</p>\n</li>\n</ul></div>",
@@ -57,7 +57,7 @@ describe("an element of Markdown", () => {
     );
   });
 
-  it("is a table that scrolls, with its columns' sides", () => {
+  it("is a scrolling table with aligned columns", () => {
     expect(html("| a | b |\n|:--|--:|\n| 1 | `2` |")).toEqual(
       '<page><div class="table-scroll" role="group" tabindex="0" aria-label="Table"><table><thead><tr><th style="text-align: left;">a</th><th style="text-align: right;">b</th></tr></thead><tbody><tr><td style="text-align: left;">1</td><td style="text-align: right;"><code>2</code></td></tr></tbody></table></div></div>',
     );
@@ -88,7 +88,7 @@ describe("an element of Markdown", () => {
     expect(html("`a`")).toEqual("<page><p><code>a</code></p></div>");
   });
 
-  it("is a link that is judged, with its words, and an image that is not loaded", () => {
+  it("is a classified link with its text, and an image that is not loaded", () => {
     expect(html("[a *b*](https://c.test)")).toEqual(
       '<page><p><a href="https://c.test/" target="_blank" rel="noopener noreferrer" referrerpolicy="no-referrer" title="https://c.test/">a <em>b</em></a><span class="link-host">c.test</span></p></div>',
     );
@@ -108,7 +108,7 @@ describe("an element of Markdown", () => {
     );
   });
 
-  it("marks what hides in it, in code more than in prose", () => {
+  it("marks hidden characters, more in code than in prose", () => {
     expect(html("a\u202eb *c\u200bd* e\u00a0-f")).toEqual(
       '<page><p>a<mark class="hidden-text" title="right-to-left override, U+202E">U+202E</mark>b <em>c<mark class="hidden-text" title="zero-width space, U+200B">U+200B</mark>d</em> e<mark class="hidden-text" title="no-break space, U+00A0">U+00A0</mark>-f</p></div>',
     );
@@ -133,7 +133,7 @@ describe("an element of Markdown", () => {
 describe("a long list", () => {
   const items = (count: number, mark: (index: number) => string, between = "\n") =>
     Array.from({ length: count }, (_, index) => `${mark(index)} i${index}`).join(between);
-  /** The list's own tag with its attributes, how many items stand in it, and the first of them. */
+  /** The list's tag with its attributes, the number of its items, and the first item. */
   const list = (text: string) => {
     const { container, unmount } = render(<Markdown text={text} />);
     const lists = container.querySelectorAll("ul, ol");
@@ -148,7 +148,7 @@ describe("a long list", () => {
     return told;
   };
 
-  it("is one list, of its kind, from its number on", () => {
+  it("is one list of its kind, with its start number", () => {
     expect(list(items(20, () => "-"))).toEqual([1, "<ul></ul>", 20, "<li>i0</li>"]);
     expect(list(items(20, (index) => `${index + 1}.`))).toEqual([1, "<ol></ol>", 20, "<li>i0</li>"]);
     expect(list(items(20, (index) => `${index + 5}.`))).toEqual([
@@ -166,7 +166,7 @@ describe("a long list", () => {
     expect(list(items(20, () => "-", "\n\n"))).toEqual([1, "<ul></ul>", 20, "<li>\n<p>i0</p>\n</li>"]);
   });
 
-  it("numbers its footnotes with the rest, and marks what hides in it", () => {
+  it("numbers its footnotes with the rest, and marks hidden characters", () => {
     const text = `a[^2]\n\n${items(20, (index) => (index === 15 ? "- \u202e[^1]" : "-"))}\n\n[^1]: One\n[^2]: Two`;
     const { container } = render(<Markdown text={text} />);
     expect(
@@ -179,7 +179,7 @@ describe("a long list", () => {
 });
 
 describe("a long table", () => {
-  it("is one table, with its head, its rows and its columns' sides", () => {
+  it("is one table, with its head, rows and aligned columns", () => {
     const rows = Array.from({ length: 20 }, (_, index) => `| r${index} | *v* |`).join("\n");
     const { container } = render(<Markdown text={`| a | b |\n|---|--:|\n${rows}`} />);
     expect(container.querySelectorAll("table")).toHaveLength(1);
@@ -199,7 +199,7 @@ describe("a long table", () => {
 });
 
 describe("footnotes", () => {
-  it("are numbered, stand behind all else, and have ids of their own", () => {
+  it("are numbered, come last, and have unique ids", () => {
     expect(html("a[^1] b[^x] c[^1]\n\n[^1]: One\n[^x]: Two", { idPrefix: "p-" })).toEqual(
       '<page><p>a<sup><a id="p-user-content-fnref-1" data-footnote-ref="true" aria-describedby="p-user-content-footnote-label" href="#p-user-content-fn-1">1</a></sup> b<sup><a id="p-user-content-fnref-x" data-footnote-ref="true" aria-describedby="p-user-content-footnote-label" href="#p-user-content-fn-x">2</a></sup> c<sup><a id="p-user-content-fnref-1-2" data-footnote-ref="true" aria-describedby="p-user-content-footnote-label" href="#p-user-content-fn-1">1</a></sup></p></div><section data-footnotes="true" class="footnotes"><h5 class="sr-only" id="p-user-content-footnote-label">Footnotes</h5>\n<ol>\n<li id="p-user-content-fn-1">\n<p>One <a data-footnote-backref="" aria-label="Back to reference 1" class="data-footnote-backref" href="#p-user-content-fnref-1">↩</a> <a data-footnote-backref="" aria-label="Back to reference 1-2" class="data-footnote-backref" href="#p-user-content-fnref-1-2">↩<sup>2</sup></a></p>\n</li>\n<li id="p-user-content-fn-x">\n<p>Two <a data-footnote-backref="" aria-label="Back to reference 2" class="data-footnote-backref" href="#p-user-content-fnref-x">↩</a></p>\n</li>\n</ol>\n</section>',
     );
@@ -211,7 +211,7 @@ describe("footnotes", () => {
     );
   });
 
-  it("are counted once however often they are called", () => {
+  it("are counted once, however often they are called", () => {
     const { container } = render(<Markdown text={"a[^1] b[^1]\n\nc[^2]\n\n[^1]: One\n\n[^2]: Two"} />);
     expect([...container.querySelectorAll("p > sup")].map((each) => each.textContent)).toEqual([
       "1",
@@ -220,7 +220,7 @@ describe("footnotes", () => {
     ]);
   });
 
-  it("stand behind all else even where their text stands in a quote", () => {
+  it("come last even if their text is in a quote", () => {
     const text = "> a[^1]\n>\n> [^1]: One\n\nb";
     const told = html(text);
     expect(told).toMatch(/^<page><blockquote>\n<p>a<sup>.*<\/blockquote><p>b<\/p><\/div><section /s);
@@ -228,7 +228,7 @@ describe("footnotes", () => {
     expect(told).toMatch(/<\/section>$/);
   });
 
-  it("whose text is not there are text", () => {
+  it("without text are text", () => {
     expect(html("a[^1]")).toEqual("<page><p>a[^1]</p></div>");
     expect(html("a\n\n[^1]: One")).toEqual("<page><p>a</p></div>");
   });
@@ -250,7 +250,7 @@ describe("a long text", () => {
   /** Two elements each. */
   const items = (count: number) => Array.from({ length: count }, (_, index) => `- i${index}`).join("\n");
 
-  it("of 2,000 lines is whole, of more its first ones, and the rest comes by a click", () => {
+  it("is complete up to 2,000 lines; longer ones show the rest on a click", () => {
     const { container, unmount } = render(<Markdown text={`${"a\n".repeat(1_999)}b`} />);
     expect(showAll()).toBeNull();
     expect(container.textContent).toMatch(/b$/);
@@ -265,8 +265,8 @@ describe("a long text", () => {
     expect(longer.textContent).toMatch(/b$/);
   });
 
-  it("of 65,536 characters is whole, of more it is cut at a line's end, or within a line that has none", () => {
-    /** How much of a text is on the page at first. */
+  it("is complete up to 65,536 characters; longer ones are cut at a line end, or within a long line", () => {
+    /** The initially rendered part of a text. */
     const shown = (text: string) => {
       const { container, unmount } = render(<Markdown text={text} />);
       const isCut = showAll() !== null;
@@ -285,12 +285,12 @@ describe("a long text", () => {
     expect(shown(`${"z".repeat(32_769)}\n${"y".repeat(40_000)}`)[0]).toBe(32_769);
     expect(shown(`${"x".repeat(38)}\n\n`.repeat(2_000))).toEqual([38 * 1_000, true]);
     expect(shown(`\n${"x\n".repeat(2_100)}`)).toEqual([1_999, true]);
-    // Its 2,000th line is behind what is shown.
+    // Its 2,000th line is after the shown part.
     expect(shown(`${`${"x".repeat(98)}\n\n`.repeat(900)}${"y\n".repeat(400)}`)).toEqual([98 * 655, true]);
     expect(shown(`a${"\n".repeat(100)}${"z".repeat(40_000)}\n${"y".repeat(40_000)}`)[0]).toBe(40_000);
   });
 
-  it("of many elements shows the first of them as such, and the rest by a click", () => {
+  it("with many elements shows the first ones, and the rest on a click", () => {
     const { container } = render(<Markdown text={items(1_300)} />);
     expect(container.querySelectorAll("li").length).toBeLessThan(1_300);
     expect(showAll()).not.toBeNull();
@@ -301,7 +301,7 @@ describe("a long text", () => {
     expect(container.querySelector(".markdown")?.className).toBe("markdown");
   });
 
-  it("comes little by little when its rest is asked for", () => {
+  it("is shown step by step when its rest is requested", () => {
     const { container } = render(<Markdown text={`${paragraphs(9)}\n\n${items(1_900)}`} />);
     const counts = new Set<number>([container.querySelectorAll("li").length]);
     fireEvent.click(screen.getByRole("button", { name: /Show all/ }));
@@ -315,7 +315,7 @@ describe("a long text", () => {
     expect([...counts]).toEqual([...counts].toSorted((a, b) => a - b));
   });
 
-  it("is plain where Markdown would cost too much, says why, and marks what hides in it", () => {
+  it("is plain where Markdown would cost too much, with the reason and marked hidden characters", () => {
     const { container } = render(<Markdown text={`a\u202e 1\u00a0km ${"*z* ".repeat(15_000)}`} />);
     expect(container.querySelectorAll(".markdown-plain").length).toBeGreaterThan(1);
     expect(container.querySelectorAll("p.note")).toHaveLength(1);
@@ -327,7 +327,7 @@ describe("a long text", () => {
     expect(plain?.querySelectorAll("mark")).toHaveLength(1);
   });
 
-  it("comes in pages of eight blocks, of which those that begin with a heading say so", () => {
+  it("is rendered in pages of eight blocks; those that begin with a heading are marked", () => {
     const { container } = render(<Markdown text={`${paragraphs(8)}\n\n# h\n\n${paragraphs(3)}`} />);
     expect(
       [...container.querySelectorAll(".markdown > div")].map((page) => [
@@ -340,7 +340,7 @@ describe("a long text", () => {
     ]);
   });
 
-  it("that grew is laid out a page at a time when it has ended", () => {
+  it("that grew is laid out one page at a time after its end", () => {
     const { container, rerender } = render(<Markdown text={paragraphs(80)} open />);
     const markdown = container.querySelector(".markdown");
     expect(markdown?.className).toBe("markdown markdown-growing");
@@ -364,14 +364,14 @@ describe("a long text", () => {
     expect(markdown?.className).toBe("markdown");
   });
 
-  describe("in pages that are laid out", () => {
+  describe("in pages that are laid out later", () => {
     const laidOut = (container: Element) =>
       [...container.querySelectorAll<HTMLElement>(".markdown-page")]
         .map((page) => (page.style.contentVisibility === "visible" ? "x" : "."))
         .join("");
     const pass = (milliseconds: number) => act(() => void vi.advanceTimersByTime(milliseconds));
 
-    it("are none while it does not grow, and none of those that come while it does", () => {
+    it("has none while it does not grow, and none of the pages that are added while it grows", () => {
       const { container, rerender } = render(<Markdown text={paragraphs(80)} />);
       pass(1_000);
       expect(laidOut(container)).toBe("..........");
@@ -383,7 +383,7 @@ describe("a long text", () => {
       expect(laidOut(other.container)).toBe("...");
     });
 
-    it("are those that stood there when it began to grow", () => {
+    it("has the pages that existed when it began to grow", () => {
       const { container, rerender } = render(<Markdown text={paragraphs(8)} />);
       rerender(<Markdown text={paragraphs(24)} />);
       expect(laidOut(container)).toBe("...");
@@ -394,7 +394,7 @@ describe("a long text", () => {
       expect(laidOut(container)).toBe("xxx...");
     });
 
-    it("are not all of them when it grows again, or is gone, before", () => {
+    it("stops if it grows again or is removed", () => {
       const { container, rerender, unmount } = render(<Markdown text={paragraphs(80)} open />);
       rerender(<Markdown text={paragraphs(80)} />);
       pass(30);
@@ -408,7 +408,7 @@ describe("a long text", () => {
       expect(vi.getTimerCount()).toBe(0);
     });
 
-    it("come one by one where they hold plain text", () => {
+    it("lays them out one by one if they contain plain text", () => {
       const costly = `${"z".repeat(98)} \n`.repeat(1_400);
       const { container, rerender } = render(<Markdown text={costly} open />);
       run();
@@ -422,14 +422,14 @@ describe("a long text", () => {
     });
   });
 
-  it("that is gone before its rest has come asks for no more", () => {
+  it("that is removed before its rest is loaded requests no more", () => {
     const { unmount } = render(<Markdown text={items(3_000)} open />);
     expect(vi.getTimerCount()).toBe(1);
     unmount();
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("that grew and ended is not cut, of one page it never says that it grows", () => {
+  it("that grew and ended is not cut; one of a single page is never marked as growing", () => {
     const { container, rerender } = render(<Markdown text="a" open />);
     expect(container.querySelector(".markdown")?.className).toBe("markdown");
     const long = `${"a\n".repeat(3_000)}b`;

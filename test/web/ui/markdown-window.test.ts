@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createMarkdownWindow } from "../../../src/web/markdown/window.ts";
 
-/** What the window holds after each of some texts. */
+/** The window's content after each of some texts. */
 function shown(...texts: string[]): string[] {
   const window = createMarkdownWindow();
   return texts.map((text) => {
@@ -10,7 +10,7 @@ function shown(...texts: string[]): string[] {
   });
 }
 
-test("a text that goes on is continued, another one begins anew", () => {
+test("a text that grows is continued, another one starts again", () => {
   const window = createMarkdownWindow();
   expect(window.take("a")).toBe(true);
   expect(window.take("ab")).toBe(true);
@@ -25,7 +25,7 @@ test("a text that goes on is continued, another one begins anew", () => {
   expect(window.text).toBe("x");
 });
 
-test("what was left behind comes back when the text is read anew", () => {
+test("dropped text is available again when the text is read from its beginning", () => {
   const window = createMarkdownWindow();
   window.take("a\r\nb");
   window.leave(2);
@@ -34,22 +34,22 @@ test("what was left behind comes back when the text is read anew", () => {
   expect(window.text).toBe("a\nb");
 });
 
-test("lines end in one way, wherever the text was cut", () => {
+test("line ends are normalized, wherever the text was split", () => {
   expect(shown("a\r", "a\r\n", "a\r\nb\r\rc")).toEqual(["a\n", "a\n", "a\nb\n\nc"]);
   expect(shown("a\r", "a\rb\n")).toEqual(["a\n", "a\nb\n"]);
   expect(shown("a\r", "a\r", "a\r\n")).toEqual(["a\n", "a\n", "a\n"]);
   expect(shown("\na")).toEqual(["\na"]);
   expect(shown("\ra", "\ra\n")).toEqual(["\na", "\na\n"]);
-  // The same of a text that is another one.
+  // The same for another text.
   expect(shown("x", "\ra", "\ra\n")).toEqual(["x", "\na", "\na\n"]);
   expect(shown("x", "a\r", "a\r\n")).toEqual(["x", "a\n", "a\n"]);
 });
 
-test("what is told to have been appended is taken at its word, and nothing else is looked at", () => {
+test("growth information is trusted without comparing the rest", () => {
   const text_id = {};
   const window = createMarkdownWindow();
   window.take("abc", { text_id, length: 3, end: "abc" });
-  // Were the text itself looked at, it would show.
+  // A comparison of the text itself would detect the difference.
   expect(window.take("abcDE", { text_id, length: 5, end: "..de" })).toBe(true);
   expect(window.text).toBe("abcde");
   expect(window.take("abcDEF", { text_id, length: 6, end: "f" })).toBe(true);
@@ -58,7 +58,7 @@ test("what is told to have been appended is taken at its word, and nothing else 
   expect(window.text).toBe("another");
 });
 
-test("a text is looked at where what is told does not reach back, is of another text or of a longer one", () => {
+test("a text is compared if its growth information is too recent, or belongs to another or a longer text", () => {
   const text_id = {};
   const taken = (given: string, growth: { text_id: object; length: number; end: string }) => {
     const window = createMarkdownWindow();

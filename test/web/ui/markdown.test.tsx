@@ -10,13 +10,13 @@ import { eventually } from "../../eventually.ts";
 import { BLOCKS, GIANTS, LONG_TABLE } from "./markdown-texts.ts";
 import { remarkCjk } from "./remark-cjk.ts";
 
-/** The elements and the text of a rendered Markdown, without the white space that HTML does not show. */
+/** The elements and the text of rendered Markdown, without insignificant white space. */
 function shape(root: Element): unknown {
   const walk = (node: Node, preserve: boolean): unknown[] => {
     const out: unknown[] = [];
     for (const child of node.childNodes) {
       if (child instanceof Element) {
-        // Blocks and lines come in pages, which are wrappers and nothing else.
+        // Blocks and lines are grouped in pages, which are only wrappers.
         if (/^(?:markdown|code)-page\b/.test(child.className)) {
           for (const inside of walk(child, preserve)) {
             const last = out.at(-1);
@@ -75,13 +75,13 @@ function streamed(text: string, cuts: readonly number[]): unknown {
 }
 
 describe("streamed Markdown", () => {
-  it("ends as react-markdown renders the whole text, for each feature alone", () => {
+  it("ends like react-markdown's rendering of the whole text, for each single feature", () => {
     for (const block of [...BLOCKS, ...GIANTS]) {
       expect(streamed(block, [3, 7, 20, 33, 80, 200, 500, 1000]), block).toEqual(whole(block));
     }
   });
 
-  it("ends as react-markdown renders the whole text, however it is split", () => {
+  it("ends like react-markdown's rendering of the whole text, however it is split", () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -91,8 +91,8 @@ describe("streamed Markdown", () => {
         fc.array(fc.nat({ max: 2_000 }), { maxLength: 30 }),
         (blocks, cuts) => {
           const text = blocks.flat().join("");
-          // micromark, given the whole, takes a list after indented code for one that would interrupt a paragraph, so that it
-          // must begin with 1 and with a word. Ours begins anew at the blank line, as CommonMark says.
+          // In the whole text, micromark treats a list after indented code like one that would interrupt a paragraph, so that it
+          // must begin with 1 and with a word. Ours restarts at the blank line, as in CommonMark.
           fc.pre(!/^(?: {4}|\t).*\n\s*\n(?:(?! *1[.)])\d+[.)]|(?:[-*+]|\d+[.)])[ \t]*$)/m.test(text));
           expect(streamed(text, cuts)).toEqual(whole(text));
         },
@@ -101,7 +101,7 @@ describe("streamed Markdown", () => {
     );
   }, 120_000);
 
-  it("ends as react-markdown renders the whole text, when the rest of a long one is asked for", async () => {
+  it("ends like react-markdown's rendering of the whole text, when the rest of a long one is requested", async () => {
     const text = [...BLOCKS, ...GIANTS, ...BLOCKS, ...GIANTS, ...BLOCKS, LONG_TABLE, "The end."].join("\n\n");
     const { container } = render(<Markdown text={text} />);
     const button = container.querySelector("button.show-all");
@@ -138,7 +138,7 @@ describe("streamed Markdown", () => {
     60_000,
   );
 
-  it("shows much that comes at once a little at a time, and ends as react-markdown renders the whole", async () => {
+  it("shows much text step by step, and ends like react-markdown's rendering of the whole", async () => {
     const text = `${"# h\n".repeat(1_200)}[ref] and a note[^1].\n\n${BLOCKS.join("\n\n")}\n\nThe end.`;
     const { container, rerender } = render(<Markdown text="" open />);
     rerender(<Markdown text={text} open />);
@@ -149,7 +149,7 @@ describe("streamed Markdown", () => {
     expect(markdown && shape(markdown)).toEqual(whole(text));
   });
 
-  it("keeps what stands there when more of a text comes that had ended", async () => {
+  it("keeps rendered content when an ended text continues", async () => {
     const first = `${"# h\n\nText with `code`.\n\n".repeat(250)}\`\`\`js\nconst one = 1;\n`;
     const text = `${first}const two = 2;\n\`\`\`\n\n${"* [ref]\n".repeat(600)}\n[ref]: https://example.org\n\nThe end.`;
     const { container, rerender } = render(<Markdown text={first} />);
@@ -167,7 +167,7 @@ describe("streamed Markdown", () => {
     expect(markdown && shape(markdown)).toEqual(whole(text));
   });
 
-  it("shows what comes after all was asked for, too", async () => {
+  it("also shows text that arrives after everything was requested", async () => {
     const part = "# h\n\nText with `code`.\n\n".repeat(600);
     const text = `${part}${"* [ref]\n".repeat(1_500)}\n[ref]: https://example.org\n\nThe end.`;
     const { container, rerender } = render(<Markdown text={part} />);
@@ -185,13 +185,13 @@ describe("streamed Markdown", () => {
     expect(markdown && shape(markdown)).toEqual(whole(text));
   }, 60_000);
 
-  it("reads a footnote again each time that what it calls is defined, no longer, and at last", () => {
+  it("updates a footnote whenever its references become defined or undefined", () => {
     const text =
       "[^nest]: A note that calls another[^1] and [ref].\n\nCall[^nest] and[^nest] again, [^missing].\n\nA paragraph of words.\n\n[^1]: The *first* note.\n\n";
     for (let cut = 0; cut < text.length; cut += 1) expect(streamed(text, [cut])).toEqual(whole(text));
   });
 
-  it("splits long lists and tables between other blocks without a trace", () => {
+  it("splits long lists and tables between other blocks without a visible difference", () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -228,7 +228,7 @@ describe("streamed Markdown", () => {
   });
 });
 
-it("a footnote's number leads to the footnote, and its arrow back to the number", async () => {
+it("a footnote's number links to the footnote, and its arrow back to the number", async () => {
   render(<Markdown text={"A claim[^1] of mine.\n\n[^1]: Its proof."} idPrefix="p-" />);
   Element.prototype.scrollIntoView ??= () => undefined;
   const number = screen.getByRole("link", { name: "1" });

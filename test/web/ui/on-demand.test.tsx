@@ -8,7 +8,7 @@ const Hello = ({ name }: { name: string }): ReactNode => <p>Hello {name}</p>;
 const lost = () => Promise.reject(new Error("Failed to fetch dynamically imported module"));
 
 describe("a component on demand", () => {
-  it("is what stands in its place until its script has come, and itself from then on", async () => {
+  it("shows its placeholder until its script is loaded, then itself", async () => {
     const Late = onDemand(async () => Hello, { fallback: <p>Wait</p> });
     const { rerender } = render(<Late name="Ada" />);
     expect(screen.getByText("Wait")).toBeTruthy();
@@ -17,7 +17,7 @@ describe("a component on demand", () => {
     expect(screen.getByText("Hello Bea")).toBeTruthy();
   });
 
-  it("is there at once where its script was loaded before, with all others", async () => {
+  it("is shown at once if its script was preloaded with the others", async () => {
     let fetched = 0;
     const Outer = onDemand(async () => {
       fetched++;
@@ -30,7 +30,7 @@ describe("a component on demand", () => {
     expect(fetched).toBe(1);
   });
 
-  it("says that its script cannot be fetched, with a way to reload the page, and asks again when it is mounted anew", async () => {
+  it("reports that its script cannot be loaded, offers a reload, and retries when it is mounted again", async () => {
     let isLost = true;
     const Late = onDemand(async () => (isLost ? await lost() : Hello));
     const { unmount } = render(<Late name="Ada" />);
@@ -43,7 +43,7 @@ describe("a component on demand", () => {
     await screen.findByText("Hello Ada");
   });
 
-  it("leaves a failure to the boundary above where that says it for the whole screen", async () => {
+  it("leaves a failure to the error boundary that reports it for the whole screen", async () => {
     const Late = onDemand<{ name: string }>(lost, { throws: true });
     await Late.load();
     const said = console.error;

@@ -13,7 +13,7 @@ const shownLines = (container: Element) =>
   [...container.querySelectorAll(".output-lines")].map((each) => each.textContent).join("");
 
 describe("an output", () => {
-  it("of few lines is shown whole, in a box with its name", () => {
+  it("of few lines is shown completely, in a labelled box", () => {
     const text = `${lines(34).join("\n")}\n`;
     const { container } = render(<Output text={text} label="output" />);
     expect(shownLines(container)).toBe(lines(34).join("\n"));
@@ -23,7 +23,7 @@ describe("an output", () => {
     expect(container.querySelectorAll(".note")).toHaveLength(0);
   });
 
-  it("of many lines is shown by its beginning and its end, and whole by a click", () => {
+  it("of many lines shows its beginning and end, and everything on a click", () => {
     const { container } = render(<Output text={lines(35).join("\n")} label="output" />);
     expect([...container.querySelectorAll("pre")].map((each) => each.textContent)).toEqual([
       lines(16).join("\n"),
@@ -36,7 +36,7 @@ describe("an output", () => {
     expect(screen.getByRole("group", { name: "output" }).className).toBe("output-text output-scrolls");
   });
 
-  it("of very many lines comes some thousands at a click", () => {
+  it("of very many lines shows some thousands per click", () => {
     const { container } = render(<Output text={lines(9_000).join("\n")} label="output" />);
     fireEvent.click(button("Show 4,000 of 8,974 more lines"));
     expect(shownLines(container)).toBe(lines(4_000).join("\n") + lines(10, 8_990).join("\n"));
@@ -46,14 +46,14 @@ describe("an output", () => {
     expect(container.querySelectorAll("pre")).toHaveLength(90);
   });
 
-  it("of as many lines as one click shows says so", () => {
+  it("with as many lines as one click shows says so", () => {
     render(<Output text={lines(4_026).join("\n")} label="output" />);
     expect(hasButton("Show all 4,026 lines")).toBe(true);
     render(<Output text={lines(4_027).join("\n")} label="other" />);
     expect(hasButton("Show 4,000 of 4,001 more lines")).toBe(true);
   });
 
-  it("is put on the page a hundred lines at a time, with every line's end", () => {
+  it("is rendered a hundred lines at a time, with every line end", () => {
     const { container } = render(<Output text={lines(4_000).join("\n")} label="output" />);
     fireEvent.click(button(/Show all/));
     const pieces = [...container.querySelectorAll("pre")].map((each) => each.textContent ?? "");
@@ -64,7 +64,7 @@ describe("an output", () => {
 });
 
 describe("a long line", () => {
-  it("is cut, and whole by a click", () => {
+  it("is cut, and complete after a click", () => {
     const long = "x".repeat(4_001);
     const { container } = render(<Output text={`a\n${long}\nb`} label="output" />);
     expect(shownLines(container)).toBe(`a\n${"x".repeat(4_000)}…\nb`);
@@ -73,7 +73,7 @@ describe("a long line", () => {
     expect(hasButton(/Show long/)).toBe(false);
   });
 
-  it("of 4,000 characters is whole, and so are many short ones", () => {
+  it("is complete up to 4,000 characters, and so are many short ones", () => {
     const { container } = render(
       <Output text={`${"x".repeat(4_000)}\n${"y".repeat(3_000)}`} label="output" />,
     );
@@ -81,7 +81,7 @@ describe("a long line", () => {
     expect(shownLines(container)).toBe(`${"x".repeat(4_000)}\n${"y".repeat(3_000)}`);
   });
 
-  it("is measured by what it shows, unless its colours alone are too many", () => {
+  it("is measured by its visible text, unless its colours alone are too many", () => {
     const coloured = `${COLOURS}x`;
     const first = render(<Output text={coloured} label="output" />);
     expect(hasButton(/Show long/)).toBe(false);
@@ -90,19 +90,19 @@ describe("a long line", () => {
     expect(hasButton(/Show long/)).toBe(true);
   });
 
-  it("beside a coloured one that is not long is cut alone", () => {
+  it("is cut alone beside a short coloured one", () => {
     const coloured = `${COLOURS}short`;
     const { container } = render(<Output text={`${coloured}\n${"x".repeat(5_000)}`} label="output" />);
     expect(shownLines(container)).toBe(`short\n${"x".repeat(4_000)}…`);
   });
 });
 
-describe("an output that was cut on its way", () => {
-  /** What the box holds, in its order. */
+describe("a truncated output", () => {
+  /** The content of the box, in order. */
   const inBox = () =>
     [...screen.getByRole("group", { name: "output" }).children].map((each) => each.textContent);
 
-  it("is shown by its first lines and its last ones, with what is missing between them to be loaded", async () => {
+  it("shows its first and last lines, and can load the missing ones between", async () => {
     const loadWhole = async () => lines(9_000).join("\n");
     const { container } = render(
       <Output
@@ -126,7 +126,7 @@ describe("an output that was cut on its way", () => {
     expect(shownLines(container)).toBe(lines(4_000).join("\n") + lines(10, 8_990).join("\n"));
   });
 
-  it("whose end is not here shows no line as the last one", () => {
+  it("without its end shows no line as the last one", () => {
     render(<Output text={`${lines(50).join("\n")}\ncut in the mi`} truncated={80_000} label="output" />);
     expect(inBox()).toEqual([lines(16).join("\n"), "Show 35 more lines", "truncated, 80 KB in all"]);
     fireEvent.click(button("Show 35 more lines"));
@@ -139,7 +139,7 @@ describe("an output that was cut on its way", () => {
     expect(hasButton(/Show all/)).toBe(false);
   });
 
-  it("is not cut where it has its true length", () => {
+  it("is not truncated if it has its full length", () => {
     const { container } = render(
       <Output text="abc" truncated={3} loadWhole={async () => "x"} label="output" />,
     );
@@ -147,7 +147,7 @@ describe("an output that was cut on its way", () => {
     expect(hasButton(/Show all/)).toBe(false);
   });
 
-  it("is loaded whole by a click", async () => {
+  it("is loaded completely on a click", async () => {
     let give: (text: string) => void = () => undefined;
     const loadWhole = () =>
       new Promise<string>((resolve) => {
@@ -165,7 +165,7 @@ describe("an output that was cut on its way", () => {
     expect(hasButton(/Show all/)).toBe(false);
   });
 
-  it("is loaded anew when it has grown since, and when it is another one by now", async () => {
+  it("is loaded again if it has grown or was replaced", async () => {
     const output = (text: string, truncated: number) => (
       <Output text={text} truncated={truncated} loadWhole={async () => `${text}, whole`} label="output" />
     );
@@ -185,7 +185,7 @@ describe("an output that was cut on its way", () => {
     }
   });
 
-  it("says why it could not be loaded, until it is tried again", async () => {
+  it("says why it could not be loaded, until a retry", async () => {
     const answers: (() => Promise<string>)[] = [
       () => Promise.reject(new Error("gone")),
       () => Promise.reject("a word"),
@@ -212,7 +212,7 @@ describe("an output that was cut on its way", () => {
   });
 });
 
-describe("what is copied", () => {
+describe("the copied text", () => {
   const copied: string[] = [];
   Object.defineProperty(navigator, "clipboard", {
     configurable: true,
@@ -226,17 +226,17 @@ describe("what is copied", () => {
     return copied.at(-1);
   };
 
-  it("is the text without its colours, all of it", async () => {
+  it("is the complete text without colours", async () => {
     render(<Output text={`${ESC}[31mred${ESC}[0m\n${lines(100).join("\n")}`} label="output" />);
     expect(await copy()).toBe(`red\n${lines(100).join("\n")}`);
   });
 
-  it("is the whole of what was cut, where it can be loaded", async () => {
+  it("is the complete text of a truncated output, if it can be loaded", async () => {
     render(<Output text="abc" truncated={10} loadWhole={async () => "the whole"} label="output" />);
     expect(await copy()).toBe("the whole");
   });
 
-  it("is what is there where it cannot, and where nothing is missing", async () => {
+  it("is the loaded text if it cannot, or if nothing is missing", async () => {
     const first = render(<Output text="abc" truncated={10} label="output" />);
     expect(await copy()).toBe("abc");
     first.unmount();
@@ -255,7 +255,7 @@ describe("terminal text", () => {
     return innerHTML;
   };
 
-  it("has its colours by name, and says what was concealed", () => {
+  it("has named colours, and marks concealed text", () => {
     expect(html(`${ESC}[1;31ma${ESC}[0mb`)).toBe('<span class="terminal-red terminal-bold">a</span>b');
     expect(html(`${ESC}[8ma${ESC}[0m`)).toBe(
       '<span class="terminal-concealed" title="The program concealed this text">a</span>',
@@ -263,13 +263,13 @@ describe("terminal text", () => {
     expect(html("a\u202eb")).toContain("<mark");
   });
 
-  it("links where the program linked, in its colours", () => {
+  it("has the program's links, in its colours", () => {
     expect(html(`${ESC}]8;;https://a.test/x${ESC}\\${ESC}[31ma.test${ESC}[0m${ESC}]8;;${ESC}\\`)).toBe(
       '<a href="https://a.test/x" target="_blank" rel="noopener noreferrer" referrerpolicy="no-referrer" title="https://a.test/x"><span class="terminal-red">a.test</span></a>',
     );
   });
 
-  it("shows by a click what was written over, in its colours, and hides it by the next", () => {
+  it("shows overwritten text in its colours on a click, and hides it on the next", () => {
     const { container } = render(<Terminal text={`${ESC}[31mold${ESC}[0m one\rnew line`} />);
     const over = button("overwritten");
     expect(over.outerHTML).toBe(
@@ -284,7 +284,7 @@ describe("terminal text", () => {
     expect(container.textContent).toBe("overwrittennew line");
   });
 
-  it("marks odd spaces, as code does, and what hides in a failure", async () => {
+  it("marks unusual spaces, as in code, and hidden characters in a failure", async () => {
     expect(html("a\u00a0b")).toContain("<mark");
     const { container } = render(
       <Output text="abc" truncated={10} loadWhole={() => Promise.reject("a\u202eb")} label="output" />,
@@ -293,14 +293,14 @@ describe("terminal text", () => {
     await eventually(() => expect(container.querySelectorAll("[role=alert] mark")).toHaveLength(1));
   });
 
-  it("says nothing of white space that was written over", () => {
+  it("does not report overwritten white space", () => {
     expect(html("   \rabc")).toBe("abc");
     expect(html("a\rb\nc\rd").match(/overwritten/g)).toHaveLength(2);
   });
 });
 
-describe("of what failed", () => {
-  it("the end is shown first, and what stands before it after a click", () => {
+describe("of a failed call", () => {
+  it("the end is shown first, and the text before it after a click", () => {
     const all = lines(60, 1);
     const { container } = render(<Output text={all.join("\n")} label="output" failed />);
     const shown = () => container.querySelector(".output-text")?.textContent ?? "";

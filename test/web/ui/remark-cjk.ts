@@ -2,7 +2,7 @@ import { cjkFriendlyExtension } from "micromark-extension-cjk-friendly";
 import { gfmStrikethroughCjkFriendly } from "micromark-extension-cjk-friendly-gfm-strikethrough";
 import type { Processor } from "unified";
 
-/** Emphasis beside CJK punctuation for react-markdown, which our growing Markdown is compared with. */
+/** Emphasis beside CJK punctuation for react-markdown, the reference for our growing Markdown. */
 export function remarkCjk(this: Processor): void {
   const data = this.data() as { micromarkExtensions?: unknown[] };
   data.micromarkExtensions ??= [];

@@ -2,7 +2,7 @@ import { fireEvent, render, screen } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
 import { FragmentLink, RemoteImage, SafeLink } from "../../../src/web/ui/SafeLink.tsx";
 
-/** What is on the page, as HTML. */
+/** The rendered page as HTML. */
 const html = (element: React.ReactNode): string => {
   const { container, unmount } = render(element);
   const { innerHTML } = container;
@@ -17,23 +17,23 @@ const link = (href: string, text: string) =>
   );
 
 describe("a link", () => {
-  it("opens in a new tab, tells nothing of this page, and names its host", () => {
+  it("opens in a new tab, sends no referrer, and shows its host", () => {
     expect(link("https://a.test/x?y", "words")).toBe(
       '<a href="https://a.test/x?y" target="_blank" rel="noopener noreferrer" referrerpolicy="no-referrer" title="https://a.test/x?y">words</a><span class="link-host">a.test</span>',
     );
   });
 
-  it("names no host that its words name, in whatever case", () => {
+  it("does not repeat a host that its text names, in any case", () => {
     expect(link("https://a.test/x", "see A.TEST/x")).not.toContain("link-host");
     expect(link("https://a.test/x", "see b")).toContain("link-host");
   });
 
-  it("names its host where its words only hold that name within another", () => {
+  it("shows its host if its text contains it only inside another name", () => {
     expect(link("https://a.test/x", "not-a.test/x")).toContain('<span class="link-host">a.test</span>');
     expect(link("https://a.test/x", "b.a.test")).toContain('<span class="link-host">a.test</span>');
   });
 
-  it("tells 2,000 characters of a long address, and asks before it is opened", () => {
+  it("shows 2,000 characters of a long address, and asks before it is opened", () => {
     expect(link(`https://a.test/${"x".repeat(3_000)}`, "words")).toContain("the address is very long");
     expect(link(`javascript:${"x".repeat(3_000)}`, "words")).toContain(
       `title="Not a link: javascript:${"x".repeat(1_989)}…"`,
@@ -54,14 +54,14 @@ describe("a link", () => {
     );
   });
 
-  it("to what may not be opened is text that says so, with what hides in it", () => {
+  it("with a forbidden address is text that says so, with hidden characters marked", () => {
     expect(link("javascript:x()", "click")).toBe(
       '<span class="blocked-link" title="Not a link: javascript:x()">click</span>',
     );
     expect(link("javascript:\u202ex", "click")).toContain("U+202E");
   });
 
-  it("that changes is judged anew", () => {
+  it("that changes is classified again", () => {
     const { container, rerender } = render(
       <SafeLink href="vbscript:x()" text="a">
         a
@@ -78,7 +78,7 @@ describe("a link", () => {
 });
 
 describe("a link that misleads", () => {
-  it("asks first: where it goes is shown by a click, and hidden by the next", () => {
+  it("asks first: a click shows its target, and the next one hides it", () => {
     const { container } = render(
       <SafeLink href="https://evil.test/x" text="https://good.test">
         https://good.test
@@ -99,7 +99,7 @@ describe("a link that misleads", () => {
     expect(container.querySelector(".link-target")).toBeNull();
   });
 
-  it("asks also for what its address alone makes suspicious", () => {
+  it("also asks if only its address is suspicious", () => {
     const { container } = render(
       <SafeLink href="https://user:secret@evil.test/" text="words">
         words
@@ -109,7 +109,7 @@ describe("a link that misleads", () => {
     expect(container.querySelector(".link-host")?.textContent).toBe("evil.test");
   });
 
-  it("masks what its address carries, in its words, its title and where it is shown; opening it opens the whole", () => {
+  it("masks secrets of its address in its text, title and target; opening it uses the full address", () => {
     const address = "https://a.test/?token=abcdef123456";
     const { container } = render(
       <SafeLink href={address} text={address}>
@@ -128,14 +128,14 @@ describe("a link that misleads", () => {
     expect(html(<RemoteImage src={address} alt="" />)).not.toContain("abcdef");
   });
 
-  it("asks also where what its words name stands behind thousands of blanks", () => {
+  it("also asks if its text names another host after thousands of blanks", () => {
     const asked = link("https://evil.test/x", `${" ".repeat(2_100)}https://good.test`);
     expect(asked).toContain('<button type="button" class="link-button"');
     expect(asked).toContain('title="its text is very long"');
     expect(asked).toContain('<span class="link-host">evil.test</span>');
   });
 
-  it("holds no link of its own", () => {
+  it("contains no other link", () => {
     const { container } = render(
       <SafeLink href="https://evil.test/x" text="https://good.test">
         <SafeLink href="https://b.test/" text="inner">
@@ -151,10 +151,10 @@ describe("an address with letters that only look Latin", () => {
   // The first letter of the second word is Cyrillic.
   const odd = "p\u0430ypal";
 
-  it("is marked where it is no link, and where it is an image's", () => {
+  it("is marked if it is not a link, and if it is an image's", () => {
     expect(link(`javascript:${odd}`, "click")).toContain("U+0430");
     const { container } = render(<RemoteImage src={`data:,${odd}`} alt={odd} />);
-    // A description is prose, which may be of any script.
+    // A description is prose, which may be in any script.
     expect(container.querySelectorAll("mark")).toHaveLength(0);
     fireEvent.click(screen.getByRole("button"));
     expect(container.querySelector(".link-target mark")?.textContent).toContain("U+0430");
@@ -162,7 +162,7 @@ describe("an address with letters that only look Latin", () => {
 });
 
 describe("a link within the text", () => {
-  it("scrolls to its target and focuses it, and leaves the address alone", () => {
+  it("scrolls to its target and focuses it, without changing the page's address", () => {
     const scrolled = vi.fn();
     const focused = vi.fn();
     const { container } = render(
@@ -182,7 +182,7 @@ describe("a link within the text", () => {
     expect(focused.mock.calls).toEqual([[{ preventScroll: true }]]);
   });
 
-  it("to nothing, or to what cannot be read, does nothing", () => {
+  it("without a target, or with an unreadable one, does nothing", () => {
     const { container } = render(
       <>
         <FragmentLink target="nowhere">go</FragmentLink>
@@ -198,7 +198,7 @@ describe("a link within the text", () => {
     expect(scrolled).toHaveBeenCalledTimes(1);
   });
 
-  it("is what an address of a place in the text is", () => {
+  it("is created for an address of a place in the text", () => {
     expect(link("#place", "words")).toBe('<a href="#place">words</a>');
   });
 });
@@ -206,7 +206,7 @@ describe("a link within the text", () => {
 describe("an image of another host", () => {
   const image = (src: string, alt: string) => html(<RemoteImage src={src} alt={alt} />);
 
-  it("is words that say where it lies, not loaded", () => {
+  it("is text with its location, and is not loaded", () => {
     expect(image("https://a.test/x.png", "a cat")).toBe(
       '<span class="remote-image"><button type="button" class="link-button" aria-expanded="false" title="Not loaded. Shows the address."><span class="remote-image-kind">image</span> a cat <span class="link-host">a.test</span></button></span>',
     );
@@ -217,7 +217,7 @@ describe("an image of another host", () => {
     expect(image("nonsense", "x")).toContain('<span class="link-host">no address</span>');
   });
 
-  it("shows its address by a click: as a link where it is one, else as text, cut", () => {
+  it("shows its address on a click: as a link if it is one, otherwise as truncated text", () => {
     const clicked = (src: string) => {
       const { container, unmount } = render(<RemoteImage src={src} alt="x" />);
       const button = screen.getByRole("button");
@@ -237,7 +237,7 @@ describe("an image of another host", () => {
     expect(clicked(`data:,${"x".repeat(1_995)}`)).toBe(`data:,${"x".repeat(1_994)}…`);
   });
 
-  it("inside a link asks nothing", () => {
+  it("inside a link has no button", () => {
     expect(
       html(
         <SafeLink href="https://a.test/" text="a.test">

@@ -20,7 +20,7 @@ describe("an address", () => {
     ["https://a.b.example.co.uk/x.com.txt", "https://a.b.example.co.uk/x.com.txt", "a.b.example.co.uk"],
     ["mailto:jo@example.com", "mailto:jo@example.com", "jo@example.com"],
     ["MAILTO:jo@example.com", "MAILTO:jo@example.com", "jo@example.com"],
-  ])("that is what it seems is a link: %s", (address, href, host) => {
+  ])("that is unsuspicious is a link: %s", (address, href, host) => {
     expect(judgeUrl(address)).toEqual({ kind: "link", href, host });
   });
 
@@ -57,7 +57,7 @@ describe("an address", () => {
     "http://%5Bexample%5D/",
     "http://%5B%5D/",
     "http:%5B::1%5D/",
-  ])("that is no plain http, https or mailto address is text: %j", (address) => {
+  ])("that is not a plain http, https or mailto address is text: %j", (address) => {
     expect(judgeUrl(address)).toEqual({ kind: "text" });
   });
 
@@ -157,7 +157,7 @@ describe("an address", () => {
     [`https://evil.example/?d=${"a".repeat(70)}`, "link"],
     [`https://evil.example/?d=${"a.".repeat(60)}`, "link"],
     [`https://evil.example/${"a".repeat(200)}`, "link"],
-  ])("that may mislead is asked about first: %j", (address, reason) => {
+  ])("that may mislead is confirmed first: %j", (address, reason) => {
     expect(reasonOf(address)).toBe(reason);
   });
 
@@ -171,7 +171,7 @@ describe("an address", () => {
   });
 });
 
-describe("what an address carries", () => {
+describe("a secret in an address", () => {
   it.each([
     ["https://ada:hunter2@example.com/x", "https://•••(11 characters)@example.com/x"],
     ["https://example.com/?a=b&token=abcdef123456#c", "https://example.com/?a=b&token=•••(12 characters)#c"],
@@ -188,7 +188,7 @@ describe("what an address carries", () => {
     expect(secrets && maskSecrets(address, secrets)).toBe(masked);
   });
 
-  it("is found in any address, and in no other text, without an error", () => {
+  it("is found in any address, and not in other text, without an error", () => {
     fc.assert(
       fc.property(
         fc.webUrl({ withQueryParameters: true, withFragments: true }),
@@ -204,7 +204,7 @@ describe("what an address carries", () => {
   });
 });
 
-describe("the words of a link", () => {
+describe("the text of a link", () => {
   it.each([
     ["https://github.com/login", "evil.example"],
     ["github.com", "evil.example"],
@@ -232,7 +232,7 @@ describe("the words of a link", () => {
     ["paypal。com", "evil.example"],
     ["pay\u200bpal.com", "evil.example"],
     ["p\u0430ypal.com", "evil.example"],
-    // What is written as a host is one, whatever else is called so.
+    // Text in the form of a host is treated as one, even if it could be something else.
     ["PAYPAL.COM", "evil.example"],
     ["Paypal.Com", "evil.example"],
     ["asp.net", "evil.example"],
@@ -244,11 +244,11 @@ describe("the words of a link", () => {
     ["com.paypal.com", "evil.example"],
     ["com.paypal.net", "evil.example"],
     ["paypal.app", "evil.example"],
-    // The name of a package that ends as a host does may be one.
+    // A package name that ends like a host may be a host.
     ["com.paypal.app", "evil.example"],
     ["com.paypal.dev", "evil.example"],
     ["org.apache.commons.io", "evil.example"],
-  ])("%j claim another host than %s", (words, host) => {
+  ])("%j claims another host than %s", (words, host) => {
     expect(hostInWords(words, host)).toBe("other");
   });
 
@@ -262,7 +262,7 @@ describe("the words of a link", () => {
     ["https://192.0.2.1", "192.0.2.1"],
     ["<https://evil.example>, that is", "evil.example"],
     ["jo@example.com", "jo@example.com"],
-  ])("%j name %s and nothing else", (words, host) => {
+  ])("%j names %s and nothing else", (words, host) => {
     expect(hostInWords(words, host)).toBe("same");
   });
 
@@ -290,11 +290,11 @@ describe("the words of a link", () => {
     ["jo@example.com", "evil.example"],
     ["jo@evil.example", "evil.example"],
     [`${" ".repeat(1_986)}click here now`, "evil.example"],
-  ])("%j leave open that they lead to %s", (words, host) => {
+  ])("%j names no host other than %s", (words, host) => {
     expect(hostInWords(words, host)).toBeUndefined();
   });
 
-  it("are said to be long, whatever stands in them, where nobody reads them to their end", () => {
+  it("is reported as long, whatever it contains, if it is too long to read", () => {
     for (const words of [
       `${" ".repeat(2_000)}github.com`,
       `evil.example${"\u200b".repeat(2_000)}`,
@@ -304,7 +304,7 @@ describe("the words of a link", () => {
       expect(hostInWords(words, "evil.example")).toBe("long");
   });
 
-  it("are read in no time at any length", () => {
+  it("is checked quickly at any length", () => {
     const started = performance.now();
     for (const part of ["-", "a.", "a", "https://", "x@", "https://a.test/"]) {
       for (const length of [1_999, 100_000])

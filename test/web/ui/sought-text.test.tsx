@@ -37,8 +37,8 @@ const views: [string, ReactNode][] = [
   ["Markdown of many elements", <Markdown key="" text={lines(900).join("\n\n- **row**\n\n")} />],
 ];
 
-describe("a view that leaves something out", () => {
-  it.each(views)("shows what somebody looks for, and leaves it there: %s", async (_, view) => {
+describe("a view that omits something", () => {
+  it.each(views)("shows a search match, and keeps it shown: %s", async (_, view) => {
     const hidden = () => screen.queryByText(/a needle in it/);
     const looking = (word: string) => (
       <SearchText value={word === "" ? undefined : (text) => text.includes(word)}>{view}</SearchText>

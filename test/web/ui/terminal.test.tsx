@@ -16,7 +16,7 @@ const shown = (output: string) =>
     .join("");
 
 describe("terminal output", () => {
-  it("keeps the colours that a theme has, whatever way they are written", () => {
+  it("keeps the colours of the theme, in any notation", () => {
     expect(pieces(`${ESC}[31mred${ESC}[0m plain`)).toEqual([
       ["red", "red"],
       [" plain", ""],
@@ -32,7 +32,7 @@ describe("terminal output", () => {
     expect(pieces(`${ESC}[;;;;mok`)).toEqual([["ok", ""]]);
   });
 
-  it("drops every other sequence and swallows no text", () => {
+  it("drops every other sequence without losing text", () => {
     expect(shown(`${ESC}]0;title\u0007x`)).toBe("x");
     expect(shown(`${ESC}]52;c;ZWNobw==${ESC}\\x`)).toBe("x");
     expect(shown(`${ESC}P1;2|dcs${ESC}\\x`)).toBe("x");
@@ -44,7 +44,7 @@ describe("terminal output", () => {
     expect(shown(`a\tb\r\nc\r\nd`)).toBe("a\tb\nc\nd");
   });
 
-  it("shows what was concealed, and what has the colour of its background", () => {
+  it("shows concealed text, and text in its background colour", () => {
     expect(pieces(`${ESC}[8mhidden${ESC}[28m seen`)).toEqual([
       ["hidden", "concealed"],
       [" seen", ""],
@@ -52,7 +52,7 @@ describe("terminal output", () => {
     expect(pieces(`${ESC}[30;40mblack on black`)).toEqual([["black on black", "concealed"]]);
   });
 
-  it("keeps what a program wrote over, one click away", async () => {
+  it("keeps overwritten text one click away", async () => {
     render(<Terminal text={"rm -rf /important\recho harmless"} />);
     expect(document.body.textContent).not.toContain("rm -rf");
     expect(document.body.textContent).toContain("echo harmless");
@@ -61,7 +61,7 @@ describe("terminal output", () => {
     expect(terminalText("rm -rf /important\recho harmless")).toBe("rm -rf /important\necho harmless");
   });
 
-  it("links only to where a link may lead", () => {
+  it("links only to allowed addresses", () => {
     render(
       <Terminal
         text={`${ESC}]8;;https://github.com/a${ESC}\\repo${ESC}]8;;${ESC}\\ ${ESC}]8;;javascript:x()${ESC}\\click${ESC}]8;;${ESC}\\`}
@@ -73,7 +73,7 @@ describe("terminal output", () => {
     expect(document.body.textContent).toContain("click");
   });
 
-  it("leaves no control byte on the page and none in what is copied, whatever comes", () => {
+  it("leaves no control byte on the page or in copied text, for any input", () => {
     const noise = fc.string({
       unit: fc.constantFrom(
         ESC,
@@ -110,7 +110,7 @@ describe("terminal output", () => {
     );
   });
 
-  it("reads 400,000 changes of colour into few pieces", () => {
+  it("reads 400,000 colour changes into few pieces", () => {
     expect(readTerminal(`${ESC}[31ma${ESC}[32mb`.repeat(200_000)).length).toBeLessThan(5_000);
   });
 });

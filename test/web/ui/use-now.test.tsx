@@ -9,12 +9,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("what tells an age is drawn once when it comes, and again whenever its time has passed", () => {
+test("an age is rendered once, and again each time it changes", () => {
   const drawn: number[] = [];
   const Age = () => {
     const now = useNow(1_000);
     drawn.push(now);
-    // It takes time.
+    // Rendering takes time.
     vi.setSystemTime(Date.now() + 5);
     return <p>{now}</p>;
   };
