@@ -461,7 +461,7 @@ it("shows the title of a waiting session at any width, without overlaps", async 
     folder,
     "Sort the charts by harbour",
   );
-  const row = page.locator("[data-session]", { hasText: "waiting for you" });
+  const row = page.locator("[data-session]", { has: page.getByText("waiting", { exact: true }) });
   await row.waitFor();
   for (const width of [1280, 1024, 801, 800, 700, 641, 390]) {
     await page.setViewportSize({ width, height: 600 });

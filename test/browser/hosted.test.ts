@@ -144,7 +144,7 @@ describe("a session that is started in the page", () => {
     const first = await enter(await newContext(), daemon);
     await start(first.page, "question", "Write the report");
     const second = await enter(await newContext(), { ...daemon, launch: await anotherLink(first.page) });
-    await second.page.getByRole("link", { name: /waiting for you/ }).click();
+    await second.page.getByRole("link", { name: /^waiting / }).click();
     for (const { page } of [first, second])
       await transcript(page).getByRole("form", { name: "Question" }).waitFor();
     await second.page.getByRole("radio", { name: "21 November 2026", exact: true }).check();

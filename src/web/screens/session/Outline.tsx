@@ -7,8 +7,8 @@ import { exactTime } from "../../text/format.ts";
 import { plainMarkdown } from "../../text/plain-markdown.ts";
 import { t } from "../../text/text.ts";
 import { untitled } from "../../transcript/describe-part.ts";
+import { StateBadge } from "../../transcript/StateBadge.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
-import { StateBadge } from "../../ui/StatusBadge.tsx";
 import { HEIGHT_ESTIMATE, useRowsInView } from "../../virtual-list/rows-in-view.ts";
 
 const ROW = 28;

@@ -12,9 +12,9 @@ import { dayName, exactNumber, exactTime, shortNumber, shortPath, shortTokens } 
 import { statusRuleText } from "../../text/status-rule.ts";
 import { t } from "../../text/text.ts";
 import { price } from "../../transcript/price.ts";
+import { StateBadge } from "../../transcript/StateBadge.tsx";
 import { duration } from "../../ui/duration.ts";
 import { visible } from "../../ui/hidden-text.tsx";
-import { StateBadge } from "../../ui/StatusBadge.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { Breadcrumbs } from "./runs/Breadcrumbs.tsx";
 

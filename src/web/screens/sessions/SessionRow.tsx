@@ -11,8 +11,8 @@ import { plainMarkdown } from "../../text/plain-markdown.ts";
 import { statusRuleText } from "../../text/status-rule.ts";
 import { t } from "../../text/text.ts";
 import { activityOf } from "../../transcript/activity.ts";
+import { StateBadge } from "../../transcript/StateBadge.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
-import { StateBadge } from "../../ui/StatusBadge.tsx";
 import type { ListItem } from "./session-list.ts";
 
 interface Props {

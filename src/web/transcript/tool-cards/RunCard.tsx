@@ -9,10 +9,10 @@ import { shortTokens } from "../../text/format.ts";
 import { t } from "../../text/text.ts";
 import { duration } from "../../ui/duration.ts";
 import { visible } from "../../ui/hidden-text.tsx";
-import { StateBadge } from "../../ui/StatusBadge.tsx";
 import { shortNumber } from "../../ui/size.ts";
 import { activityOf } from "../activity.ts";
 import type { TranscriptHost } from "../host.ts";
+import { StateBadge } from "../StateBadge.tsx";
 import { type CallView, type CardBodyProps, labelOf, named, oneLine, type ToolCard, text } from "./card.ts";
 
 /** The run of a sub-agent: its name, task and progress, with a link that opens the run. Never contains the run's text. */

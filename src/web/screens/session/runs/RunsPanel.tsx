@@ -12,8 +12,8 @@ import { ancestorsOf, useWaiting } from "../../../app/waiting.ts";
 import { shortTokens } from "../../../text/format.ts";
 import { t } from "../../../text/text.ts";
 import { activityOf } from "../../../transcript/activity.ts";
+import { StateBadge } from "../../../transcript/StateBadge.tsx";
 import { visible } from "../../../ui/hidden-text.tsx";
-import { StateBadge } from "../../../ui/StatusBadge.tsx";
 import { useRowsInView } from "../../../virtual-list/rows-in-view.ts";
 
 /** A run's height, as session.css has it. */
