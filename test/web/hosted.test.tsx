@@ -829,7 +829,7 @@ describe("the composer", () => {
     sessions.say(SESSION, { control: control({ state: "closed" }) });
     show(SESSION);
     const region = await screen.findByRole("region", { name: "Message the agent" });
-    expect(region.textContent).toContain("This session takes no more prompts: its agent has ended.");
+    expect(region.textContent).toContain("This session accepts no more prompts: its agent has ended.");
     expect(screen.queryByRole("textbox", { name: "Prompt" })).toBeNull();
   });
 });

@@ -77,7 +77,7 @@ export const page = {
     brokenTitle: "Verbatim: this page cannot be shown",
     broken: "This page cannot be shown",
     nothingLost: "Nothing is lost: the session's record is in the daemon and its files.",
-    startDaemon: "The daemon does not answer. Start it with npm start. This page then goes on by itself.",
+    startDaemon: "The daemon does not answer. Start it with npm start. This page reconnects by itself.",
     lastUpdate: (age: string): string => `, last update ${age} ago`,
     reload: "Reload",
     notFoundTitle: "Page not found · Verbatim",

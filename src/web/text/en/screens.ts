@@ -44,7 +44,7 @@ export const screens = {
     addTitle: "New rule",
     editTitle: "Edit the rule",
     name: "Name",
-    nameHint: "Stands in the list as the reason.",
+    nameHint: "Shown in the list as the reason.",
     kind: "Applies when",
     kinds: {
       event: "something is recorded",

@@ -60,7 +60,7 @@ export const transcript = {
   },
   composer: {
     prompt: "Prompt",
-    closed: "This session takes no more prompts: its agent has ended.",
+    closed: "This session accepts no more prompts: its agent has ended.",
     closedNew: "Start a new session to go on.",
     queued: (count: number, isHeld: boolean): string =>
       `${counted(count, "prompt")} ${isHeld ? "held" : "queued"}`,
