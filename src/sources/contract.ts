@@ -321,6 +321,8 @@ export interface Format {
   snapshots?: Snapshots;
   /** The frames of `close` include the end of an open step. */
   closesSteps?: boolean;
+  /** Every finished turn has a recorded end, so an open turn whose last part is a text has not been completed. */
+  recordsTurnEnds?: boolean;
   createReader(options: ReaderOptions): Reader;
   /** Present if the agent logs its model requests. `sha256`: hex digest of a text. */
   createRequestLog?(sha256: (text: string) => string): RequestLog;

@@ -1186,10 +1186,15 @@ describe("a turn's life", () => {
     expect(ending(marker("note"))).toBe("failed");
     expect(ending(say("x"), { type: "unknown", part_id: id(4, 9), raw: 1 })).toBe("completed");
     expect(ending(prompt("a"), say("x"), turnEnd, { type: "turn.start", turn_id: id(5, 2) })).toBe("failed");
-    const stopped = (...bare: Bare[]) => turns(finalizeTranscript(fold(...bare), 9_000, true)).at(-1)?.status;
+    const stopped = (...bare: Bare[]) =>
+      turns(finalizeTranscript(fold(...bare), 9_000, { stopped: true })).at(-1)?.status;
     expect(stopped(prompt("a"))).toBe("interrupted");
     expect(stopped(prompt("a"), begin(), call("x"), say("x"))).toBe("interrupted");
     expect(stopped(prompt("a"), begin(), say("x"))).toBe("completed");
+    const recorded = (...bare: Bare[]) =>
+      turns(finalizeTranscript(fold(...bare), 9_000, { recordsTurnEnds: true })).at(-1)?.status;
+    expect(recorded(prompt("a"), begin(), say("x"))).toBe("failed");
+    expect(recorded(prompt("a"), begin(), say("x"), turnEnd)).toBe("completed");
     expect(stopped(prompt("a"), begin(), end(1, { stop_reason: "error" }))).toBe("failed");
     expect(ending(prompt("a"), turnEnd)).toBe("completed");
     expect(ending(call("x"), say("x"))).toBe("failed");

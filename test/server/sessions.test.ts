@@ -1206,6 +1206,25 @@ describe("the status", () => {
     );
   });
 
+  it.each([
+    ["is completed if it ends in a text", {}, { status: "completed", status_rule: { rule: "answered" } }],
+    [
+      "has no end if it ends in a text, but its agent records the ends of turns",
+      { recordsTurnEnds: true },
+      { status: "failed", status_rule: { rule: "silence" } },
+    ],
+  ] as const)("without a recorded end and a process %s", async (_, facts, expected) => {
+    write(path("one.jsonl"), prompt("one", "Go"), answer("one", "It takes long."));
+    const longAgo = new Date(Date.now() - 600_000);
+    utimesSync(path("one.jsonl"), longAgo, longAgo);
+    const format = { ...frameFormat, ...facts };
+    const sessions = start({ formats: [format], roots: [{ format, path: join(folder, "agent") }] });
+    await listed(sessions, "one");
+    await eventually(() => expect(sessions.get(sessionId("one"))).toMatchObject(expected));
+    const { transcript } = await opened(sessions, "one");
+    expect(transcript.turns.at(0)?.status).toBe(expected.status);
+  });
+
   it("is interrupted if the agent's process is idle since its last record, also after it ended", async () => {
     const id = sessionId("one");
     const agent = join(folder, "claude");

@@ -182,18 +182,29 @@ export function accumulateAndAddress(
   return { transcript: finish(fold), frame: addressed };
 }
 
+/** See `finalizeTranscript`. */
+export interface FinalizeOptions {
+  stopped?: boolean | undefined;
+  recordsTurnEnds?: boolean | undefined;
+}
+
 /**
  * Ends what was left open when the session is next opened: calls become `aborted`, growing parts end. A running turn that ends in
- * the agent's text without an open call is `completed` (older agents write no end of a turn). Others are `failed`, or
- * `interrupted` if a person `stopped` them. `at`: the time of the session's last activity, in milliseconds since 1970.
+ * the agent's text without an open call is `completed` (older agents write no end of a turn), unless the agent `recordsTurnEnds`.
+ * Others are `failed`, or `interrupted` if a person `stopped` them. `at`: the time of the session's last activity, in milliseconds
+ * since 1970.
  */
-export function finalizeTranscript(transcript: Transcript, at: number, stopped = false): Transcript {
+export function finalizeTranscript(
+  transcript: Transcript,
+  at: number,
+  { stopped = false, recordsTurnEnds = false }: FinalizeOptions = {},
+): Transcript {
   const fold = begin(transcript);
   const cut = stopped ? "interrupted" : "failed";
   const outcome: CallOutcome = { kind: stopped ? "stopped" : "unknown" };
   const turn = lastTurn(fold);
   const first = turn?.first_part ?? 0;
-  let ending: TurnStatus = endsInText(transcript, first) ? "completed" : cut;
+  let ending: TurnStatus = !recordsTurnEnds && endsInText(transcript, first) ? "completed" : cut;
   for (const [, index] of unpairedOf(transcript).open_calls) {
     const part = fold.parts.at(index);
     if (part?.type === "tool_call" && !isFinished(part.state)) {

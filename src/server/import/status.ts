@@ -255,12 +255,12 @@ function withRecords(told: RunningProcess, { entry, summary }: IndexedSession): 
   return told;
 }
 
-/** Whether the last record is a text without tool calls. */
-const isAnswered = ({ summary, open_calls }: IndexedSession): boolean =>
-  summary.activity === "text" && open_calls.length === 0;
+/** Whether the last record is a text without tool calls, of an agent that may not record the end of its turn. */
+const isAnswered = ({ entry, summary, open_calls }: IndexedSession): boolean =>
+  entry.format.recordsTurnEnds !== true && summary.activity === "text" && open_calls.length === 0;
 
 /**
- * The status of a turn without a recorded end. An agent whose last record is text has completed (see `settleAborted`). `idle`: a
+ * The status of a turn without a recorded end. An agent whose last record is text has completed (see `finalizeTranscript`). `idle`: a
  * hook reported the end of the turn.
  */
 function silentEnd(

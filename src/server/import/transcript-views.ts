@@ -1,3 +1,4 @@
+import type { FinalizeOptions } from "../../model/transcript/accumulate.ts";
 import type { FrameBuffer } from "../sessions/frame-buffer.ts";
 import { createSessionView, type SessionView } from "../sessions/session-view.ts";
 import type { OpenSession } from "../sessions/sessions.ts";
@@ -31,6 +32,11 @@ export function createTranscriptViews(options: TranscriptViewsOptions) {
   const hasViewer = (entry: SessionFile) => [...entry.sessions].some((id) => indexed.get(id)?.view);
   const isViewed = (builder: SessionBuilder) => indexed.get(builder.id)?.view?.buffer === builder.buffer;
 
+  const endingOf = (state: IndexedSession): FinalizeOptions => ({
+    stopped: status.wasStopped(state),
+    recordsTurnEnds: state.entry.format.recordsTurnEnds,
+  });
+
   /** Emits the frames that were pushed into the builder since the last call. */
   function emitFrames(builder: SessionBuilder) {
     if (builder.unsent.length === 0) return;
@@ -44,7 +50,7 @@ export function createTranscriptViews(options: TranscriptViewsOptions) {
     for (const frame of run_markers.initialFrames(state)) next.push(frame);
     const settled = status.isRunning(state)
       ? undefined
-      : next.finalized(state.summary.last_activity_at, status.wasStopped(state));
+      : next.finalized(state.summary.last_activity_at, endingOf(state));
     builder.buffer = settled ?? next;
     builder.buffer.hold();
     if (state.view) {
@@ -70,7 +76,7 @@ export function createTranscriptViews(options: TranscriptViewsOptions) {
       finalized.get(view) === view.buffer.transcript
     )
       return;
-    const settled = view.buffer.finalized(state.summary.last_activity_at, status.wasStopped(state));
+    const settled = view.buffer.finalized(state.summary.last_activity_at, endingOf(state));
     if (settled) {
       builder.buffer = settled;
       view.replace(settled);

@@ -1,6 +1,10 @@
 import { hash, randomUUID } from "node:crypto";
 import type { Frame } from "../../model/frames/frame.ts";
-import { accumulateAndAddress, finalizeTranscript } from "../../model/transcript/accumulate.ts";
+import {
+  accumulateAndAddress,
+  type FinalizeOptions,
+  finalizeTranscript,
+} from "../../model/transcript/accumulate.ts";
 import { emptyTranscript, type Transcript } from "../../model/transcript/transcript-state.ts";
 import type { ChannelFrame } from "../../protocol.ts";
 
@@ -29,7 +33,7 @@ export interface FrameBuffer {
    * Ends parts that were left open by a crash or by a person (`stopped`). Returns a new epoch, because no frame records this.
    * `undefined`: nothing was open.
    */
-  finalized(at: number, stopped: boolean): FrameBuffer | undefined;
+  finalized(at: number, options: FinalizeOptions): FrameBuffer | undefined;
 }
 
 /** `resumable`: computes digests, so that clients can resume after a restart. */
@@ -93,13 +97,15 @@ function createBuffer(
     hold() {
       holding = true;
     },
-    finalized(at, stopped) {
-      const ended = finalizeTranscript(transcript, at, stopped);
+    finalized(at, options) {
+      const ended = finalizeTranscript(transcript, at, options);
       if (ended === transcript) return undefined;
       const fold = createBuffer(session_id, {
         transcript: ended,
         seq,
-        ...(check !== undefined && { check: hash("sha1", `${check} ended ${at} ${stopped}`, "base64") }),
+        ...(check !== undefined && {
+          check: hash("sha1", `${check} ended ${at} ${options.stopped === true}`, "base64"),
+        }),
       });
       fold.hold();
       return fold;

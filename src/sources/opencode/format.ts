@@ -11,5 +11,6 @@ export const openCode: Format = recordLinesFormat({
   snapshots: openCodeSnapshots,
   classify: () => undefined,
   detect: () => false,
+  recordsTurnEnds: true,
   reader: openCodeReader,
 });

@@ -157,7 +157,11 @@ export async function readGivenSessions(
       const buffer = (await read(file, true)).builders.get(id)?.buffer ?? createFrameBuffer(id);
       for (const frame of run_markers.initialFrames(state))
         buffer.push({ ...frame, at: state.summary.last_activity_at });
-      return (buffer.finalized(state.summary.last_activity_at, false) ?? buffer).transcript;
+      return (
+        buffer.finalized(state.summary.last_activity_at, {
+          recordsTurnEnds: state.entry.format.recordsTurnEnds,
+        }) ?? buffer
+      ).transcript;
     },
     async frames(id) {
       const file = file_of.get(id);
