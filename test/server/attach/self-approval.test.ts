@@ -14,7 +14,7 @@ import { ATTEMPTS } from "./self-approval.ts";
 const SESSION = "7d1f2c44-0b0e-4f0a-9c39-1d2d6f5f3a72";
 const PASSPHRASE = "only the person knows it";
 const ALLOWED = '"behavior":"allow"';
-/** Attempts at the same request, at the same time. */
+/** Number of attempts at the same request. */
 const TOGETHER = 8;
 
 let daemon: SpawnedDaemon;
@@ -46,18 +46,18 @@ async function ask(): Promise<Held> {
   });
 }
 
-/** Runs an attempt in the agent's shell. Resolves with its exit code and what it printed. */
+/** Runs attempts in the agent's shell, one after the other. Resolves with the exit code and what they printed. */
 function attempt(
-  name: string,
+  names: readonly string[],
   { request, digest }: Held,
-): Promise<{ name: string; printed: string; code: number | null }> {
+): Promise<{ printed: string; code: number | null }> {
   const script = join(import.meta.dirname, "self-approval.ts");
-  const child = spawn("sh", ["-c", '"$NODE" --disable-warning=ExperimentalWarning "$SCRIPT" "$NAME"'], {
+  const command = '"$NODE" --disable-warning=ExperimentalWarning "$SCRIPT" "$@"';
+  const child = spawn("sh", ["-c", command, "sh", ...names], {
     env: {
       ...process.env,
       NODE: process.execPath,
       SCRIPT: script,
-      NAME: name,
       ORIGIN: daemon.origin,
       DATA: daemon.data,
       SESSION,
@@ -71,7 +71,7 @@ function attempt(
     stream.setEncoding("utf8").on("data", (text: string) => {
       printed += text;
     });
-  return new Promise((resolve) => child.once("close", (code) => resolve({ name, printed, code })));
+  return new Promise((resolve) => child.once("close", (code) => resolve({ printed, code })));
 }
 
 const answer = ({ request, digest }: Held, unlock_token?: string) =>
@@ -101,7 +101,7 @@ afterAll(() => daemon.close());
 
 it("without a passphrase, the agent's shell can approve with the API token", async () => {
   const held = await ask();
-  expect(await attempt("the API token", held)).toMatchObject({ code: 0 });
+  expect(await attempt(["the API token"], held)).toMatchObject({ code: 0 });
   expect((await held.hook.ended).output).toContain(ALLOWED);
 });
 
@@ -112,8 +112,7 @@ it("with a passphrase, only an unlocked page can approve: no attempt of the agen
   expect(names.length).toBeGreaterThanOrEqual(50);
   for (let from = 0; from < names.length; from += TOGETHER) {
     const held = await ask();
-    const ended = await Promise.all(names.slice(from, from + TOGETHER).map((name) => attempt(name, held)));
-    expect(ended.filter(({ code }) => code !== 0)).toEqual([]);
+    expect(await attempt(names.slice(from, from + TOGETHER), held)).toMatchObject({ code: 0 });
     held.hook.kill();
     expect((await held.hook.ended).output).toBe("");
     await eventually(async () =>

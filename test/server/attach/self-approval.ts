@@ -8,7 +8,7 @@ import { readAccess } from "../../../src/server/auth/access.ts";
 import { requestLink } from "../../../src/server/auth/control-socket.ts";
 
 // What an agent may try in its own shell to approve its own call. It runs as the user, can read the data folder, and knows the
-// daemon's routes. Run as: node self-approval.ts NAME, with the environment that `readTarget` reads.
+// daemon's routes. Run as: node self-approval.ts NAME…, with the environment that `readTarget` reads.
 
 /** The request that the agent wants to approve. */
 interface Target {
@@ -268,8 +268,11 @@ export const ATTEMPTS: ReadonlyMap<string, Attempt> = new Map([
 ]);
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const attempt = ATTEMPTS.get(process.argv[2] ?? "");
-  if (attempt === undefined) throw new Error("There is no such attempt.");
-  await attempt(readTarget());
+  const target = readTarget();
+  for (const name of process.argv.slice(2)) {
+    const attempt = ATTEMPTS.get(name);
+    if (attempt === undefined) throw new Error(`There is no attempt ${name}.`);
+    await attempt(target);
+  }
   process.exit();
 }
