@@ -563,13 +563,13 @@ describe("the command", { timeout: 60_000 }, () => {
     const ask = (path: string) => fetch(origin + path, { headers: { cookie, [CLIENT_HEADER]: "1" } });
     await expect
       .poll(async () => statusReply.parse(await (await ask("/api/status")).json()).index.done, {
-        timeout: 50_000,
+        timeout: 150_000,
       })
       .toBe(true);
     for (const id of ids) expect((await ask(`/api/sessions/${id}`)).status).toBe(200);
     expect(run.process.exitCode).toBeNull();
     await stop(run.process, "SIGTERM");
-  });
+  }, 180_000);
 
   it("listens on loopback only", async () => {
     const home = newHome();
