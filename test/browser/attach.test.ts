@@ -6,7 +6,15 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { generateClaudeSession } from "../generate-session.ts";
 import { bash, type HookProcess, permissionRequest, startHook } from "../server/attach/hook-process.ts";
 import { seriousFindings } from "./findings.ts";
-import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import {
+  answerWith,
+  createHome,
+  type Daemon,
+  enter,
+  type Home,
+  openBrowser,
+  startDaemon,
+} from "./harness.ts";
 import { begin, idle, restOf, scriptFile } from "./hosted-session.ts";
 
 // The hook process is real. Claude Code itself is represented by its session file and its registry entry.
@@ -71,7 +79,7 @@ it("lists an approval of an agent in a terminal, answers it on a phone, and remo
   await card().getByText("touch made.txt", { exact: true }).waitFor();
   expect(await seriousFindings(page)).toEqual([]);
   await card().getByRole("textbox", { name: "Reason" }).fill("Not now.");
-  await card().getByRole("button", { name: "Deny" }).click();
+  await answerWith(card().getByRole("button", { name: "Deny" }));
   const { code, output } = await hook.ended;
   expect(code).toBe(0);
   expect(JSON.parse(output).hookSpecificOutput.decision).toEqual({ behavior: "deny", message: "Not now." });
@@ -137,18 +145,12 @@ it("answers requests of terminal agents and managed sessions in the attention li
   const hook = await ask(bash("touch made.txt"));
   const list = page.getByRole("region", { name: "Needs attention" });
   await list.getByRole("button", { name: "Answer: Allow Bash: touch made.txt" }).click();
-  await card()
-    .getByRole("button", { name: /^Allow/ })
-    .first()
-    .click();
+  await answerWith(card().getByRole("button", { name: /^Allow/ }));
   expect(JSON.parse((await hook.ended).output).hookSpecificOutput.decision).toEqual({ behavior: "allow" });
   await register({ status: "busy" });
   await list.getByRole("button", { name: "Answer: Allow shell: touch own.txt" }).click();
   const form = list.getByRole("region", { name: "Asked by the agent" });
-  await form
-    .getByRole("button", { name: /^Allow/ })
-    .first()
-    .click();
+  await answerWith(form.getByRole("button", { name: /^Allow/ }));
   await idle(rest, own);
   expect(existsSync(join(home.path, "own.txt"))).toBe(true);
 });

@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
+import { eventually } from "../eventually.ts";
 import { expectNoSecrets } from "../secrets.ts";
 import { findChromium } from "./chromium.mjs";
 
@@ -160,6 +161,19 @@ export async function enter(
   await watched.page.goto(daemon.launch);
   await watched.page.waitForURL((url) => url.pathname === "/" && url.search === "");
   return watched;
+}
+
+/**
+ * Clicks the first of the buttons until the request is gone. A button ignores a click so soon after it moved, for example when the
+ * click itself scrolled it into view.
+ */
+export async function answerWith(buttons: Locator): Promise<void> {
+  const button = buttons.first();
+  await button.waitFor();
+  await eventually(async () => {
+    if ((await button.count()) > 0) await button.click({ timeout: 5_000 });
+    await button.waitFor({ state: "detached", timeout: 2_000 });
+  }, 60_000);
 }
 
 /** Console messages of a page whose connection breaks. */
