@@ -105,11 +105,11 @@ it("with a passphrase for answers, asks for it before the first answer of a page
   await page.getByText("Allow Bash: touch made.txt").first().waitFor();
   await page.keyboard.press("w");
   const allow = card().getByRole("button", { name: "Allow", exact: true });
-  await allow.click();
   const unlock = page.getByRole("dialog", { name: "Passphrase needed" });
+  await answerWith(allow, unlock);
   await unlock.getByRole("button", { name: "Close" }).click();
   await card().getByText("The answer was not sent: it needs the passphrase.").waitFor();
-  await allow.click();
+  await answerWith(allow, unlock);
   await page.keyboard.type("wrong");
   await page.keyboard.press("Enter");
   await unlock.getByText("Wrong passphrase.").waitFor();
@@ -126,7 +126,7 @@ it("with a passphrase for answers, asks for it before the first answer of a page
   // The next answer of the same page needs no passphrase.
   const next = await ask(bash("touch next.txt"));
   await card().getByText("touch next.txt", { exact: true }).waitFor();
-  await allow.click();
+  await answerWith(allow);
   expect(JSON.parse((await next.ended).output).hookSpecificOutput.decision).toEqual({ behavior: "allow" });
 });
 

@@ -164,15 +164,17 @@ export async function enter(
 }
 
 /**
- * Clicks the first of the buttons until the request is gone. A button ignores a click so soon after it moved, for example when the
- * click itself scrolled it into view.
+ * Clicks the first of the buttons until the request is gone, or until `opened` is visible. A button ignores a click so soon after
+ * it moved, for example when the click itself scrolled it into view.
  */
-export async function answerWith(buttons: Locator): Promise<void> {
+export async function answerWith(buttons: Locator, opened?: Locator): Promise<void> {
   const button = buttons.first();
+  const isDone = () => (opened === undefined ? button.isHidden() : opened.isVisible());
   await button.waitFor();
   await eventually(async () => {
-    if ((await button.count()) > 0) await button.click({ timeout: 5_000 });
-    await button.waitFor({ state: "detached", timeout: 2_000 });
+    if (!(await isDone())) await button.click({ timeout: 5_000 });
+    if (opened === undefined) await button.waitFor({ state: "detached", timeout: 2_000 });
+    else await opened.waitFor({ timeout: 2_000 });
   }, 60_000);
 }
 

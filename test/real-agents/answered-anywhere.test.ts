@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
+  answerWith,
   BROKEN_CONNECTION,
   createHome,
   type Daemon,
@@ -118,11 +119,7 @@ describe.skipIf(missing !== undefined)(`agents in terminals, answered from anywh
   const helped = () => existsSync(join(project, "helped.txt"));
   const openRun = () => page.getByRole("link", { name: /open run/i }).click();
   const expandAll = () => page.getByRole("button", { name: "Expand all" }).click();
-  const allow = () =>
-    card()
-      .getByRole("button", { name: /^Allow/ })
-      .first()
-      .click();
+  const allow = () => answerWith(card().getByRole("button", { name: /^Allow/ }));
 
   /** The turn ends with this text, the card is gone, and the session looks the same after a reload. */
   async function endsWith(text: string): Promise<void> {
@@ -262,6 +259,31 @@ describe.skipIf(missing !== undefined)(`agents in terminals, answered from anywh
     await card().getByRole("button", { name: "Approve", exact: true }).click();
     await terminal.shows(/The answer to the plan has come\./);
     await endsWith("The answer to the plan has come.");
+  });
+
+  it("a form of an MCP server of Claude Code is filled in in the page", async () => {
+    // Claude Code opens its dialog only after the hook: the session must be shown first.
+    await begin(CLAUDE, "[[scenario:greeting]] Hello");
+    await transcript().getByText("Hello.", { exact: true }).first().waitFor();
+    await terminal.submit("[[scenario:order]] Order it");
+    await allow();
+    await card().getByRole("radio", { name: "Blue" }).check();
+    await card().getByRole("textbox").fill("Ada");
+    for (const name of ["Answer", "Answer"]) await card().getByRole("button", { name }).first().click();
+    await terminal.shows(/It is ordered\./);
+    await endsWith("It is ordered.");
+    await expandAll();
+    await transcript().getByText('{"colour":"b","name":"Ada"}').first().waitFor();
+  });
+
+  it("a form of an MCP server that nobody answers in the page opens in the terminal of Claude Code", async () => {
+    await begin(CLAUDE, "[[scenario:greeting]] Hello");
+    await transcript().getByText("Hello.", { exact: true }).first().waitFor();
+    await terminal.submit("[[scenario:order]] Order it");
+    await allow();
+    await card().getByRole("radio", { name: "Blue" }).waitFor();
+    await terminal.shows(/Your order/);
+    await card().waitFor({ state: "detached" });
   });
 
   it("a question of Codex in its plan mode is answered in the page", async () => {

@@ -11,6 +11,8 @@ export interface AgentFolders {
   codex: string;
 }
 
+const ORDER_SERVER = join(import.meta.dirname, "order-server.ts");
+
 const API_KEY = "scripted-model-needs-no-key";
 
 /**
@@ -27,6 +29,7 @@ export function configureAgents(
     JSON.stringify({
       hasCompletedOnboarding: true,
       theme: "dark",
+      mcpServers: { shop: { type: "stdio", command: process.execPath, args: [ORDER_SERVER] } },
       customApiKeyResponses: { approved: [API_KEY.slice(-20)], rejected: [] },
       projects: Object.fromEntries(
         cwds.map((cwd) => [cwd, { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true }]),

@@ -74,6 +74,7 @@ export const SCENARIOS = (agent: ScriptedAgent): Record<string, Scenario> => ({
     [{ tool: "ExitPlanMode", input: {} }],
     [{ text: "The answer to the plan has come." }],
   ],
+  order: [[{ tool: "mcp__shop__order", input: {} }], [{ text: "It is ordered." }]],
   child: [[{ text: "I help." }, shellCall(agent, "touch helped.txt")], [{ text: "It helped." }]],
 });
 

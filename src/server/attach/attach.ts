@@ -7,6 +7,7 @@ import type { AgentAttachment } from "./agent-attachment.ts";
 import type { AgentState } from "./agent-state.ts";
 import { createAnswerLog } from "./answer-log.ts";
 import { claudeCodeAttachment } from "./claude-code/attachment.ts";
+import { readElicitation } from "./claude-code/elicitation.ts";
 import { createMessageDisplayReader } from "./claude-code/message-display.ts";
 import { readPermissionRequest } from "./claude-code/permission-request.ts";
 import { type AppServer, followAppServer } from "./codex/app-server.ts";
@@ -144,7 +145,7 @@ export function createAttach(options: {
         const lines = readMessageDisplay(body);
         for (const event of lines ?? []) live_texts.report(event);
         if (lines !== undefined) return connection.release();
-        const asked = readPermissionRequest(body) ?? readAskedEvent(body);
+        const asked = readPermissionRequest(body) ?? readElicitation(body) ?? readAskedEvent(body);
         if (asked === undefined) connection.release();
         else hold(asked, connection);
       });

@@ -51,12 +51,13 @@ describe.each([
     const { hooks, ...others } = settings();
     const { hooks: own_hooks, ...own } = before;
     expect(others).toEqual(own);
-    const { PermissionRequest, MessageDisplay, ...other_events } = hooks;
+    const { PermissionRequest, Elicitation, MessageDisplay, ...other_events } = hooks;
     expect(other_events).toEqual(
       Object.fromEntries(Object.entries(own_hooks ?? {}).filter(([name]) => name !== "PermissionRequest")),
     );
     expect(PermissionRequest.slice(0, -1)).toEqual(own_hooks?.PermissionRequest ?? []);
     expect(PermissionRequest.at(-1).hooks[0]).toMatchObject({ type: "command", timeout: 3_600 });
+    expect(Elicitation[0].hooks[0]).toMatchObject({ type: "command", timeout: 30 });
     expect(MessageDisplay[0].hooks[0]).toMatchObject({ type: "command", async: true });
     if (text !== undefined) expect(statSync(file).mode & 0o777).toBe(0o640);
     attachment.remove();
@@ -93,8 +94,8 @@ it("gets the hook once, even if it is installed repeatedly", () => {
 
 it("of an earlier version gets no second hook, and is removed", () => {
   attachment.install();
-  const { MessageDisplay: _, ...hooks } = settings().hooks;
-  writeFileSync(file, JSON.stringify({ hooks }));
+  const { PermissionRequest } = settings().hooks;
+  writeFileSync(file, JSON.stringify({ hooks: { PermissionRequest } }));
   expect(attachment.describe()).toMatchObject({ is_installed: true });
   attachment.install();
   expect(Object.keys(settings().hooks)).toEqual(["PermissionRequest"]);

@@ -1,4 +1,5 @@
 import type { AgentAttachment } from "../agent-attachment.ts";
+import { HOLD_TIMEOUT_S } from "../held-requests.ts";
 import { type HookedAgent, hookAttachment } from "../hook-attachment.ts";
 
 /** Seconds that Claude Code waits for the hook. The daemon releases requests earlier. */
@@ -13,6 +14,7 @@ const claudeCode: HookedAgent = {
   in_open_sessions: true,
   hooks: ({ own }) => ({
     PermissionRequest: { matcher: "*", hooks: [{ type: "command", command: own, timeout: TIMEOUT_S }] },
+    Elicitation: { hooks: [{ type: "command", command: own, timeout: HOLD_TIMEOUT_S }] },
     // Claude Code does not wait for it: the terminal shows the lines at the same time.
     MessageDisplay: {
       hooks: [{ type: "command", command: own, timeout: DISPLAY_TIMEOUT_S, async: true }],
