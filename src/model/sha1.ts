@@ -27,15 +27,17 @@ export function sha1Start(bytes: Uint8Array, length: number): readonly [number, 
     let d = d0;
     let e = e0;
     for (let at = 0; at < 80; at += 1) {
+      // A sum of more than two integers would be computed with floating-point numbers.
       const mixed =
         at < 20
-          ? ((b & c) | (~b & d)) + 1518500249
+          ? ((d ^ (b & (c ^ d))) + 1518500249) | 0
           : at < 40
-            ? (b ^ c ^ d) + 1859775393
+            ? ((b ^ c ^ d) + 1859775393) | 0
             : at < 60
-              ? ((b & c) | (b & d) | (c & d)) - 1894007588
-              : (b ^ c ^ d) - 899497514;
-      const next = (((a << 5) | (a >>> 27)) + mixed + e + (words[at] ?? 0)) | 0;
+              ? (((b & c) | (d & (b | c))) - 1894007588) | 0
+              : ((b ^ c ^ d) - 899497514) | 0;
+      const rotated = (((a << 5) | (a >>> 27)) + mixed) | 0;
+      const next = (rotated + ((e + (words[at] ?? 0)) | 0)) | 0;
       e = d;
       d = c;
       c = (b << 30) | (b >>> 2);

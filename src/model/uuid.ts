@@ -14,18 +14,20 @@ export function uuidFrom(namespace: string, name: string): string {
     lastNamespace = namespace;
     input.set(parse(isUuid(namespace) ? namespace : v5(encoder.encode(namespace), NAMESPACE)));
   }
-  const [a, b, c, d] = sha1Start(...message(name));
-  const [one, two, three, four] = [
-    hexadecimal(a),
-    hexadecimal((b & 0xffff0fff) | 0x5000),
-    hexadecimal((c & 0x3fffffff) | 0x80000000),
-    hexadecimal(d),
-  ];
-  return `${one}-${two.slice(0, 4)}-${two.slice(4)}-${three.slice(0, 4)}-${three.slice(4)}${four}`;
+  const [a, b, c, d] = hash(name);
+  writeDigits(hashed, 0, a >>> 16);
+  writeDigits(hashed, 4, a);
+  writeDigits(hashed, 9, b >>> 16);
+  writeDigits(hashed, 14, (b & 0x0fff) | 0x5000);
+  writeDigits(hashed, 19, ((c >>> 16) & 0x3fff) | 0x8000);
+  writeDigits(hashed, 24, c);
+  writeDigits(hashed, 28, d >>> 16);
+  writeDigits(hashed, 32, d);
+  return decoder.decode(hashed);
 }
 
-/** What is hashed: the bytes of the namespace, then those of the name. */
-function message(name: string): [bytes: Uint8Array, length: number] {
+/** Hashes the bytes of the namespace, then those of the name. */
+function hash(name: string): readonly [number, number, number, number] {
   if (name.length <= MAX_SHORT) {
     let at = 0;
     while (at < name.length) {
@@ -34,22 +36,35 @@ function message(name: string): [bytes: Uint8Array, length: number] {
       input[16 + at] = unit;
       at += 1;
     }
-    if (at === name.length) return [input, 16 + at];
+    if (at === name.length) return sha1Start(input, 16 + at);
   }
   const bytes = encoder.encode(name);
   const whole = new Uint8Array(16 + bytes.length);
   whole.set(input.subarray(0, 16));
   whole.set(bytes, 16);
-  return [whole, whole.length];
+  return sha1Start(whole, whole.length);
 }
 
-/** Eight hexadecimal digits. `toString` is slow for numbers above 2³¹. */
-function hexadecimal(word: number): string {
-  return `${pairs[word >>> 24]}${pairs[(word >>> 16) & 0xff]}${pairs[(word >>> 8) & 0xff]}${pairs[word & 0xff]}`;
+/** Writes the lower 16 bits of a word as four hexadecimal digits. */
+function writeDigits(text: Uint8Array, at: number, word: number): void {
+  text[at] = DIGITS[(word >>> 12) & 0xf] ?? 0;
+  text[at + 1] = DIGITS[(word >>> 8) & 0xf] ?? 0;
+  text[at + 2] = DIGITS[(word >>> 4) & 0xf] ?? 0;
+  text[at + 3] = DIGITS[word & 0xf] ?? 0;
 }
-const pairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+const DIGITS = encoder.encode("0123456789abcdef");
+/** The value of each hexadecimal digit by its character code; -1: no digit. */
+const VALUES = new Int8Array(128).fill(-1);
+for (const text of ["0123456789abcdef", "0123456789ABCDEF"])
+  encoder.encode(text).forEach((code, value) => {
+    VALUES[code] = value;
+  });
+const HYPHEN = 0x2d;
+/** The text of the UUID being written, as ASCII: decoding it is faster than joining strings, and the result is flat. */
+const hashed = encoder.encode(NAMESPACE);
 const MAX_SHORT = 256;
 /** Begins with the bytes of the last namespace: a whole file is read with the same one. */
 const input = new Uint8Array(16 + MAX_SHORT);
@@ -63,22 +78,54 @@ input.set(parse(NAMESPACE));
  */
 export function partId(message_id: string, index: number): string {
   // The parts of a message are handled consecutively.
-  if (last.message_id !== message_id) last = takeApart(message_id);
-  const { head, mark, tail } = last;
+  if (lastMessage !== message_id) takeMessage(message_id);
   // Each step is reversible, so different indexes stay different. Together they leave no pattern by which an id derived from a
   // derived id could equal the first.
   let mixed = (tail + Math.imul(index, 0x9e3779b1)) | 0;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-  return `${head}${mark}${hexadecimal(mixed ^ (mixed >>> 16))}`;
+  mixed ^= mixed >>> 16;
+  writeDigits(part, 28, mixed >>> 16);
+  writeDigits(part, 32, mixed);
+  return decoder.decode(part);
 }
-let last = takeApart(NAMESPACE);
 
-function takeApart(message_id: string): { message_id: string; head: string; mark: string; tail: number } {
-  const tail = digits(message_id.slice(-8));
-  const mark = (digits(message_id.slice(-9, -8)) ^ 0x5).toString(16);
-  const head = isUuid(message_id) ? message_id.slice(0, -9) : "00000000-0000-8000-8000-000";
-  return { message_id, head, mark, tail };
+/** The text of the last part id, as ASCII. Begins with that of the last message's id. */
+const part = encoder.encode(NAMESPACE);
+let lastMessage: string | undefined;
+/** The last eight digits of its id. */
+let tail = 0;
+
+function takeMessage(message_id: string): void {
+  lastMessage = message_id;
+  let mark = 0;
+  if (copyUuid(message_id)) {
+    mark = valueOf(27);
+    tail = 0;
+    for (let at = 28; at < 36; at += 1) tail = (tail << 4) | valueOf(at);
+  } else {
+    encoder.encodeInto("00000000-0000-8000-8000-000", part);
+    mark = digits(message_id.slice(-9, -8));
+    tail = digits(message_id.slice(-8));
+  }
+  part[27] = DIGITS[mark ^ 0x5] ?? 0;
+}
+
+/** Copies a text into `part` if it is a UUID. `isUuid` followed by parsing would be several times slower. */
+function copyUuid(text: string): boolean {
+  if (text.length !== 36) return false;
+  for (let at = 0; at < 36; at += 1) {
+    const code = text.charCodeAt(at);
+    const isHyphen = at === 8 || at === 13 || at === 18 || at === 23;
+    if (isHyphen ? code !== HYPHEN : (VALUES[code] ?? -1) < 0) return false;
+    part[at] = code;
+  }
+  return true;
+}
+
+/** The value of a hexadecimal digit in `part`. */
+function valueOf(at: number): number {
+  return VALUES[part[at] ?? 0] ?? 0;
 }
 
 function digits(hexadecimal: string): number {
