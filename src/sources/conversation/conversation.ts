@@ -738,13 +738,16 @@ export class Conversation {
     return this.state.calls.some(({ answered }) => !answered);
   }
 
+  /** Takes the body, which becomes the frame: copies of so many shapes would take longer than all else here. */
   private emit(body: FrameBody): void {
-    const source = this.record?.place;
-    const isPlaced = "part_id" in body || "message_id" in body;
     const { session_id, at } = this.state;
-    const frame =
-      isPlaced && source !== undefined ? { source, ...body, session_id, at } : { ...body, session_id, at };
     // Every member of `FrameBody` becomes a member of `Frame` with these fields.
-    this.frames.push(frame as Frame);
+    const frame = body as Frame;
+    frame.session_id = session_id;
+    frame.at = at;
+    const source = this.record?.place;
+    if (source !== undefined && frame.source === undefined && ("part_id" in body || "message_id" in body))
+      frame.source = source;
+    this.frames.push(frame);
   }
 }
