@@ -1,16 +1,18 @@
 /**
  * Access to JSON text as it was written: numbers keep their digits and members their order, which is lost by parsing and
- * serializing. The text is valid JSON. Paths consist of member names and array indexes.
+ * serializing. The text is valid JSON. Paths consist of member names and array indexes, and begin at the value at `within`.
  */
 export class RawJson {
   private readonly text: string;
+  private readonly within: readonly string[];
   /** Start positions of the values in each object or array, by its own start, so that none is scanned twice. */
   private inside: Map<number, ReadonlyMap<string | number, number>> | undefined;
   /** The position after the last found value: values are mostly requested in order. */
   private from = 0;
 
-  constructor(text: string) {
+  constructor(text: string, within: readonly string[] = []) {
     this.text = text;
+    this.within = within;
   }
 
   /** The text at `path` of a value that was parsed from it. Serializes the value if there is nothing at `path`. */
@@ -35,7 +37,7 @@ export class RawJson {
   /** The text of the value at `path`, a slice of the whole. For duplicate names the last one counts, as for `JSON.parse`. */
   at(path: readonly (string | number)[]): string | undefined {
     let at = skipSpace(this.text, 0);
-    for (const step of path) {
+    for (const step of [...this.within, ...path]) {
       const found = this.valuesOf(at).get(step);
       if (found === undefined) return undefined;
       at = found;
@@ -57,38 +59,44 @@ export class RawJson {
 /** Start positions of the members or items of the value that begins at `start`; empty if it is neither an object nor an array. */
 function valuesAt(text: string, start: number): ReadonlyMap<string | number, number> {
   const values = new Map<string | number, number>();
-  const isObject = text[start] === "{";
-  if (!isObject && text[start] !== "[") return values;
+  const isObject = text.charCodeAt(start) === OPEN_BRACE;
+  if (!isObject && text.charCodeAt(start) !== OPEN_BRACKET) return values;
   let at = skipSpace(text, start + 1);
-  while (at < text.length && text[at] !== "}" && text[at] !== "]") {
+  while (at < text.length && !isClosing(text.charCodeAt(at))) {
     let key: string | number = values.size;
     if (isObject) {
-      const end = valueEnd(text, at);
-      key = JSON.parse(text.slice(at, end)) as string; // Names are strings in valid JSON.
+      const end = stringEnd(text, at);
+      key = nameOf(text.slice(at, end));
       at = skipSpace(text, skipSpace(text, end) + 1);
     }
     values.set(key, at);
     at = skipSpace(text, valueEnd(text, at));
-    if (text[at] === ",") at = skipSpace(text, at + 1);
+    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1);
   }
   return values;
 }
 
+/** The name that a JSON string stands for. */
+function nameOf(written: string): string {
+  // Names are strings in valid JSON.
+  return written.includes("\\") ? (JSON.parse(written) as string) : written.slice(1, -1);
+}
+
 /** The end of the value that begins at `at`. */
 function valueEnd(text: string, at: number): number {
-  const first = text[at];
-  if (first === '"') return stringEnd(text, at);
-  if (first !== "{" && first !== "[") {
+  const first = text.charCodeAt(at);
+  if (first === QUOTE) return stringEnd(text, at);
+  if (!isOpening(first)) {
     let end = at;
-    while (end < text.length && !/[\s,\]}]/.test(text[end] ?? "")) end += 1;
+    while (end < text.length && !isBehindValue(text.charCodeAt(end))) end += 1;
     return end;
   }
   let depth = 0;
   for (let position = at; position < text.length; position += 1) {
-    const character = text[position];
-    if (character === '"') position = stringEnd(text, position) - 1;
-    else if (character === "{" || character === "[") depth += 1;
-    else if (character === "}" || character === "]") {
+    const code = text.charCodeAt(position);
+    if (code === QUOTE) position = stringEnd(text, position) - 1;
+    else if (isOpening(code)) depth += 1;
+    else if (isClosing(code)) {
       depth -= 1;
       if (depth === 0) return position + 1;
     }
@@ -98,15 +106,28 @@ function valueEnd(text: string, at: number): number {
 
 function stringEnd(text: string, quote: number): number {
   for (let at = quote + 1; at < text.length; at += 1) {
-    const character = text[at];
-    if (character === "\\") at += 1;
-    else if (character === '"') return at + 1;
+    const code = text.charCodeAt(at);
+    if (code === BACKSLASH) at += 1;
+    else if (code === QUOTE) return at + 1;
   }
   return text.length;
 }
 
 function skipSpace(text: string, from: number): number {
   let at = from;
-  while (text[at] === " " || text[at] === "\t" || text[at] === "\n" || text[at] === "\r") at += 1;
+  while (isSpace(text.charCodeAt(at))) at += 1;
   return at;
 }
+
+// Character codes: comparing strings of one character takes several times as long.
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const isSpace = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
+const isOpening = (code: number): boolean => code === OPEN_BRACE || code === OPEN_BRACKET;
+const isClosing = (code: number): boolean => code === CLOSE_BRACE || code === CLOSE_BRACKET;
+const isBehindValue = (code: number): boolean => code === COMMA || isClosing(code) || isSpace(code);

@@ -100,9 +100,9 @@ function takeMessage(message_id: string): void {
   lastMessage = message_id;
   let mark = 0;
   if (copyUuid(message_id)) {
-    mark = valueOf(27);
+    mark = digitAt(27);
     tail = 0;
-    for (let at = 28; at < 36; at += 1) tail = (tail << 4) | valueOf(at);
+    for (let at = 28; at < 36; at += 1) tail = (tail << 4) | digitAt(at);
   } else {
     encoder.encodeInto("00000000-0000-8000-8000-000", part);
     mark = digits(message_id.slice(-9, -8));
@@ -124,7 +124,7 @@ function copyUuid(text: string): boolean {
 }
 
 /** The value of a hexadecimal digit in `part`. */
-function valueOf(at: number): number {
+function digitAt(at: number): number {
   return VALUES[part[at] ?? 0] ?? 0;
 }
 

@@ -42,8 +42,10 @@ export interface SessionRecord {
   place: Source;
   /** Plain JSON. For a deleted record: its last known value, or `{}`. */
   value: JsonObject;
-  /** The JSON text of `value` as the agent wrote it. It preserves the digits of numbers (see `RawJson`). */
+  /** The JSON text of `value` as the agent wrote it, or text that contains it. It preserves the digits of numbers (see `RawJson`). */
   text: string;
+  /** The path of `value` in `text`; absent: `text` is that of `value`. */
+  within?: readonly string[];
   /** The agent deleted it from its store. Its parts are retracted, never dropped. */
   deleted?: true;
 }

@@ -43,11 +43,11 @@ export const rowSource = record({
 /** An entry of a log that Verbatim keeps itself. `sequence` is one-based. */
 export const logSource = record({ kind: z.literal("log"), log: z.string(), sequence: z.number(), ...logged });
 
+/** The place of a record that is not a line of its agent's file. */
+export const storeSource = z.discriminatedUnion("kind", [documentSource, rowSource, logSource]);
+
 /** The place of the record that a part was made from. */
-export const source = z.union([
-  lineSource,
-  z.discriminatedUnion("kind", [documentSource, rowSource, logSource]),
-]);
+export const source = z.union([lineSource, storeSource]);
 export type Source = z.infer<typeof source>;
 
 /** True lengths of truncated fields in UTF-16 code units. Absent fields are complete. */

@@ -44,7 +44,7 @@ function read(state: ChatState, record: SessionRecord): RecordResult {
     conversation.endTurn("completed");
     return conversation.result({ kind: "folded", into: "the end of its turn" });
   }
-  tellMessage(conversation, key, value, record.text);
+  tellMessage(conversation, key, value, record);
   return conversation.result({ kind: "hidden", rule: "empty message" });
 }
 
@@ -60,7 +60,7 @@ function readLine(state: ChatState, record: SessionRecord, messages: readonly un
     const conversation = new Conversation(session, { key, place: record.place });
     const message = asObject(item);
     if (message === undefined) conversation.unknown(item, "An item that is no message");
-    else tellMessage(conversation, key, message, JSON.stringify(message));
+    else tellMessage(conversation, key, message, { text: JSON.stringify(message) });
     frames.push(...conversation.take());
   }
   const end = new Conversation(session, record);

@@ -1,11 +1,14 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { titleOf, withoutReminders } from "../../model/parts/content.ts";
 import { RawJson } from "../../model/raw-json.ts";
+import type { SessionRecord } from "../contract.ts";
 import { emitBlocks, emitCall } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, resultContent, textIn } from "../conversation/content.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import { own } from "../conversation/own.ts";
 import { unwrap } from "../conversation/wrappers.ts";
+
+type Written = Pick<SessionRecord, "text" | "within">;
 
 /** Roles by the names that data sets use. */
 const ROLES: Readonly<Record<string, "system" | "user" | "assistant" | "call" | "tool">> = {
@@ -34,14 +37,14 @@ export function isMessage(value: unknown): boolean {
 }
 
 /**
- * Emits one message of the Chat Completions API or a similar one. `key` names the step of an answer; `text` is the message's
- * JSON as written.
+ * Emits one message of the Chat Completions API or a similar one. `key` names the step of an answer; `written` has the
+ * message's JSON as written.
  */
 export function tellMessage(
   conversation: Conversation,
   key: string,
   message: JsonObject,
-  text: string,
+  written: Written,
 ): void {
   const role = own(ROLES, asText(message.role) ?? asText(message.from));
   const content = message.content ?? message.value;
@@ -76,7 +79,7 @@ export function tellMessage(
       return;
     }
     case "assistant":
-      tellAnswer(conversation, key, message, content, text);
+      tellAnswer(conversation, key, message, content, written);
       return;
     case "tool": {
       const id = asText(message.tool_call_id) ?? asText(message.id);
@@ -114,9 +117,9 @@ function tellAnswer(
   key: string,
   message: JsonObject,
   content: unknown,
-  text: string,
+  written: Written,
 ): void {
-  const raw = new RawJson(text);
+  const raw = new RawJson(written.text, written.within);
   const model = asText(message.model);
   conversation.step(key, model === undefined ? {} : { model });
   conversation.thinking(asString(message.reasoning_content) ?? asString(message.reasoning) ?? "");

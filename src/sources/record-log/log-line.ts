@@ -1,6 +1,5 @@
 import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
-import { RawJson } from "../../model/raw-json.ts";
-import { source } from "../../model/transcript/transcript.ts";
+import { lineSource, storeSource } from "../../model/transcript/transcript.ts";
 import type { SessionRecord } from "../contract.ts";
 import type { LineRecord } from "../lines/lines.ts";
 import { parseObject } from "../lines/parse-object.ts";
@@ -12,6 +11,8 @@ import { parseObject } from "../lines/parse-object.ts";
 const HEADER = "record_log";
 const VERSION = 1;
 const SUFFIX = ".records.jsonl";
+/** The path of an entry's value in its line. */
+const VALUE = ["value"];
 
 /** The content of the first line. */
 export interface LogHeader {
@@ -87,7 +88,9 @@ export function parseLogLine({
     return header && { kind: "header", header };
   }
   const key = asText(value.key);
-  const origin = source.safeParse(value.place);
+  const origin = (asObject(value.place)?.kind === undefined ? lineSource : storeSource).safeParse(
+    value.place,
+  );
   if (key === undefined || !origin.success) return undefined;
   const logged = origin.data.kind === undefined ? origin.data : { ...origin.data, logged: place };
   if (typeof value.damaged === "string")
@@ -102,7 +105,8 @@ export function parseLogLine({
       revision: typeof value.revision === "string" ? value.revision : "",
       place: logged,
       value: content ?? {},
-      text: deleted ? "{}" : (new RawJson(text).at(["value"]) ?? "{}"),
+      text,
+      within: VALUE,
       ...(deleted && { deleted }),
     },
   };

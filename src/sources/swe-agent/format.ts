@@ -34,7 +34,7 @@ const reader = conversationReader<SweState>({
     if (key === "end") return readEnd(conversation, record.value);
     if (key.startsWith("step:")) tellStep(state, conversation, record);
     else if (record.value.is_demo === true) tellDemonstration(conversation, record.value);
-    else tellMessage(conversation, key, record.value, record.text);
+    else tellMessage(conversation, key, record.value, record);
     return conversation.result({ kind: "hidden", rule: "empty message" });
   },
 });
