@@ -74,6 +74,8 @@ export interface ConversationState {
   model?: string;
 }
 
+type ResultBody = Extract<FrameBody, { type: "message.tool_result" }>;
+
 /** Maximum number of remembered calls of one turn. The oldest answered ones are removed first. */
 const MAX_CALLS = 256;
 /** Number of remembered steps and results, to recognize repeated ones. */
@@ -256,7 +258,10 @@ export class Conversation {
       ...(queued && { queued }),
       ...(origin !== undefined && { origin }),
     });
-    if (this.state.turn !== undefined) Object.assign(this.state.turn, { open: true, preamble: false });
+    const opened = this.state.turn;
+    if (opened === undefined) return;
+    opened.open = true;
+    opened.preamble = false;
   }
 
   /** Emits context that the agent added for the model. It is shown folded. */
@@ -289,7 +294,11 @@ export class Conversation {
       ...(again && { again }),
       ...(again && !isKnown && { unstarted: true }),
     };
-    if (state.turn !== undefined) Object.assign(state.turn, { open: true, failed: false, stopped: false });
+    if (state.turn !== undefined) {
+      state.turn.open = true;
+      state.turn.failed = false;
+      state.turn.stopped = false;
+    }
     if (again) return;
     this.emit({
       type: "message.start",
@@ -409,9 +418,11 @@ export class Conversation {
   private nameCall(name: string, part_id: string, tool_name: string, payload: UiExtra | undefined): string {
     const { calls } = this.state;
     const part = part_id.slice(-12);
-    const known = calls.find((call) => call.part === part);
-    if (known !== undefined) return known.id;
-    const isTaken = name === "" || calls.some((call) => call.name === name);
+    let isTaken = name === "";
+    for (const call of calls) {
+      if (call.part === part) return call.id;
+      isTaken ||= call.name === name;
+    }
     const id = isTaken ? `${name}@${part}` : name;
     const isKept = payload !== undefined && JSON.stringify(payload).length <= LARGEST_PAYLOAD;
     calls.push({ name, id, tool_name, part, answered: false, ...(isKept && { payload }) });
@@ -437,23 +448,27 @@ export class Conversation {
     const payload = result.payload === undefined ? call?.payload : result.payload(call?.payload);
     const tool_call_id = call?.id ?? result.id ?? `result@${this.recordKey()}`;
     const before = this.state.results.find(({ id }) => id === tool_call_id);
-    const send = before === undefined ? this.put : this.emit;
-    if (before === undefined) this.rememberResult(tool_call_id);
-    else this.fold("the result before it");
-    send.call(this, {
+    const body: ResultBody = {
       type: "message.tool_result",
-      ...(before?.source !== undefined && { source: before.source }),
       tool_call_id,
-      ...(tool_name !== undefined && { tool_name }),
       is_error: result.status === "error",
       status: result.status,
       output_text: result.output_text,
       parts: result.parts ?? [],
-      ...(payload !== undefined && { ui_extra: payload }),
-      ...(result.outcome !== undefined && { outcome: result.outcome }),
-      ...(result.permission !== undefined && { permission: result.permission }),
       ...this.recordPart(),
-    });
+    };
+    if (before?.source !== undefined) body.source = before.source;
+    if (tool_name !== undefined) body.tool_name = tool_name;
+    if (payload !== undefined) body.ui_extra = payload;
+    if (result.outcome !== undefined) body.outcome = result.outcome;
+    if (result.permission !== undefined) body.permission = result.permission;
+    if (before === undefined) {
+      this.rememberResult(tool_call_id);
+      this.put(body);
+    } else {
+      this.fold("the result before it");
+      this.emit(body);
+    }
   }
 
   private rememberResult(id: string): void {

@@ -39,6 +39,7 @@ export function unwrap(text: string, tags: readonly string[]): Unwrapped {
 /** The text inside `<tag …>…</tag>` if the text consists of nothing else; otherwise the text. */
 export function inside(text: string, tag: string): string {
   const trimmed = text.trim();
+  if (!trimmed.startsWith(`<${tag}`)) return text;
   const open = new RegExp(`^<${tag}(?:\\s[^>\\n]*)?>`).exec(trimmed)?.[0];
   const close = `</${tag}>`;
   if (open === undefined || !trimmed.endsWith(close)) return text;
