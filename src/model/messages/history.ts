@@ -164,12 +164,16 @@ export function encodeEvent(event: HistoryEvent): string {
 export function decodeEvent(line: string): HistoryEvent {
   const unknown: UnknownEvent = { type: "unknown", line };
   if (isTooDeep(line)) return unknown;
-  let value: unknown;
   try {
-    value = JSON.parse(line);
+    return eventOf(JSON.parse(line), line);
   } catch {
     return unknown;
   }
+}
+
+/** The event of a line whose JSON was parsed already, and is nested at most 500 levels deep. See `decodeEvent`. */
+export function eventOf(value: unknown, line: string): HistoryEvent {
+  const unknown: UnknownEvent = { type: "unknown", line };
   if (typeof value !== "object" || value === null || Array.isArray(value)) return unknown;
   const schema = !("role" in value) ? otherEvent : "parts" in value ? message : legacyMessage;
   // Return the value itself, not the schema's copy, to keep everything that was written. It was just validated.

@@ -1,5 +1,5 @@
 import type { Frame } from "../../model/frames/frame.ts";
-import { decodeEvent } from "../../model/messages/history.ts";
+import { eventOf } from "../../model/messages/history.ts";
 import { type HistoryHeader, readHeader } from "../../model/messages/history-file.ts";
 import { createReplay, type Replay } from "../../model/messages/replay.ts";
 import { uuidFrom } from "../../model/uuid.ts";
@@ -42,8 +42,9 @@ function createReader({ path, start }: ReaderOptions): Reader {
   };
   /** Adds positions to frames. Replayed frames have none: the history does not record positions in the agent's file. */
   const placed = (frames: readonly Frame[], place: RecordPlace): Frame[] => {
-    for (const frame of frames) at = frame.at || at;
-    return frames.map((frame) => ({ ...frame, source: { file: path, ...place } }));
+    at = frames.findLast((frame) => frame.at !== 0)?.at ?? at;
+    const source = { file: path, line: place.line, byte: place.byte, length: place.length };
+    return frames.map((frame) => ({ ...frame, source }));
   };
 
   function read(record: LineRecord): ReadRecord {
@@ -64,7 +65,7 @@ function createReader({ path, start }: ReaderOptions): Reader {
       };
     }
     const { replay, ended } = open ?? begin({ session_id: uuidFrom(verbatim.id, path) });
-    const event = decodeEvent(record.text);
+    const event = eventOf(record.value, record.text);
     const before = replay.part_count;
     const own = endOnce(replay.push(event), ended);
     const isShown = replay.part_count > before;
