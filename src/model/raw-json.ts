@@ -1,3 +1,9 @@
+/** JSON text that contains a value at the path `within`; absent: the text is that of the value. */
+export interface WrittenJson {
+  readonly text: string;
+  readonly within?: readonly string[];
+}
+
 /**
  * Access to JSON text as it was written: numbers keep their digits and members their order, which is lost by parsing and
  * serializing. The text is valid JSON. Paths consist of member names and array indexes, and begin at the value at `within`.
@@ -10,7 +16,7 @@ export class RawJson {
   /** The position after the last found value: values are mostly requested in order. */
   private from = 0;
 
-  constructor(text: string, within: readonly string[] = []) {
+  constructor({ text, within = [] }: WrittenJson) {
     this.text = text;
     this.within = within;
   }

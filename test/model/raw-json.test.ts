@@ -9,7 +9,7 @@ function at(text: string, ...path: Path): string {
   let value: unknown = JSON.parse(text);
   // Each step names a member of an object or an item of an array.
   for (const step of path) value = (value as Record<string | number, unknown> | undefined)?.[step];
-  return new RawJson(text).of(value, path);
+  return new RawJson({ text }).of(value, path);
 }
 
 describe("the text of a value", () => {
@@ -50,21 +50,21 @@ describe("the text of a value", () => {
   });
 
   it("is serialized if the path does not exist", () => {
-    expect(new RawJson('{"a":1.0}').of(5, ["b"])).toBe("5");
-    expect(new RawJson('{"a":1.0}').of(5, [0])).toBe("5");
-    expect(new RawJson("[1.0]").of(5, ["a"])).toBe("5");
-    expect(new RawJson("[1.0]").of(5, [1])).toBe("5");
-    expect(new RawJson("[1.0, 2.0]").of(5, [2])).toBe("5");
-    expect(new RawJson("[]").of(5, [0])).toBe("5");
-    expect(new RawJson("[ ]").of(5, [0])).toBe("5");
-    expect(new RawJson("{}").of(5, ["a"])).toBe("5");
-    expect(new RawJson('"text"').of(5, ["a"])).toBe("5");
-    expect(new RawJson('{"a":"text"}').of(5, ["a", 0])).toBe("5");
+    expect(new RawJson({ text: '{"a":1.0}' }).of(5, ["b"])).toBe("5");
+    expect(new RawJson({ text: '{"a":1.0}' }).of(5, [0])).toBe("5");
+    expect(new RawJson({ text: "[1.0]" }).of(5, ["a"])).toBe("5");
+    expect(new RawJson({ text: "[1.0]" }).of(5, [1])).toBe("5");
+    expect(new RawJson({ text: "[1.0, 2.0]" }).of(5, [2])).toBe("5");
+    expect(new RawJson({ text: "[]" }).of(5, [0])).toBe("5");
+    expect(new RawJson({ text: "[ ]" }).of(5, [0])).toBe("5");
+    expect(new RawJson({ text: "{}" }).of(5, ["a"])).toBe("5");
+    expect(new RawJson({ text: '"text"' }).of(5, ["a"])).toBe("5");
+    expect(new RawJson({ text: '{"a":"text"}' }).of(5, ["a", 0])).toBe("5");
   });
 
   it("is found in any order of lookups", () => {
     const text = '[{"a":1,"b": 2.0},{"b":[3],"a": 4.0},{"a":1,"b":6.00}]';
-    const raw = new RawJson(text);
+    const raw = new RawJson({ text });
     expect(raw.of(1, [0, "a"])).toBe("1");
     expect(raw.of([3], [1, "b"])).toBe("[3]");
     expect(raw.of(6, [2, "b"])).toBe("6.00");
@@ -88,7 +88,7 @@ describe("the text of a value", () => {
           // The key is an own member.
           there = (there as Record<string, unknown>)[key];
         }
-        const raw = new RawJson(text).of(there, path);
+        const raw = new RawJson({ text }).of(there, path);
         expect(JSON.parse(raw)).toEqual(JSON.parse(JSON.stringify(there)));
         expect(text).toContain(raw);
       }),

@@ -186,7 +186,7 @@ const INEXACT = /\d[\d.]{15}|\d[eE]|\.\d*0(?!\d)|\.0{6}|-0(?![.\d])/;
 function exactInput(line: string, name: string, input: unknown): unknown {
   try {
     // Only arguments are treated so: output may be long, and this blocks the daemon.
-    const text = new RawJson(line).at(["params", name, "rawInput"]);
+    const text = new RawJson({ text: line }).at(["params", name, "rawInput"]);
     if (text === undefined || !INEXACT.test(text)) return input;
     return parseWith(text, (_key, value, { source }) =>
       typeof value === "number" && source !== undefined && JSON.stringify(value) !== source

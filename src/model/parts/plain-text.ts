@@ -127,7 +127,7 @@ function commandOf(json: string): { command: string; rest: string } {
     const entries = Object.entries(input);
     const [name, command] = entries.find(([key]) => key === "command" || key === "cmd") ?? [];
     if (typeof command !== "string" || command === "") return asItStands;
-    const written = new RawJson(json);
+    const written = new RawJson({ text: json });
     const others = entries
       .filter(([key]) => key !== name)
       .map(([key]) => `${JSON.stringify(key)}:${written.at([key])}`);

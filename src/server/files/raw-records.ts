@@ -37,7 +37,7 @@ export async function readRecord(file: RecordFile, origin: Source): Promise<RawR
   const entry = await readLine(file, { file: file.path, ...origin.logged });
   if (entry === undefined) return undefined;
   // The line of a record log wraps the agent's record. A truncated line is shown as it is.
-  const value = entry.truncated === undefined ? new RawJson(entry.text).at(["value"]) : undefined;
+  const value = entry.truncated === undefined ? new RawJson({ text: entry.text }).at(["value"]) : undefined;
   return { ...entry, ...(value !== undefined && { text: value }), place: origin };
 }
 

@@ -198,7 +198,7 @@ function readAnswer(state: AmpState, conversation: Conversation, record: Session
   const { value } = record;
   const ending = asObject(value.state);
   const model = asText(asObject(value.usage)?.model);
-  const raw = new RawJson(record.text, record.within);
+  const raw = new RawJson(record);
   const blocks = blocksIn(value.content);
   conversation.step(record.key, model === undefined ? {} : { model });
   emitBlocks(conversation, blocks, {

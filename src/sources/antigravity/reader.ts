@@ -179,7 +179,7 @@ function readAnswer(
   conversation.text(text);
   // Calls of the previous answer have their results, or will get none.
   const runsOn = state.waiting.filter((call) => call.step !== undefined);
-  const raw = new RawJson(record.text, record.within);
+  const raw = new RawJson(record);
   const begun = calls.map((call, index) => tellCall(conversation, call, raw, index, record.key));
   state.waiting = [...runsOn, ...begun].slice(-MAX_KEPT);
   conversation.endStep(value.status === "ERROR" ? { stop_reason: "error" } : {});

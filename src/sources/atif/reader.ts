@@ -132,7 +132,7 @@ function readStep(state: AtifState, record: SessionRecord): RecordResult {
 
 function tellStep(state: AtifState, conversation: Conversation, record: SessionRecord): void {
   const { value } = record;
-  const raw = new RawJson(record.text, record.within);
+  const raw = new RawJson(record);
   const model = asText(value.model_name) ?? state.model;
   conversation.step(record.key, model === undefined ? {} : { model });
   conversation.thinking(asString(value.reasoning_content) ?? "");

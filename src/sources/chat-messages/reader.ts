@@ -1,14 +1,11 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { titleOf, withoutReminders } from "../../model/parts/content.ts";
-import { RawJson } from "../../model/raw-json.ts";
-import type { SessionRecord } from "../contract.ts";
+import { RawJson, type WrittenJson } from "../../model/raw-json.ts";
 import { emitBlocks, emitCall } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, resultContent, textIn } from "../conversation/content.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import { own } from "../conversation/own.ts";
 import { unwrap } from "../conversation/wrappers.ts";
-
-type Written = Pick<SessionRecord, "text" | "within">;
 
 /** Roles by the names that data sets use. */
 const ROLES: Readonly<Record<string, "system" | "user" | "assistant" | "call" | "tool">> = {
@@ -44,7 +41,7 @@ export function tellMessage(
   conversation: Conversation,
   key: string,
   message: JsonObject,
-  written: Written,
+  written: WrittenJson,
 ): void {
   const role = own(ROLES, asText(message.role) ?? asText(message.from));
   const content = message.content ?? message.value;
@@ -117,9 +114,9 @@ function tellAnswer(
   key: string,
   message: JsonObject,
   content: unknown,
-  written: Written,
+  written: WrittenJson,
 ): void {
-  const raw = new RawJson(written.text, written.within);
+  const raw = new RawJson(written);
   const model = asText(message.model);
   conversation.step(key, model === undefined ? {} : { model });
   conversation.thinking(asString(message.reasoning_content) ?? asString(message.reasoning) ?? "");

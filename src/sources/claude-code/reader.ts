@@ -278,7 +278,7 @@ function openFile(path: string, state: FileState): SessionFile {
     const line: Line = {
       place,
       value,
-      raw: new RawJson(text),
+      raw: new RawJson({ text }),
       uuid,
       print: 0,
       key: uuid ?? `byte ${place.byte}`,
@@ -296,7 +296,7 @@ function openFile(path: string, state: FileState): SessionFile {
     const line: Line = {
       place,
       value: {},
-      raw: new RawJson(text),
+      raw: new RawJson({ text }),
       uuid: undefined,
       print: 0,
       key: `byte ${place.byte}`,
@@ -768,7 +768,7 @@ function openFile(path: string, state: FileState): SessionFile {
     const line: Line = {
       place: { line: 0, byte: 0, length: 0 },
       value: {},
-      raw: new RawJson(""),
+      raw: new RawJson({ text: "" }),
       uuid: undefined,
       print: 0,
       key: "side",

@@ -51,7 +51,7 @@ export function keptLine({ raw: _, frames: __, value, ...line }: Line): KeptLine
 
 /** A kept line that collects frames again, namely those of the record that is being read. */
 export function resumedLine(kept: KeptLine, frames: Frame[]): Line {
-  return { ...kept, raw: new RawJson("{}"), frames };
+  return { ...kept, raw: new RawJson({ text: "{}" }), frames };
 }
 
 /** One model call: all lines that share a `message.id`. Some providers reuse ids for other calls. */

@@ -158,7 +158,7 @@ function readMessage(state: ClineState, conversation: Conversation, record: Sess
   }
   const model = asText(asObject(message.modelInfo)?.id);
   const response_id = asText(message.id);
-  const raw = new RawJson(record.text, record.within);
+  const raw = new RawJson(record);
   conversation.step(record.key, {
     ...(model !== undefined && { model }),
     ...(response_id !== undefined && { response_id }),

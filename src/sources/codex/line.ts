@@ -58,7 +58,7 @@ export function isTurnAborted(payload: JsonObject): boolean {
 export function rawMember(line: Line, name: string): string {
   const value = line.payload[name];
   if (value === undefined || value === null) return "";
-  return new RawJson(line.text).of(value, line.payload === line.value ? [name] : ["payload", name]);
+  return new RawJson({ text: line.text }).of(value, line.payload === line.value ? [name] : ["payload", name]);
 }
 
 /** Whether a line is the event or item that directly follows a prompt. */

@@ -43,7 +43,7 @@ export function readAssistantMessage(event: Event): void {
   const phase = asText(data.phase);
   conversation.text(asString(data.content) ?? "", phase === undefined ? {} : { phase });
   const requests = asArray(data.toolRequests).map(asObject);
-  const raw = new RawJson(record.text, record.within);
+  const raw = new RawJson(record);
   requests.forEach((request, index) => {
     if (request === undefined) return;
     emitCall(event, request, () => {
@@ -130,7 +130,7 @@ export function readToolStart(event: Event): void {
   emitCall(event, { ...data, name: data.toolName }, () =>
     typeof data.arguments === "string"
       ? data.arguments
-      : new RawJson(record.text, record.within).of(data.arguments ?? {}, ["data", "arguments"]),
+      : new RawJson(record).of(data.arguments ?? {}, ["data", "arguments"]),
   );
 }
 

@@ -78,7 +78,7 @@ function read(state: TranscriptState, record: SessionRecord): RecordResult {
   if (value.role === "assistant") {
     const blocks = blocksIn(content);
     if (blocks.length === 0) return conversation.result({ kind: "hidden", rule: "empty message" });
-    const raw = new RawJson(record.text, record.within);
+    const raw = new RawJson(record);
     const path = message === undefined ? ["content"] : ["message", "content"];
     conversation.step(record.key);
     emitBlocks(conversation, blocks, {

@@ -42,7 +42,7 @@ export function readDocument(store: OpenStore, path: string): Document | undefin
   const value = asObject(JSON.parse(text));
   if (value === undefined) throw new Error(`${path} holds JSON, but no object`);
   // Parsing may change numbers of 16 digits or more.
-  const raw = /\d{16}/.test(text) ? new RawJson(text) : undefined;
+  const raw = /\d{16}/.test(text) ? new RawJson({ text }) : undefined;
   return {
     path,
     value,

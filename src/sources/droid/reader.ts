@@ -150,7 +150,7 @@ function readAssistant(
 ): RecordResult {
   const blocks = blocksIn(message.content);
   if (blocks.length === 0) return conversation.result({ kind: "hidden", rule: "empty message" });
-  const raw = new RawJson(record.text, record.within);
+  const raw = new RawJson(record);
   const model = asText(message.modelId);
   const response_id = asText(message.openaiMessageId);
   conversation.step(record.key, {

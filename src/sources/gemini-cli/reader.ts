@@ -388,7 +388,7 @@ class RecordReading {
     if (!this.revises) note(state.started, id);
     const before = state.at;
     this.timeOf(call.timestamp);
-    const arguments_json = new RawJson(this.record.text, this.record.within).of(call.args ?? {}, path);
+    const arguments_json = new RawJson(this.record).of(call.args ?? {}, path);
     this.tell({
       type: "message.tool_call",
       tool_call_id: id,

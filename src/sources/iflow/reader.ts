@@ -88,7 +88,7 @@ function readAssistant(
   record: SessionRecord,
   message: JsonObject,
 ): RecordResult {
-  const raw = new RawJson(record.text, record.within);
+  const raw = new RawJson(record);
   const all = blocksIn(message.content);
   /** New blocks with their position in the record. */
   const news = all

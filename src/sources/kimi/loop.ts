@@ -73,10 +73,7 @@ function readCall(
   const named = asText(event.toolCallId);
   const name = asText(event.name);
   const input = event.args;
-  const json =
-    typeof input === "string"
-      ? undefined
-      : new RawJson(record.text, record.within).of(input ?? {}, ["event", "args"]);
+  const json = typeof input === "string" ? undefined : new RawJson(record).of(input ?? {}, ["event", "args"]);
   const id = emitCall(conversation, { id: named, name, input, json });
   noteCall(state, { id, name: name ?? "", input }, state.conversation.at);
 }

@@ -41,7 +41,7 @@ export function readUserMessage(
     case "assistant": {
       conversation.step(record.key, state.model === undefined ? {} : { model: state.model });
       emitBlocks(conversation, blocksIn(message.content));
-      const raw = new RawJson(record.text, record.within);
+      const raw = new RawJson(record);
       asArray(message.toolCalls).forEach((item, index) => {
         const call = asObject(item) ?? {};
         const input = call.arguments ?? call.args;

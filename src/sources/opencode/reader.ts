@@ -390,11 +390,7 @@ class RecordReading {
       this.tell({ type: "message.tool_call_start", tool_call_id, tool_name, part_id, message_id });
       return;
     }
-    const arguments_json = new RawJson(this.record.text, this.record.within).of(call.input ?? {}, [
-      "data",
-      "state",
-      "input",
-    ]);
+    const arguments_json = new RawJson(this.record).of(call.input ?? {}, ["data", "state", "input"]);
     this.tell({ type: "message.tool_call", tool_call_id, tool_name, arguments_json, part_id, message_id });
     const run = asText(asObject(call.metadata)?.sessionId);
     if (data.tool === "task" && !state.calls.some((each) => each.tool_call_id === tool_call_id)) {

@@ -110,7 +110,7 @@ function readAssistant(
       ...(model !== undefined && { model }),
       ...(response_id !== undefined && { response_id }),
     });
-    const raw = new RawJson(record.text, record.within);
+    const raw = new RawJson(record);
     blocks.forEach((block, index) => {
       readBlock(
         conversation,

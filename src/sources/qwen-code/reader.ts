@@ -197,7 +197,7 @@ function readAssistant(state: QwenState, conversation: Conversation, record: Ses
     if (state.run !== undefined) endRunStep(state, conversation);
     conversation.step(record.key, model === undefined ? {} : { model });
   }
-  const raw = new RawJson(record.text, record.within);
+  const raw = new RawJson(record);
   parts.forEach((part, index) => {
     const call = asObject(part.functionCall);
     const text = asString(part.text);

@@ -48,7 +48,7 @@ function readAnswer(state: TaskState, conversation: Conversation, record: Sessio
   const step = state.thought ?? key;
   delete state.thought;
   conversation.step(step, model === undefined ? {} : { model });
-  const raw = new RawJson(record.text, record.within);
+  const raw = new RawJson(record);
   let cut: string | undefined;
   let is_done = false;
   let written = 0;
