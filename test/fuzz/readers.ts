@@ -8,6 +8,7 @@ import { formats } from "../../src/sources/index.ts";
 import { createLineReader, type LineRecord } from "../../src/sources/lines/lines.ts";
 import { linkRuns } from "../../src/sources/link-runs.ts";
 import { isRecordLog, parseLogLine } from "../../src/sources/record-log/log-line.ts";
+import { readResumed } from "../sources/resumed.ts";
 import { damaged, damages, pieces } from "./damage.ts";
 import { expectFramesInOrder, foldLawfully, same } from "./laws.ts";
 import { type TargetList, target } from "./target.ts";
@@ -139,27 +140,36 @@ function expectLines(bytes: Uint8Array, at: readonly number[]): void {
   }
 }
 
+function pathFor(format: Format, isLog: boolean): string {
+  return `fuzz/${format.id}/019f2023-0000-7000-8000-000000000001${isLog ? ".records" : ""}.jsonl`;
+}
+
 /** `isLog`: the bytes are a record log, which a reader recognizes by its path. */
 function read(
   format: Format,
   chunks: readonly Uint8Array[],
   isLog: boolean,
 ): { records: ReadRecord[]; end: ReadRecord[] } {
-  const name = `019f2023-0000-7000-8000-000000000001${isLog ? ".records" : ""}.jsonl`;
-  const reader = format.createReader({ path: `fuzz/${format.id}/${name}` });
+  const reader = format.createReader({ path: pathFor(format, isLog) });
   const records = chunks.flatMap((chunk) => reader.push(chunk));
   const end = reader.close();
   linkRuns(reader.linkFacts().sessions);
   return { records, end };
 }
 
-/** Each record of the file is returned once and in order, the result is valid, and it does not depend on chunk boundaries. */
+/**
+ * Each record of the file is returned once and in order, the result is valid, and it depends neither on chunk boundaries nor on where
+ * reading was stopped and resumed.
+ */
 export function expectRead(format: Format, bytes: Uint8Array, at: readonly number[]): void {
   const isLog = isLogged(bytes);
   const whole = read(format, [bytes], isLog);
   const records = [...whole.records, ...whole.end];
   const inPieces = read(format, pieces(bytes, at), isLog);
   same([...inPieces.records, ...inPieces.end], records, "cuts change what is read");
+  const cuts = at.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b);
+  const resumed = readResumed(format, pathFor(format, isLog), bytes, cuts);
+  same(resumed.records, records, "resuming changes what is read");
 
   const lines = readLines([bytes], false).filter((record) => record.blank !== true);
   const places = records

@@ -10,6 +10,9 @@ const FIXTURES = join(import.meta.dirname, "../fixtures");
 /** A longer string is a text, not a word that a reader compares with its own. In UTF-16 code units. */
 const LONGEST_WORD = 40;
 
+/** Maximum number of lines that are cut per file, one at a time. */
+const MOST_CUTS = 40;
+
 const files = readdirSync(FIXTURES, { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".jsonl"))
   .sort()
@@ -79,6 +82,18 @@ describe.each(files)("$name", ({ name, format, lines }) => {
 
   it.skipIf(isLog)("returns valid frames in reverse line order", () => {
     expectLawful(lines.toReversed());
+  });
+
+  it("returns valid frames if any line is cut, also when reading stops and resumes there", () => {
+    const stride = Math.ceil(lines.length / MOST_CUTS);
+    // Without its header, a log is no log.
+    for (let at = isLog ? 1 : 0; at < lines.length; at += stride) {
+      const bytes = lines.map((line, index) =>
+        new TextEncoder().encode(`${index === at ? line.slice(0, line.length >> 1) : line}\n`),
+      );
+      const start = bytes.slice(0, at).reduce((sum, { length }) => sum + length, 0);
+      expectRead(format, Buffer.concat(bytes), [start, start + (bytes[at]?.length ?? 0)]);
+    }
   });
 
   it("returns valid frames without the ids of its first record", () => {

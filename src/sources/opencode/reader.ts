@@ -168,7 +168,12 @@ class RecordReading {
     const provider = asText(data.providerID);
     if (provider !== undefined || model !== undefined)
       this.put({ type: "session.update", patch: { ...(model !== undefined && { model }) } });
-    // A killed process leaves a message without an end. How it ended is not recorded.
+    this.open(id);
+  }
+
+  /** Starts an assistant message, and ends the one before: a killed process leaves a message whose end is not recorded. */
+  private open(id: string): void {
+    const { state } = this;
     if (state.open !== undefined) this.put({ type: "message.end", message_id: this.messageId(state.open) });
     this.begin(id);
     state.open = id;
@@ -420,6 +425,11 @@ class RecordReading {
   private finish(id: string, value: JsonObject): void {
     const { state } = this;
     this.fold("its message's end");
+    if (!state.messages.some((message) => message.id === id)) {
+      // The record of its message could not be read.
+      state.messages.push({ id, role: "assistant" });
+      this.open(id);
+    }
     this.begin(id);
     const error = asObject(value.error);
     const stop = stopOf(value);
