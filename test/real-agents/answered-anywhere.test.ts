@@ -110,7 +110,8 @@ describe.skipIf(missing !== undefined)(`agents in terminals, answered from anywh
       daemon,
       BROKEN_CONNECTION,
     ));
-    page.setDefaultTimeout(30_000);
+    // opencode fetches a package at its first start.
+    page.setDefaultTimeout(90_000);
   }
   const openSession = () => page.locator("[data-session]").first().click();
   const card = () => page.getByRole("region", { name: "Asked in a terminal" });

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Folders of the agents under test. */
@@ -69,6 +69,22 @@ export function configureAgents(
       },
     }),
   );
+  const pi = join(folders.path, ".pi/agent");
+  mkdirSync(pi, { recursive: true });
+  writeFileSync(
+    join(pi, "models.json"),
+    JSON.stringify({
+      providers: {
+        local: {
+          baseUrl: `${origin}/v1`,
+          api: "openai-completions",
+          apiKey: API_KEY,
+          compat: { supportsDeveloperRole: false },
+          models: [{ id: "m", reasoning: true, contextWindow: 200_000, maxTokens: 8_000 }],
+        },
+      },
+    }),
+  );
   return {
     PATH: process.env.PATH,
     HOME: folders.path,
@@ -81,6 +97,7 @@ export function configureAgents(
     LOCAL_KEY: API_KEY,
     OPENCODE_CONFIG: opencode,
     OPENCODE_DISABLE_MODELS_FETCH: "1",
+    PI_OFFLINE: "1",
   };
 }
 

@@ -3,13 +3,15 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** The versions with which attaching was tested ([docs/attach.md](../../docs/attach.md)). */
+/** The versions with which reading and attaching were tested ([docs/attach.md](../../docs/attach.md)). */
 const PACKAGES = [
   "@anthropic-ai/claude-code@2.1.332",
   "@openai/codex@0.169.0",
   "opencode-ai@1.18.33",
   "@qwen-code/qwen-code@0.15.10",
   "@github/copilot@1.0.102",
+  "@earendil-works/pi-coding-agent@0.74.2",
+  "cline@3.0.65",
 ];
 
 /** Paths of the programs of the real agents. */
@@ -19,6 +21,8 @@ export interface InstalledAgents {
   opencode: string;
   qwen: string;
   copilot: string;
+  pi: string;
+  cline: string;
 }
 
 /**
@@ -34,6 +38,8 @@ export function installAgents(): InstalledAgents | { missing: string } {
     opencode: join(modules, `opencode-${process.platform}-${process.arch}`, "bin/opencode"),
     qwen: join(modules, ".bin/qwen"),
     copilot: join(modules, ".bin/copilot"),
+    pi: join(modules, ".bin/pi"),
+    cline: join(modules, `@cline/cli-${process.platform}-${process.arch}`, "bin/cline"),
   };
   if (!Object.values(agents).every(existsSync)) {
     mkdirSync(folder, { recursive: true });

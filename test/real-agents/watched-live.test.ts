@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
@@ -12,13 +13,18 @@ import {
   readTranscript,
   startDaemon,
 } from "../browser/harness.ts";
-import { configureAgents } from "./environment.ts";
+import { configureAgents, openAiEnvironment } from "./environment.ts";
 import { installAgents } from "./installed-agents.ts";
-import { type ModelServer, type Scenario, startModelServer } from "./model-server.ts";
+import { endLeftoverProcesses } from "./leftover-processes.ts";
+import { type Block, type ModelServer, type Scenario, startModelServer } from "./model-server.ts";
+import { type ScriptedAgent, shellCall } from "./scenarios.ts";
 
 const agents = installAgents();
 const missing = "missing" in agents ? agents.missing : undefined;
-const path = "missing" in agents ? { claude: "", codex: "", opencode: "" } : agents;
+const path =
+  "missing" in agents
+    ? { claude: "", codex: "", opencode: "", qwen: "", copilot: "", pi: "", cline: "" }
+    : agents;
 
 const helper = (description: string, scenario: string) => ({
   tool: "Agent",
@@ -48,17 +54,68 @@ const claudeScenarios = (cwd: string): Record<string, Scenario> => ({
   count: [[{ text: "It has one line." }]],
   sum: [[{ text: "It greets the world." }]],
 });
-const codexScenarios: Record<string, Scenario> = {
+
+/** An agent without a terminal of its own, which prints its answer. */
+interface Watched {
+  name: string;
+  command: string;
+  args(prompt: string): string[];
+  /** Runs before the first session. */
+  setUp?: string[];
+  shell(command: string): Block;
+}
+
+const openAi = (agent: ScriptedAgent) => ({ shell: (command: string) => shellCall(agent, command) });
+const WATCHED: Watched[] = [
+  {
+    name: "Codex",
+    command: path.codex,
+    args: (prompt) => ["exec", "--skip-git-repo-check", prompt],
+    shell: (cmd) => ({ tool: "exec_command", input: { cmd } }),
+  },
+  {
+    name: "opencode",
+    command: path.opencode,
+    args: (prompt) => ["run", "--auto", prompt],
+    ...openAi("opencode"),
+  },
+  {
+    name: "Qwen Code",
+    command: path.qwen,
+    args: (prompt) => ["--auth-type", "openai", "--yolo", "-p", prompt],
+    ...openAi("qwen-code"),
+  },
+  {
+    name: "Copilot CLI",
+    command: path.copilot,
+    args: (prompt) => ["--allow-all-tools", "--allow-all-paths", "-p", prompt],
+    ...openAi("copilot-cli"),
+  },
+  {
+    name: "pi",
+    command: path.pi,
+    args: (prompt) => ["--provider", "local", "--model", "m", "--thinking", "high", "-p", prompt],
+    shell: (command) => ({ tool: "bash", input: { command } }),
+  },
+  {
+    name: "Cline CLI",
+    command: path.cline,
+    setUp: ["auth", "-p", "openai-compatible", "-k", "none", "-m", "m", "-b"],
+    args: (prompt) => ["-P", "openai-compatible", "-m", "m", prompt],
+    shell: (command) => ({ tool: "run_commands", input: { commands: [command] } }),
+  },
+];
+const looking = (shell: Watched["shell"]): Record<string, Scenario> => ({
   look: [
     [
       { think: "**Looking**\n\nThe file comes first." },
       { text: "I read the file first." },
-      { tool: "exec_command", input: { cmd: "cat a.txt" } },
+      shell("cat a.txt"),
     ],
-    [{ text: "Now I write it down." }, { tool: "exec_command", input: { cmd: "printf noted > notes.md" } }],
-    [{ text: "All is done." }],
+    [{ text: "Now I write it down." }, shell("printf noted > notes.md")],
+    [{ text: "| file | lines |\n|---|---|\n| a.txt | 1 |\n\nAll is done." }],
   ],
-};
+});
 
 describe.skipIf(missing !== undefined)(
   `agents that are watched while they run${missing === undefined ? "" : ` (skipped: ${missing})`}`,
@@ -79,15 +136,29 @@ describe.skipIf(missing !== undefined)(
     afterEach(async () => {
       await browser.close();
       await daemon.stop();
+      endLeftoverProcesses(home.codex);
       model.close();
       await home.remove();
     });
 
-    /** Runs an agent to its end. Returns its exit status. */
-    function run(command: string, args: string[]): Promise<number | null> {
-      const env = configureAgents(home, model.origin, project);
-      const child = spawn(command, args, { cwd: project, env, stdio: ["ignore", "ignore", "inherit"] });
-      return new Promise((resolve) => child.once("exit", resolve));
+    /** Runs an agent to its end. Returns its exit status and what it printed. */
+    async function run(
+      command: string,
+      args: string[],
+      env: NodeJS.ProcessEnv = {},
+    ): Promise<{ code: number | null; output: string }> {
+      const child = spawn(command, args, {
+        cwd: project,
+        env: { ...configureAgents(home, model.origin, project), ...env },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      let output = "";
+      for (const stream of [child.stdout, child.stderr])
+        stream.setEncoding("utf8").on("data", (text: string) => {
+          output += text;
+        });
+      const [code] = await once(child, "close");
+      return { code, output };
     }
     const open = async () =>
       enter(await browser.newContext({ viewport: { width: 1300, height: 4000 } }), daemon);
@@ -106,7 +177,7 @@ describe.skipIf(missing !== undefined)(
       await page.getByRole("link", { name: /Look at a\.txt/ }).click();
       const transcript = page.getByRole("region", { name: "Transcript", exact: true });
       await transcript.getByText("Now two helpers look at it.").waitFor();
-      expect(await ended).toBe(0);
+      expect(await ended).toMatchObject({ code: 0 });
       await transcript.getByText("All is done.").waitFor();
       await transcript.getByRole("table").waitFor();
       await transcript.locator(".turn-heading").getByText("[OK]").waitFor();
@@ -139,27 +210,41 @@ describe.skipIf(missing !== undefined)(
       expect(complaints).toEqual([]);
     });
 
-    it("Codex: every part appears while it runs, and stays the same after a reload", async () => {
-      model = await startModelServer(codexScenarios);
-      const { page, complaints } = await open();
-      const ended = run(path.codex, ["exec", "--skip-git-repo-check", "[[scenario:look]] Look at a.txt"]);
-      await page.getByRole("link", { name: /Look at a\.txt/ }).click();
-      const transcript = page.getByRole("region", { name: "Transcript", exact: true });
-      await transcript.getByText("Now I write it down.").waitFor();
-      expect(await ended).toBe(0);
-      await transcript.getByText("All is done.").waitFor();
-      await transcript.locator(".turn-heading").getByText("[OK]").waitFor();
-      const live = await readTranscript(page);
-      await page.reload();
-      await expect.poll(() => readTranscript(page)).toEqual(live);
-      expectInOrder(live, [
-        "I read the file first",
-        "cat a.txt",
-        "Now I write it down",
-        "printf",
-        "All is done",
-      ]);
-      expect(complaints).toEqual([]);
-    });
+    it.each(WATCHED)(
+      "$name: every part appears while it runs, and stays the same after a reload",
+      async ({ name, command, args, setUp, shell }) => {
+        model = await startModelServer(looking(shell));
+        const { page, complaints } = await open();
+        if (setUp !== undefined)
+          expect(await run(command, [...setUp, `${model.origin}/v1`])).toMatchObject({ code: 0 });
+        const env = name === "opencode" ? {} : openAiEnvironment(model.origin);
+        const ended = run(command, args("[[scenario:look]] Look at a.txt"), env);
+        await page.locator("[data-session]").first().click();
+        const transcript = page.getByRole("region", { name: "Transcript", exact: true });
+        await transcript.getByText("Now I write it down.").waitFor();
+        const { code, output } = await ended;
+        expect(code, output).toBe(0);
+        await transcript.getByText("All is done.").waitFor();
+        await transcript.getByRole("table").waitFor();
+        await transcript.locator(".turn-heading").getByText("[OK]").waitFor();
+        const live = await readTranscript(page);
+        await page.reload();
+        await expect.poll(() => readTranscript(page)).toEqual(live);
+        expectInOrder(live, [
+          "Looking",
+          "I read the file first",
+          "cat a.txt",
+          "Now I write it down",
+          "printf",
+          "All is done",
+        ]);
+        expect(complaints).toEqual([]);
+        const { VERBATIM_SCREENSHOTS } = process.env;
+        if (VERBATIM_SCREENSHOTS === undefined) return;
+        await page.getByRole("button", { name: "Expand all" }).click();
+        await page.screenshot({ path: join(VERBATIM_SCREENSHOTS, `${name}.png`) });
+        writeFileSync(join(VERBATIM_SCREENSHOTS, `${name}.txt`), output);
+      },
+    );
   },
 );
