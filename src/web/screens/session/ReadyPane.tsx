@@ -130,7 +130,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
     [inView],
   );
 
-  const { goTo, toTurn, stepError, landed } = useNavigation({
+  const { goTo, toTurn, stepError, failed_runs, landed } = useNavigation({
     session,
     scroller,
     rowFilter,
@@ -138,6 +138,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
     setTarget,
     setOpen,
     setMessage,
+    openBeside: main ? (run_id) => navigate(sessionHref(session_id, "", run_id)) : undefined,
   });
 
   useAddressFollowed({
@@ -260,7 +261,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
     allOpen,
     isSideOpen: side.isSheet || side.isBeside,
     runs: runs.length,
-    errors: row.errors,
+    errors: row.errors + failed_runs,
   });
   const lastTurn = transcript.turns.at(transcript.turns.length - 1);
   const since = control !== undefined && lastTurn?.status === "running" ? lastTurn.started_at : undefined;

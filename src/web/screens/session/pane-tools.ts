@@ -10,6 +10,7 @@ interface PaneState {
   isSideOpen: boolean;
   /** How many runs the session has started. */
   runs: number;
+  /** Failures in the session, and runs with failures. */
   errors: number;
 }
 

@@ -1,12 +1,14 @@
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
+import { useStore } from "zustand";
 import { positionOf } from "../../../model/transcript/accumulate.ts";
 import { apiOf } from "../../api/api.ts";
 import type { OpenSession } from "../../app/open-session.ts";
-import { useClient } from "../../app/store.ts";
+import { sessionTitle } from "../../app/session-title.ts";
+import { rowsOf, useClient } from "../../app/store.ts";
 import { t } from "../../text/text.ts";
 import { rowOf, takeFocus } from "./pane-focus.ts";
-import { locateError } from "./problems.ts";
+import { locateProblem, runsWithErrors } from "./problems.ts";
 import type { ScrollerHandle } from "./TranscriptScroller.tsx";
 import type { SessionFilter } from "./use-filter.ts";
 
@@ -19,6 +21,8 @@ interface Navigated {
   setTarget(part_id: string): void;
   setOpen(part_id: string, open: boolean): void;
   setMessage(message: string): void;
+  /** Opens a run in split view; absent in the pane that is itself beside another session. */
+  openBeside: ((run_id: string) => void) | undefined;
 }
 
 /** Ways through a session that its keys, buttons and links share. */
@@ -30,8 +34,13 @@ interface Navigation {
   goTo(index: number, open: boolean, stays?: boolean): Promise<string | undefined>;
   /** Goes to the heading of a turn. Stays the same. */
   toTurn(turn: number): Promise<void>;
-  /** The next (1) or previous (−1) failure, from the marked one or else the top of the view; it wraps around. */
+  /**
+   * The next (1) or previous (−1) failure, from the marked one or else the top of the view; it wraps around. A run with failures is
+   * opened in split view, where the same key continues.
+   */
   stepError(by: 1 | -1, stays?: boolean): Promise<void>;
+  /** Number of runs with failures, live. */
+  readonly failed_runs: number;
   /** The row that a button led to while the keyboard stayed, for screen readers. */
   readonly landed: { readonly name: string; readonly count: number };
 }
@@ -44,8 +53,10 @@ export function useNavigation({
   setTarget,
   setOpen,
   setMessage,
+  openBeside,
 }: Navigated): Navigation {
-  const api = apiOf(useClient());
+  const client = useClient();
+  const api = apiOf(client);
   const [landed, setLanded] = useState({ name: "", count: 0 });
   /** What a link, a key or find leads to must not stay hidden by the filter. */
   const showAll = useRef((_index: number): void => {});
@@ -98,17 +109,22 @@ export function useNavigation({
     // From the current failure, even if it is not at the top of the view.
     const stands = marked !== undefined && scroller.current?.shows(marked);
     const from = stands ? marked + by : here - (by === 1 ? 0 : 1);
-    const onwards = await locateError(session, api, from, by);
+    const rows = rowsOf(client, session.id).getState();
+    const onwards = await locateProblem(session, api, rows, from, by);
     const around_from = by === 1 ? 0 : (transcript?.parts.length ?? 0) - 1;
-    const found = onwards ?? (await locateError(session, api, around_from, by));
+    const found = onwards ?? (await locateProblem(session, api, rows, around_from, by));
     if (found === undefined) setMessage(t.session.noError);
     else {
       const around = by === 1 ? t.session.wrappedFirst : t.session.wrappedLast;
-      const id = await goTo(found, false, stays);
+      const id = await goTo(found.index, false, stays);
       const name = stays && id !== undefined ? (rowOf(id)?.getAttribute("aria-label") ?? "") : "";
       setLanded(({ count }) => ({ name, count: count + 1 }));
-      if (onwards === undefined) setMessage(found === marked ? t.session.onlyError : around);
+      if (found.run !== undefined) {
+        if (!stays) openBeside?.(found.run.id);
+        setMessage(t.session.errorsInRun(sessionTitle(found.run)));
+      } else if (onwards === undefined) setMessage(found.index === marked ? t.session.onlyError : around);
     }
   };
-  return { goTo, toTurn, stepError, landed };
+  const failed_runs = useStore(rowsOf(client, session.id), (rows) => runsWithErrors(rows, session.id).length);
+  return { goTo, toTurn, stepError, failed_runs, landed };
 }

@@ -62,6 +62,7 @@ export const session = {
     syncing: "Syncing",
     split: "Sub-agent in split view",
     openFull: "Open full",
+    errorsInRun: (run: string): string => `Errors in the run ${run}`,
     onlyError: "Only one error",
     wrappedFirst: "Wrapped to the first error",
     wrappedLast: "Wrapped to the last error",
