@@ -74,14 +74,27 @@ it("sends a message to a subscribed browser when a session finishes, until switc
   await openSettings();
   expect(await push().count()).toBe(0);
   await choice("Also when one fails or finishes").check();
+  const subscribed = page.waitForResponse(
+    (response) => response.url().endsWith("/api/push") && response.request().method() === "POST",
+  );
   await push().check();
+  await subscribed;
   await expect
     .poll(() => page.evaluate(async () => (await navigator.serviceWorker.ready).active?.scriptURL))
     .toBe(`${daemon.origin}/push-worker.js`);
   const last = JSON.parse(session.lines.at(-1) ?? "{}");
-  const more = { ...last, uuid: "eeeeeeee-0000-4000-8000-000000000001", timestamp: new Date().toISOString() };
-  await appendFile(file, `${JSON.stringify({ ...more, message: { ...last.message, id: "msg_push" } })}\n`);
-  await expect.poll(() => sent, { timeout: 40_000 }).toEqual(["aes128gcm"]);
+  // A new turn: an end of the same turn is no news.
+  const prompt_id = "eeeeeeee-0000-4000-8000-000000000001";
+  const now = { ...last, timestamp: new Date().toISOString() };
+  const prompt = { ...now, uuid: prompt_id, type: "user", message: { role: "user", content: "Go on" } };
+  const answer = {
+    ...now,
+    uuid: "eeeeeeee-0000-4000-8000-000000000002",
+    parentUuid: prompt_id,
+    message: { ...last.message, id: "msg_push" },
+  };
+  await appendFile(file, `${JSON.stringify(prompt)}\n${JSON.stringify(answer)}\n`);
+  await expect.poll(() => sent, { timeout: 90_000 }).toEqual(["aes128gcm"]);
 
   await push().uncheck();
   await expect
