@@ -425,12 +425,13 @@ class RecordReading {
   private finish(id: string, value: JsonObject): void {
     const { state } = this;
     this.fold("its message's end");
-    if (!state.messages.some((message) => message.id === id)) {
-      // The record of its message could not be read.
+    // The record of its message could not be read. While the list is not full, no message was forgotten.
+    const isUnread =
+      state.messages.length < MAX_MESSAGES && !state.messages.some((message) => message.id === id);
+    if (isUnread) {
       state.messages.push({ id, role: "assistant" });
       this.open(id);
-    }
-    this.begin(id);
+    } else this.begin(id);
     const error = asObject(value.error);
     const stop = stopOf(value);
     const usage = usageOf(value.tokens, value.cost);

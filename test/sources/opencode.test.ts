@@ -1,0 +1,25 @@
+import { expect, it } from "vitest";
+import { formats } from "../../src/sources/index.ts";
+import { entryLine, headerLine } from "../../src/sources/record-log/log-line.ts";
+
+const place = { kind: "row" as const, file: "/data/opencode.db", table: "message", key: "1" };
+const entry = (key: string, revision: string, value: object): string =>
+  entryLine({ key, revision, place, text: JSON.stringify(value) });
+const message = (number: number): string =>
+  entry(`message:msg_${number}`, "1", { id: `msg_${number}`, data: { role: "assistant" } });
+const finish = (number: number, output: number): string =>
+  entry(`finish:msg_${number}`, `${output}`, {
+    finish: "tool-calls",
+    tokens: { input: 1, output, reasoning: 0, cache: { read: 0, write: 0 } },
+  });
+
+it("revises the tokens of a step long after it, without ending the running one", () => {
+  const header = headerLine({ agent: "opencode", session: "ses_1", file: "/data/opencode.db" });
+  const steps = Array.from({ length: 100 }, (_, at) => [message(at), finish(at, 5)]).flat();
+  const reader = formats.find(({ id }) => id === "opencode")?.createReader({ path: "ses_1.records.jsonl" });
+  const read = (lines: string[]) =>
+    reader?.push(new TextEncoder().encode(lines.map((line) => `${line}\n`).join("")));
+  read([header, ...steps, message(100)]);
+  const frames = read([finish(0, 9)])?.flatMap((record) => record.frames);
+  expect(frames).toMatchObject([{ type: "message.end", usage: { output: 9 } }]);
+});
