@@ -1,7 +1,7 @@
-import { readFileSync, readlinkSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createHome, enter, openBrowser, startDaemon } from "../test/browser/harness.ts";
+import { registerClaude } from "../test/claude-register.ts";
 import { generateClaudeSession } from "../test/generate-session.ts";
 import { load, median, report, round } from "./measure.ts";
 
@@ -24,25 +24,11 @@ for (const { session_id, lines } of sessions)
   await writeFile(join(folder, `${session_id}.jsonl`), lines.map((line) => `${line}\n`).join(""));
 const session_id = sessions.at(-1)?.session_id ?? "";
 
-const stat = readFileSync("/proc/self/stat", "utf8");
 const STATES = [
   { status: "busy" },
   { status: "waiting", waitingFor: "permission prompt" },
   { status: "idle" },
 ] as const;
-async function register(fields: object): Promise<void> {
-  const entry = {
-    pid: process.pid,
-    sessionId: session_id,
-    entrypoint: "cli",
-    procStart: stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19],
-    pidDomain: `linux:0123456789abcdef0123456789abcdef:${readlinkSync("/proc/self/ns/pid")}`,
-    updatedAt: Date.now(),
-    ...fields,
-  };
-  await writeFile(join(home.claude, "sessions", `${process.pid}.json`), JSON.stringify(entry));
-}
-
 const daemon = await startDaemon(home, ["--no-samples"]);
 const browser = await openBrowser();
 const { page } = await enter(await browser.newContext({ viewport: { width: 1280, height: 800 } }), daemon);
@@ -65,7 +51,7 @@ for (let change = 0; change < CHANGES; change += 1) {
     [session_id, before] as const,
   );
   const written_at = Date.now();
-  await register(STATES[change % STATES.length] ?? {});
+  await registerClaude(home.claude, session_id, STATES[change % STATES.length] ?? {});
   took.push((await painted) - written_at);
 }
 await browser.close();

@@ -1,15 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync, readlinkSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Locator, Page } from "playwright-core";
+import type { Locator } from "playwright-core";
 import { createHome, enter, openBrowser, startDaemon } from "../test/browser/harness.ts";
+import { registerClaude } from "../test/claude-register.ts";
+import { ClaudeSessionFile } from "../test/claude-session-file.ts";
 import { uuidOf } from "../test/uuid-of.ts";
 import { median, report, round } from "./measure.ts";
 
 /**
- * Five tasks of an operator among 40 sessions, done with keys in Chromium: the number of keys and clicks, and the time from the first key until
- * the answer is on the page. `node bench/tasks.bench.ts`, after `npm run build`. Typing takes no time.
+ * Five tasks of an operator among 40 sessions, done with keys in Chromium: the number of keys and clicks, and the time from the first
+ * key until the answer is on the page. `node bench/tasks.bench.ts`, after `npm run build`. Typing takes no time.
  */
 const ROUNDS = 5;
 const SESSIONS = 40;
@@ -17,88 +18,17 @@ const SESSIONS = 40;
 const STEPS = 300;
 const RUNS = 6;
 
-/** Writes records in the format of Claude Code 2.1.197. `agent_id`: of a sub-agent's file. */
-class SessionFile {
-  readonly lines: string[] = [];
-  private clock: number;
-  private parent: string | null = null;
-  private readonly id: string;
-  private readonly agent_id: string | undefined;
-
-  constructor(id: string, started_at: number, agent_id?: string) {
-    this.id = id;
-    this.clock = started_at;
-    this.agent_id = agent_id;
-  }
-
-  record(type: string, fields: object): void {
-    this.clock += 1_500;
-    const uuid = uuidOf(`${this.id} ${this.agent_id ?? ""} ${this.lines.length}`);
-    this.lines.push(
-      JSON.stringify({
-        parentUuid: this.parent,
-        isSidechain: this.agent_id !== undefined,
-        ...(this.agent_id !== undefined && { agentId: this.agent_id }),
-        cwd: "/home/ada/harbour",
-        sessionId: this.id,
-        version: "2.1.197",
-        type,
-        ...fields,
-        uuid,
-        timestamp: new Date(this.clock).toISOString(),
-      }),
-    );
-    this.parent = uuid;
-  }
-  prompt(content: string): void {
-    this.record("user", { message: { role: "user", content } });
-  }
-  private step(block: object, stop_reason: string | null): void {
-    const id = `msg_${this.id.slice(0, 8)}${this.agent_id ?? ""}_${this.lines.length}`;
-    const usage = { input_tokens: 4, cache_read_input_tokens: 12_000, output_tokens: 120 };
-    this.record("assistant", {
-      message: {
-        id,
-        type: "message",
-        role: "assistant",
-        model: "claude-opus-4-7",
-        content: [block],
-        stop_reason,
-        usage,
-      },
-    });
-  }
-  text(text: string): void {
-    this.step({ type: "text", text }, "end_turn");
-  }
-  call(name: string, input: object, output: string, fields: { is_error?: true; result?: object } = {}): void {
-    const id = `toolu_${this.id.slice(0, 8)}${this.agent_id ?? ""}_${this.lines.length}`;
-    this.step({ type: "tool_use", id, name, input }, "tool_use");
-    const result = {
-      type: "tool_result",
-      tool_use_id: id,
-      content: output,
-      is_error: fields.is_error === true,
-    };
-    this.record("user", {
-      message: { role: "user", content: [result] },
-      ...(fields.result !== undefined && { toolUseResult: fields.result }),
-    });
-  }
-}
-
 const home = await createHome();
 const folder = join(home.claude, "projects/-home-ada-harbour");
 await mkdir(folder, { recursive: true });
 await mkdir(join(home.claude, "sessions"));
 const started_at = Date.UTC(2026, 10, 20, 9);
 const idOf = (name: string): string => uuidOf(`task ${name}`);
-const save = (path: string, file: SessionFile) =>
-  writeFile(join(folder, path), file.lines.map((line) => `${line}\n`).join(""));
+const save = (path: string, file: ClaudeSessionFile) => writeFile(join(folder, path), file.content());
 
 for (let number = 0; number < SESSIONS - 2; number += 1) {
   const id = idOf(`session ${number}`);
-  const file = new SessionFile(id, started_at + number * 3_600_000);
+  const file = new ClaudeSessionFile(id, started_at + number * 3_600_000);
   for (let turn = 0; turn < 5; turn += 1) {
     file.prompt(`Chart ${number}, sheet ${turn}`);
     for (let step = 0; step < 10; step += 1)
@@ -113,14 +43,14 @@ for (let number = 0; number < SESSIONS - 2; number += 1) {
 }
 
 const wrong = idOf("wrong");
-const main = new SessionFile(wrong, started_at);
+const main = new ClaudeSessionFile(wrong, started_at);
 main.prompt("Survey the harbour");
 await mkdir(join(folder, wrong, "subagents"), { recursive: true });
 for (let step = 0, run = 0; step < STEPS - RUNS; step += 1) {
   main.call("Bash", { command: `sound ${step}`, description: "Sound a depth" }, `depth ${step}\n`.repeat(20));
   if (step % 45 !== 44 || run >= RUNS) continue;
   const agent_id = `a${run}`;
-  const sub = new SessionFile(wrong, started_at + step * 3_000, agent_id);
+  const sub = new ClaudeSessionFile(wrong, started_at + step * 3_000, agent_id);
   sub.prompt(`Survey basin ${run}`);
   for (let sounding = 0; sounding < 10; sounding += 1) {
     const fails = run === 2 && sounding === 5;
@@ -180,7 +110,7 @@ main.text("The scale is changed.");
 await save(`${wrong}.jsonl`, main);
 
 const forgetful = idOf("forgetful");
-const compacted = new SessionFile(forgetful, started_at);
+const compacted = new ClaudeSessionFile(forgetful, started_at);
 compacted.prompt("The keeper's name is Marion Vale. Note the depths.");
 for (let step = 0; step < 20; step += 1)
   compacted.call("Bash", { command: `note ${step}`, description: "Note a depth" }, "noted");
@@ -205,18 +135,9 @@ const agents: ChildProcess[] = [];
 async function waits(id: string, minutes: number): Promise<void> {
   const agent = spawn("sleep", ["3600"], { stdio: "ignore" });
   agents.push(agent);
-  const stat = readFileSync(`/proc/${agent.pid}/stat`, "utf8");
-  const entry = {
-    pid: agent.pid,
-    sessionId: id,
-    entrypoint: "cli",
-    procStart: stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19],
-    pidDomain: `linux:0123456789abcdef0123456789abcdef:${readlinkSync("/proc/self/ns/pid")}`,
-    status: "waiting",
-    waitingFor: "permission prompt",
-    updatedAt: Date.now() - minutes * 60_000,
-  };
-  await writeFile(join(home.claude, "sessions", `${agent.pid}.json`), JSON.stringify(entry));
+  const updatedAt = Date.now() - minutes * 60_000;
+  const waiting = { status: "waiting", waitingFor: "permission prompt", updatedAt };
+  await registerClaude(home.claude, id, waiting, agent.pid);
 }
 for (const [number, minutes] of [
   [3, 5],
@@ -239,9 +160,9 @@ interface Task {
   from: string;
   keys: readonly Key[];
   /** Waits until keys can be pressed. */
-  ready(page: Page): Promise<void>;
+  ready(): Promise<void>;
   /** Waits until the answer is on the page. */
-  answered(page: Page): Promise<void>;
+  answered(): Promise<void>;
 }
 /** The list, once the index has the text that is searched for. */
 async function list(): Promise<void> {
@@ -308,10 +229,10 @@ async function measure(task: Task): Promise<number> {
   // The first round loads scripts, and does not count.
   for (let number = 0; number <= ROUNDS; number += 1) {
     await page.goto(`${daemon.origin}${task.from}`);
-    await task.ready(page);
+    await task.ready();
     const began = performance.now();
     for (const key of task.keys) await press(key);
-    await task.answered(page);
+    await task.answered();
     if (number > 0) took.push(performance.now() - began);
   }
   return median(took);

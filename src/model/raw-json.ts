@@ -94,7 +94,7 @@ function valueEnd(text: string, at: number): number {
   if (first === QUOTE) return stringEnd(text, at);
   if (!isOpening(first)) {
     let end = at;
-    while (end < text.length && !isBehindValue(text.charCodeAt(end))) end += 1;
+    while (end < text.length && !endsValue(text.charCodeAt(end))) end += 1;
     return end;
   }
   let depth = 0;
@@ -136,4 +136,4 @@ const CLOSE_BRACE = 0x7d;
 const isSpace = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
 const isOpening = (code: number): boolean => code === OPEN_BRACE || code === OPEN_BRACKET;
 const isClosing = (code: number): boolean => code === CLOSE_BRACE || code === CLOSE_BRACKET;
-const isBehindValue = (code: number): boolean => code === COMMA || isClosing(code) || isSpace(code);
+const endsValue = (code: number): boolean => code === COMMA || isClosing(code) || isSpace(code);

@@ -1,6 +1,7 @@
 import type { RequestLog } from "../model/context/request-log.ts";
 import type { Frame } from "../model/frames/frame.ts";
 import type { JsonObject } from "../model/narrow.ts";
+import type { WrittenJson } from "../model/raw-json.ts";
 import type { Source } from "../model/transcript/transcript.ts";
 
 /** Position of a record in its file: one-based line, byte offset, and length in bytes without the newline. */
@@ -33,7 +34,7 @@ export interface ReadRecord {
  * One record of a session, independent of storage: a line, a value in a document, or a database row. A session is an ordered
  * log of records. When an agent changes a record in place, it is appended again with the same `key` and another `revision`.
  */
-export interface SessionRecord {
+export interface SessionRecord extends WrittenJson {
   /** Identifies the record within its session: the byte offset of a line, `message:msg_1`, `part:prt_1`. */
   key: string;
   /** Differs between two values of one key. Always "" for lines. */
@@ -42,10 +43,6 @@ export interface SessionRecord {
   place: Source;
   /** Plain JSON. For a deleted record: its last known value, or `{}`. */
   value: JsonObject;
-  /** The JSON text of `value` as the agent wrote it, or text that contains it. It preserves the digits of numbers (see `RawJson`). */
-  text: string;
-  /** The path of `value` in `text`; absent: `text` is that of `value`. */
-  within?: readonly string[];
   /** The agent deleted it from its store. Its parts are retracted, never dropped. */
   deleted?: true;
 }

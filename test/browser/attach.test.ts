@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { registerClaude } from "../claude-register.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { bash, type HookProcess, permissionRequest, startHook } from "../server/attach/hook-process.ts";
 import { seriousFindings } from "./findings.ts";
@@ -28,19 +29,7 @@ const session = generateClaudeSession({ parts: 20, turns: 1, seed: 17 });
 const { session_id } = session;
 
 /** Claude Code's registry entry; this process plays the agent's. */
-async function register(fields: object): Promise<void> {
-  const stat = readFileSync("/proc/self/stat", "utf8");
-  const entry = {
-    pid: process.pid,
-    sessionId: session_id,
-    entrypoint: "cli",
-    procStart: stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19],
-    pidDomain: `linux:0123456789abcdef0123456789abcdef:${readlinkSync("/proc/self/ns/pid")}`,
-    updatedAt: Date.now(),
-    ...fields,
-  };
-  await writeFile(join(home.claude, "sessions", `${process.pid}.json`), JSON.stringify(entry));
-}
+const register = (fields: object): Promise<void> => registerClaude(home.claude, session_id, fields);
 const ask = async (fields: object): Promise<HookProcess> => {
   await register({ status: "waiting", waitingFor: "permission prompt" });
   return startHook(home.data, permissionRequest(session_id, fields));

@@ -1,74 +1,58 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import type { Browser, Page } from "playwright-core";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { ClaudeSessionFile } from "../claude-session-file.ts";
 import { uuidOf } from "../uuid-of.ts";
-import { createHome, enter, openBrowser, startDaemon } from "./harness.ts";
+import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
 
 const SESSION = uuidOf("session with a failed run");
+const started_at = Date.UTC(2026, 10, 20, 9);
 
-/** Lines of Claude Code: a prompt, then each call with its result, then an answer. */
-function lines(prompt: string, calls: Call[], agentId?: string): string {
-  let parentUuid: string | null = null;
-  const records: string[] = [];
-  const write = (type: string, content: unknown, fields: object = {}, beside: object = {}): void => {
-    const uuid = uuidOf(`${prompt} ${records.length}`);
-    const timestamp = new Date(Date.UTC(2026, 10, 20, 9, 0, records.length)).toISOString();
-    const message = { role: type, id: `msg_${uuid}`, model: "claude-opus-4-7", content, ...fields };
-    const place = {
-      sessionId: SESSION,
-      cwd: "/home/ada/tide",
-      version: "2.1.197",
-      parentUuid,
-      uuid,
-      timestamp,
-    };
-    const run = agentId === undefined ? {} : { isSidechain: true, agentId };
-    records.push(JSON.stringify({ type, ...place, ...run, message, ...beside }));
-    parentUuid = uuid;
-  };
-  write("user", prompt);
-  for (const { id, name, input, output, is_error, agent } of calls) {
-    write("assistant", [{ type: "tool_use", id, name, input }], { stop_reason: "tool_use" });
-    const result = { type: "tool_result", tool_use_id: id, content: output, is_error: is_error ?? false };
-    write("user", [result], {}, agent === undefined ? {} : { toolUseResult: { agentId: agent } });
-  }
-  write("assistant", [{ type: "text", text: "That is all." }], { stop_reason: "end_turn" });
-  return `${records.join("\n")}\n`;
-}
-interface Call {
-  id: string;
-  name: string;
-  input: object;
-  output: string;
-  is_error?: boolean;
-  /** The id of the run that it started. */
-  agent?: string;
-}
-const bash = (id: string, command: string, output: string, is_error = false): Call => ({
-  id,
-  name: "Bash",
-  input: { command },
-  output,
-  is_error,
+let home: Home;
+let daemon: Daemon;
+let browser: Browser;
+let page: Page;
+let complaints: string[];
+
+beforeEach(async () => {
+  home = await createHome();
+  daemon = await startDaemon(home, ["--no-samples"]);
+  browser = await openBrowser();
+  const context = await browser.newContext({ viewport: { width: 1400, height: 800 } });
+  ({ page, complaints } = await enter(context, daemon));
+});
+afterEach(async () => {
+  await browser.close();
+  await daemon.stop();
+  await home.remove();
 });
 
-it("goes to the next error, down into a run, and back", async () => {
-  const home = await createHome();
+/** Writes a session with a run whose command failed, and a failed command after it. `fields`: of the call's result. */
+async function write(fields: { is_error?: true }): Promise<void> {
   const folder = join(home.claude, "projects/-home-ada-tide");
   await mkdir(join(folder, SESSION, "subagents"), { recursive: true });
-  const run = lines("Read the basin", [bash("t1", "cat depth.csv", "no such file", true)], "a1");
-  await writeFile(join(folder, SESSION, "subagents/agent-a1.jsonl"), run);
+  const run = new ClaudeSessionFile(SESSION, started_at, "a1");
+  run.prompt("Read the basin");
+  run.call("Bash", { command: "cat depth.csv" }, "no such file", { is_error: true });
+  run.text("It could not be read.");
+  await writeFile(join(folder, SESSION, "subagents/agent-a1.jsonl"), run.content());
+  const main = new ClaudeSessionFile(SESSION, started_at);
+  main.prompt("Survey the harbour");
+  main.call("Bash", { command: "ls" }, "a.txt");
   const input = { description: "Basin", prompt: "Read the basin", subagent_type: "general-purpose" };
-  const calls = [
-    bash("t2", "ls", "a.txt"),
-    { id: "t3", name: "Agent", input, output: "It could not be read.", agent: "a1" },
-    bash("t4", "plot", "nothing to plot", true),
-  ];
-  await writeFile(join(folder, `${SESSION}.jsonl`), lines("Survey the harbour", calls));
-  const daemon = await startDaemon(home, ["--no-samples"]);
-  const browser = await openBrowser();
-  const context = await browser.newContext({ viewport: { width: 1400, height: 800 } });
-  const { page, complaints } = await enter(context, daemon);
+  main.call("Agent", input, "It could not be read.", { ...fields, result: { agentId: "a1" } });
+  main.call("Bash", { command: "plot" }, "nothing to plot", { is_error: true });
+  main.text("That is all.");
+  await writeFile(join(folder, `${SESSION}.jsonl`), main.content());
+}
+
+it.each([
+  ["that succeeded", {}],
+  ["that failed", { is_error: true } as const],
+])("goes to the next error, down into a run of a call %s, and back", async (_name, fields) => {
+  await write(fields);
+  await page.locator(`[data-session="${SESSION}"]`).waitFor();
   await page.goto(`${daemon.origin}/session/${SESSION}`);
   const main = page.locator(".pane:not(.pane-beside)");
   const beside = page.locator(".pane-beside");
@@ -91,7 +75,4 @@ it("goes to the next error, down into a run, and back", async () => {
   await page.keyboard.press("E");
   await beside.getByText("cat depth.csv").waitFor();
   expect(complaints).toEqual([]);
-  await browser.close();
-  await daemon.stop();
-  await home.remove();
 });

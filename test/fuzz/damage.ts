@@ -136,9 +136,13 @@ export function changed(value: unknown, [first, ...rest]: readonly number[], odd
   );
 }
 
+/** The places of cuts in a whole of this length, in order. */
+export const cutPlaces = (length: number, cuts: readonly number[]): number[] =>
+  cuts.map((cut) => cut % (length + 1)).sort((a, b) => a - b);
+
 /** The text in pieces that end at these places. */
 export function pieces<Whole extends string | Uint8Array>(whole: Whole, cuts: readonly number[]): Whole[] {
-  const places = [0, ...cuts.map((cut) => cut % (whole.length + 1)).sort((a, b) => a - b), whole.length];
+  const places = [0, ...cutPlaces(whole.length, cuts), whole.length];
   // Slices of a string are strings, slices of bytes are bytes.
   return places.slice(1).map((end, at) => whole.slice(places[at], end) as Whole);
 }

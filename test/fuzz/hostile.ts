@@ -40,12 +40,8 @@ export const hostileTargets: TargetList = (watch) =>
       }
       // Without its header, a log is no log.
       const header = isLog ? lines.slice(0, 1) : [];
-      const rest = lines.slice(header.length);
       const applied = isLog ? damage.filter(({ kind }) => ON_DISK.has(kind)) : damage;
-      const bytes =
-        applied.length === 0
-          ? joined(lines)
-          : Buffer.concat([joined(header), encode(damaged(rest, applied))]);
-      expectRead(format, bytes, cuts);
+      const rest = encode(damaged(lines.slice(header.length), applied));
+      expectRead(format, Buffer.concat([joined(header), rest]), cuts);
     });
   });

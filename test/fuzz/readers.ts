@@ -9,7 +9,7 @@ import { createLineReader, type LineRecord } from "../../src/sources/lines/lines
 import { linkRuns } from "../../src/sources/link-runs.ts";
 import { isRecordLog, parseLogLine } from "../../src/sources/record-log/log-line.ts";
 import { readResumed } from "../sources/resumed.ts";
-import { damaged, damages, pieces } from "./damage.ts";
+import { cutPlaces, damaged, damages, pieces } from "./damage.ts";
 import { expectFramesInOrder, foldLawfully, same } from "./laws.ts";
 import { type TargetList, target } from "./target.ts";
 
@@ -167,8 +167,7 @@ export function expectRead(format: Format, bytes: Uint8Array, at: readonly numbe
   const records = [...whole.records, ...whole.end];
   const inPieces = read(format, pieces(bytes, at), isLog);
   same([...inPieces.records, ...inPieces.end], records, "cuts change what is read");
-  const cuts = at.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b);
-  const resumed = readResumed(format, pathFor(format, isLog), bytes, cuts);
+  const resumed = readResumed(format, pathFor(format, isLog), bytes, cutPlaces(bytes.length, at));
   same(resumed.records, records, "resuming changes what is read");
 
   const lines = readLines([bytes], false).filter((record) => record.blank !== true);

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   createHome,
@@ -17,7 +17,7 @@ import { configureAgents, openAiEnvironment } from "./environment.ts";
 import { installAgents } from "./installed-agents.ts";
 import { endLeftoverProcesses } from "./leftover-processes.ts";
 import { type Block, type ModelServer, type Scenario, startModelServer } from "./model-server.ts";
-import { type ScriptedAgent, shellCall } from "./scenarios.ts";
+import { shellCall } from "./scenarios.ts";
 
 const agents = installAgents();
 const missing = "missing" in agents ? agents.missing : undefined;
@@ -55,17 +55,18 @@ const claudeScenarios = (cwd: string): Record<string, Scenario> => ({
   sum: [[{ text: "It greets the world." }]],
 });
 
-/** An agent without a terminal of its own, which prints its answer. */
+/** An agent that runs without a terminal and prints its answer. */
 interface Watched {
   name: string;
   command: string;
   args(prompt: string): string[];
-  /** Runs before the first session. */
+  /** Arguments of a run before the first session, which the model's address follows. */
   setUp?: string[];
+  /** It finds its model by the variables of OpenAI clients. */
+  isOpenAiClient?: true;
   shell(command: string): Block;
 }
 
-const openAi = (agent: ScriptedAgent) => ({ shell: (command: string) => shellCall(agent, command) });
 const WATCHED: Watched[] = [
   {
     name: "Codex",
@@ -77,19 +78,21 @@ const WATCHED: Watched[] = [
     name: "opencode",
     command: path.opencode,
     args: (prompt) => ["run", "--auto", prompt],
-    ...openAi("opencode"),
+    shell: (command) => shellCall("opencode", command),
   },
   {
     name: "Qwen Code",
     command: path.qwen,
     args: (prompt) => ["--auth-type", "openai", "--yolo", "-p", prompt],
-    ...openAi("qwen-code"),
+    isOpenAiClient: true,
+    shell: (command) => shellCall("qwen-code", command),
   },
   {
     name: "Copilot CLI",
     command: path.copilot,
     args: (prompt) => ["--allow-all-tools", "--allow-all-paths", "-p", prompt],
-    ...openAi("copilot-cli"),
+    isOpenAiClient: true,
+    shell: (command) => shellCall("copilot-cli", command),
   },
   {
     name: "pi",
@@ -105,7 +108,7 @@ const WATCHED: Watched[] = [
     shell: (command) => ({ tool: "run_commands", input: { commands: [command] } }),
   },
 ];
-const looking = (shell: Watched["shell"]): Record<string, Scenario> => ({
+const scenarios = (shell: Watched["shell"]): Record<string, Scenario> => ({
   look: [
     [
       { think: "**Looking**\n\nThe file comes first." },
@@ -162,6 +165,17 @@ describe.skipIf(missing !== undefined)(
     }
     const open = async () =>
       enter(await browser.newContext({ viewport: { width: 1300, height: 4000 } }), daemon);
+    /** Waits for the end of the turn. Returns its transcript, which is the same after a reload. */
+    async function sameAfterReload(page: Page): Promise<Map<string, string>> {
+      const transcript = page.getByRole("region", { name: "Transcript", exact: true });
+      await transcript.getByText("All is done.").waitFor();
+      await transcript.getByRole("table").waitFor();
+      await transcript.locator(".turn-heading").getByText("[OK]").waitFor();
+      const live = await readTranscript(page);
+      await page.reload();
+      await expect.poll(() => readTranscript(page)).toEqual(live);
+      return live;
+    }
     function expectInOrder(transcript: Map<string, string>, words: string[]): void {
       const text = [...transcript.values()].join("\n");
       const positions = words.map((word) => text.indexOf(word));
@@ -178,12 +192,7 @@ describe.skipIf(missing !== undefined)(
       const transcript = page.getByRole("region", { name: "Transcript", exact: true });
       await transcript.getByText("Now two helpers look at it.").waitFor();
       expect(await ended).toMatchObject({ code: 0 });
-      await transcript.getByText("All is done.").waitFor();
-      await transcript.getByRole("table").waitFor();
-      await transcript.locator(".turn-heading").getByText("[OK]").waitFor();
-      const live = await readTranscript(page);
-      await page.reload();
-      await expect.poll(() => readTranscript(page)).toEqual(live);
+      const live = await sameAfterReload(page);
       expectInOrder(live, [
         "The file comes first",
         "I read the file first",
@@ -212,24 +221,19 @@ describe.skipIf(missing !== undefined)(
 
     it.each(WATCHED)(
       "$name: every part appears while it runs, and stays the same after a reload",
-      async ({ name, command, args, setUp, shell }) => {
-        model = await startModelServer(looking(shell));
+      async ({ name, command, args, setUp, isOpenAiClient, shell }) => {
+        model = await startModelServer(scenarios(shell));
         const { page, complaints } = await open();
         if (setUp !== undefined)
           expect(await run(command, [...setUp, `${model.origin}/v1`])).toMatchObject({ code: 0 });
-        const env = name === "opencode" ? {} : openAiEnvironment(model.origin);
+        const env = isOpenAiClient === true ? openAiEnvironment(model.origin) : {};
         const ended = run(command, args("[[scenario:look]] Look at a.txt"), env);
         await page.locator("[data-session]").first().click();
         const transcript = page.getByRole("region", { name: "Transcript", exact: true });
         await transcript.getByText("Now I write it down.").waitFor();
         const { code, output } = await ended;
         expect(code, output).toBe(0);
-        await transcript.getByText("All is done.").waitFor();
-        await transcript.getByRole("table").waitFor();
-        await transcript.locator(".turn-heading").getByText("[OK]").waitFor();
-        const live = await readTranscript(page);
-        await page.reload();
-        await expect.poll(() => readTranscript(page)).toEqual(live);
+        const live = await sameAfterReload(page);
         expectInOrder(live, [
           "Looking",
           "I read the file first",

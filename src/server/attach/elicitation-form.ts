@@ -22,7 +22,7 @@ const DECLINE: RequestOption = { id: "decline", label: "Decline" };
 /**
  * Reads a form with text, choice and yes/no fields, or a plain confirmation (`elicitation/create` of the Model Context Protocol
  * 2025-11-25). `schema`: its `requestedSchema`. `undefined`: another form (numbers, texts with a format, multiple choice), which
- * the user fills in in the terminal.
+ * is left to the terminal.
  */
 export function readElicitationForm(
   server: string,

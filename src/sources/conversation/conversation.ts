@@ -753,7 +753,7 @@ export class Conversation {
     return this.state.calls.some(({ answered }) => !answered);
   }
 
-  /** Takes the body, which becomes the frame: copies of so many shapes would take longer than all else here. */
+  /** Turns the body itself into the frame: copying objects of many shapes was the slowest step here. */
   private emit(body: FrameBody): void {
     const { session_id, at } = this.state;
     // Every member of `FrameBody` becomes a member of `Frame` with these fields.

@@ -88,6 +88,7 @@ export function parseLogLine({
     return header && { kind: "header", header };
   }
   const key = asText(value.key);
+  // A union of all would try one schema after the other.
   const origin = (asObject(value.place)?.kind === undefined ? lineSource : storeSource).safeParse(
     value.place,
   );

@@ -5,7 +5,7 @@ import type { TerminalRequest } from "../terminal-request.ts";
 
 /**
  * Reads the body of an Elicitation hook (Claude Code 2.1): the form of an MCP server. `undefined`: another body, a URL to open, or
- * a form that the user fills in in the terminal.
+ * a form that is left to the terminal.
  */
 export function readElicitation(value: unknown): TerminalRequest | undefined {
   const body = asObject(value);

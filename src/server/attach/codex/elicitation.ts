@@ -6,8 +6,8 @@ import { approvalRequest } from "../request-forms.ts";
 import type { Asked } from "./asked.ts";
 
 /**
- * Reads an MCP server's request that comes through Codex. `undefined`: a URL to open or another form, which the user answers in
- * the terminal.
+ * Reads an MCP server's request that comes through Codex. `undefined`: a URL to open or another form, which is left to the
+ * terminal.
  */
 export function readElicitation(params: JsonObject): Asked | undefined {
   const message = asText(params.message);

@@ -130,7 +130,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
     [inView],
   );
 
-  const { goTo, toTurn, stepError, failed_runs, landed } = useNavigation({
+  const { goTo, toTurn, stepError, hasFailedRuns, landed } = useNavigation({
     session,
     scroller,
     rowFilter,
@@ -261,7 +261,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
     allOpen,
     isSideOpen: side.isSheet || side.isBeside,
     runs: runs.length,
-    errors: row.errors + failed_runs,
+    hasErrors: row.errors > 0 || hasFailedRuns,
   });
   const lastTurn = transcript.turns.at(transcript.turns.length - 1);
   const since = control !== undefined && lastTurn?.status === "running" ? lastTurn.started_at : undefined;

@@ -10,14 +10,14 @@ interface PaneState {
   isSideOpen: boolean;
   /** How many runs the session has started. */
   runs: number;
-  /** Failures in the session, and runs with failures. */
-  errors: number;
+  /** Whether the session or one of its runs has failures. */
+  hasErrors: boolean;
 }
 
 /** The buttons of a pane's header. */
 export function paneTools(
   pane: PaneActions,
-  { main, allOpen, isSideOpen, runs, errors }: PaneState,
+  { main, allOpen, isSideOpen, runs, hasErrors }: PaneState,
 ): PaneTool[] {
   const control = pane.row?.control;
   const allOpenWord =
@@ -76,7 +76,7 @@ export function paneTools(
       name: t.session.nextError,
       room: "all",
       run: () => void pane.stepError(1, true),
-      isDisabled: errors === 0,
+      isDisabled: !hasErrors,
     },
     { name: allOpenWord, room: inMain("wide"), run: pane.changeAllOpen },
     {

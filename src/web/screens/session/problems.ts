@@ -26,7 +26,8 @@ export async function locateProblem(
     locateRun(session, api, rows, from, by),
   ]);
   if (run === undefined) return error === undefined ? undefined : { index: error };
-  return error === undefined || (run.index - error) * by < 0 ? run : { index: error };
+  // Of a failed call, its run says more.
+  return error === undefined || (run.index - error) * by <= 0 ? run : { index: error };
 }
 
 /** The nearest call of a run with failures. */

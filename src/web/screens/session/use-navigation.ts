@@ -39,8 +39,8 @@ interface Navigation {
    * opened in split view, where the same key continues.
    */
   stepError(by: 1 | -1, stays?: boolean): Promise<void>;
-  /** Number of runs with failures, live. */
-  readonly failed_runs: number;
+  /** Whether a run has failures, live. */
+  readonly hasFailedRuns: boolean;
   /** The row that a button led to while the keyboard stayed, for screen readers. */
   readonly landed: { readonly name: string; readonly count: number };
 }
@@ -125,6 +125,9 @@ export function useNavigation({
       } else if (onwards === undefined) setMessage(found.index === marked ? t.session.onlyError : around);
     }
   };
-  const failed_runs = useStore(rowsOf(client, session.id), (rows) => runsWithErrors(rows, session.id).length);
-  return { goTo, toTurn, stepError, failed_runs, landed };
+  const hasFailedRuns = useStore(
+    rowsOf(client, session.id),
+    (rows) => runsWithErrors(rows, session.id).length > 0,
+  );
+  return { goTo, toTurn, stepError, hasFailedRuns, landed };
 }

@@ -60,7 +60,7 @@ export const session = {
     syncing: "正在同步",
     split: "分栏中的子智能体",
     openFull: "完整打开",
-    errorsInRun: (run: string): string => `子智能体 ${run} 中有错误`,
+    errorsInRun: (run: string): string => `运行 ${run} 中有错误`,
     onlyError: "只有一个错误",
     wrappedFirst: "已回到第一个错误",
     wrappedLast: "已回到最后一个错误",
