@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
-import { type Browser, type CDPSession, chromium, type Page } from "playwright-core";
+import type { Browser, CDPSession, Page } from "playwright-core";
 import { build } from "vite";
-import { findChromium } from "../test/browser/chromium.mjs";
+import { launchChromium } from "../test/browser/launch-chromium.ts";
 
 /** Shared by all browser benchmarks: production builds, a fresh context per run, main-thread CPU, alternating subjects. */
 
@@ -37,19 +37,8 @@ export async function servePages(): Promise<{ origin: string; close(): void }> {
   };
 }
 
-export async function openChromium(): Promise<Browser> {
-  const executablePath = findChromium();
-  if (executablePath === undefined) throw new Error("No Chromium was found. Set CHROMIUM_PATH.");
-  return chromium.launch({
-    executablePath,
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-background-networking",
-      "--enable-precise-memory-info",
-      "--js-flags=--expose-gc",
-    ],
-  });
+export function openChromium(): Promise<Browser> {
+  return launchChromium(["--enable-precise-memory-info", "--js-flags=--expose-gc"]);
 }
 
 export interface Metrics {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "nod
 import { cpus, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { findChromium } from "../test/browser/chromium.mjs";
+import { findChromium } from "../test/browser/find-chromium.mjs";
 import type { Row } from "./measure.ts";
 
 /**

@@ -15,7 +15,7 @@ const SUITES = [
   "watch",
   "managed/kill",
 ].map((name) => `test/server/${name}.test.ts`);
-const IN_BROWSER = ["live", "live-laws", "many-runs", "approvals", "hostile"].map(
+const IN_BROWSER = ["live", "live-laws", "many-runs", "approvals", "hostile", "hostile-sizes"].map(
   (name) => `test/browser/${name}.test.ts`,
 );
 const { status } = spawnSync(

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { install, isInstalled, nodeOf } from "../src/install.mjs";
-import { findChromium } from "./browser/chromium.mjs";
+import { findChromium } from "./browser/find-chromium.mjs";
 
 class StepFailed extends Error {}
 
@@ -69,7 +69,7 @@ function chromiumOrInstall() {
 
 /**
  * Lets tools that start `node` or the repository's commands find the pinned ones. Compiled code (with types stripped) is cached
- * between processes, because tests start hundreds of them.
+ * between processes, because tests start hundreds of them; browser tests start the daemon that was just built.
  */
 function pinnedEnvironment() {
   const path = [join(root, "node_modules/node/bin"), join(root, "node_modules/.bin"), process.env.PATH];
@@ -77,6 +77,7 @@ function pinnedEnvironment() {
     ...process.env,
     PATH: path.join(windows ? ";" : ":"),
     NODE_COMPILE_CACHE: join(scratch, "compiled"),
+    VERBATIM_TEST_DAEMON: "built",
   };
 }
 

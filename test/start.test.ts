@@ -39,7 +39,7 @@ function plant(word: string) {
   const output = { entryFileNames: "main.js" };
   const build = { outDir: "dist/server", rolldownOptions: { input: "src/server/cli/main.ts", output } };
   write("vite.config.ts", `export default ${JSON.stringify({ build })};\n`);
-  for (const path of ["src/start.mjs", "src/install.mjs", "test/run.mjs", "test/browser/chromium.mjs"])
+  for (const path of ["src/start.mjs", "src/install.mjs", "test/run.mjs", "test/browser/find-chromium.mjs"])
     cpSync(join(root, path), join(tree, path));
   mkdirSync(join(tree, "node_modules/node/bin"), { recursive: true });
   symlinkSync(process.execPath, join(tree, "node_modules/node/bin/node"));

@@ -1,28 +1,21 @@
 import { existsSync } from "node:fs";
 import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { registerClaude } from "../claude-register.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { bash, type HookProcess, permissionRequest, startHook } from "../server/attach/hook-process.ts";
 import { seriousFindings } from "./findings.ts";
-import {
-  answerWith,
-  createHome,
-  type Daemon,
-  enter,
-  type Home,
-  openBrowser,
-  startDaemon,
-} from "./harness.ts";
+import { answerWith, createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
 import { begin, idle, restOf, scriptFile } from "./hosted-session.ts";
+import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 // The hook process is real. Claude Code itself is represented by its session file and its registry entry.
 
 let home: Home;
 let daemon: Daemon;
-let browser: Browser;
+let browser: TestBrowser;
 let page: Page;
 let complaints: string[];
 const session = generateClaudeSession({ parts: 20, turns: 1, seed: 17 });
@@ -43,7 +36,7 @@ beforeEach(async () => {
   await mkdir(join(home.claude, "sessions"));
   await writeFile(join(folder, `${session_id}.jsonl`), session.lines.map((line) => `${line}\n`).join(""));
   daemon = await startDaemon(home, ["--no-samples"]);
-  browser = await openBrowser();
+  browser = await openTestBrowser();
   ({ page, complaints } = await enter(
     await browser.newContext({ viewport: { width: 390, height: 844 } }),
     daemon,

@@ -1,13 +1,14 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, Locator, Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import { createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
 import { begin, restOf } from "./hosted-session.ts";
+import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 let home: Home;
 let daemon: Daemon;
-let browser: Browser;
+let browser: TestBrowser;
 let page: Page;
 let complaints: string[];
 let main: Locator;
@@ -19,7 +20,7 @@ beforeEach(async () => {
   await mkdir(folder);
   await writeFile(join(folder, "notes.md"), "notes\n");
   daemon = await startDaemon(home, ["--no-samples"]);
-  browser = await openBrowser();
+  browser = await openTestBrowser();
   const context = await browser.newContext({ viewport: { width: 1400, height: 800 } });
   ({ page, complaints } = await enter(context, daemon));
   const rest = restOf(home, daemon);

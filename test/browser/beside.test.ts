@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
-import { createHome, enter, openBrowser, startDaemon } from "./harness.ts";
+import { createHome, enter, startDaemon } from "./harness.ts";
+import { openTestBrowser } from "./shared-browser.ts";
 
 it("keeps rows, position and find results of a session that is covered by a run", async () => {
   const home = await createHome();
@@ -27,7 +28,7 @@ it("keeps rows, position and find results of a session that is covered by a run"
     );
   };
   const daemon = await startDaemon(home, ["--no-samples"]);
-  const browser = await openBrowser();
+  const browser = await openTestBrowser();
   try {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
     const { page, complaints } = await enter(context, daemon);

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { characterEntities } from "character-entities";
 import { expect, it } from "vitest";
 import { generateClaudeSession } from "../generate-session.ts";
-import { createHome, enter, openBrowser, startDaemon } from "./harness.ts";
+import { createHome, enter, startDaemon } from "./harness.ts";
+import { openTestBrowser } from "./shared-browser.ts";
 
 /**
  * Some names of letters and mathematical signs: the page marks other signs as hidden. A paragraph of more than 1,000 marks would
@@ -31,7 +32,7 @@ it("shows named characters at once, and the page's policy allows it", async () =
     [...session.lines, JSON.stringify(record)].map((line) => `${line}\n`).join(""),
   );
   const daemon = await startDaemon(home, ["--no-samples"]);
-  const browser = await openBrowser();
+  const browser = await openTestBrowser();
   try {
     const { page, complaints } = await enter(await browser.newContext(), daemon);
     await page.goto(`${daemon.origin}/session/${session.session_id}`);

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { Browser, Locator, Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { generateClaudeSession } from "../generate-session.ts";
 import {
@@ -10,14 +10,14 @@ import {
   type Daemon,
   enter,
   type Home,
-  openBrowser,
   settled,
   startDaemon,
 } from "./harness.ts";
+import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 let home: Home;
 let daemon: Daemon;
-let browser: Browser;
+let browser: TestBrowser;
 let page: Page;
 let complaints: string[];
 let transcript: Locator;
@@ -52,7 +52,7 @@ beforeEach(async () => {
   ];
   await writeFile(join(folder, `${session.session_id}.jsonl`), `${lines.join("\n")}\n`);
   daemon = await startDaemon(home, ["--no-samples"]);
-  browser = await openBrowser();
+  browser = await openTestBrowser();
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: daemon.origin });
   ({ page, complaints } = await enter(context, daemon, BROKEN_CONNECTION));

@@ -1,20 +1,21 @@
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { agentsReply } from "../../src/protocol.ts";
 import { scripts } from "../../src/providers/scripted/scripts/index.ts";
-import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import { createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
 import { begin, configure, idle, type Rest, restOf } from "./hosted-session.ts";
+import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 let home: Home;
 let daemon: Daemon;
 let rest: Rest;
-let browser: Browser;
+let browser: TestBrowser;
 beforeEach(async () => {
   home = await createHome();
   await configure(home, { rules: ["shell", "edit"].map((tool) => ({ tool, decision: "allow" })) });
   daemon = await startDaemon(home, ["--no-samples"]);
   rest = restOf(home, daemon);
-  browser = await openBrowser();
+  browser = await openTestBrowser();
 });
 afterEach(async () => {
   await browser.close();

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { eventually } from "../eventually.ts";
 import { call, result, SESSION, say, writer } from "../sources/claude-support.ts";
-import { createHome, enter, openBrowser, startDaemon } from "./harness.ts";
+import { createHome, enter, startDaemon } from "./harness.ts";
+import { openTestBrowser } from "./shared-browser.ts";
 
 it("keeps the position of a part that is opened at the end, and follows the end once it is closed", async () => {
   const home = await createHome();
@@ -28,7 +29,7 @@ it("keeps the position of a part that is opened at the end, and follows the end 
     ),
   );
   const daemon = await startDaemon(home, ["--no-samples"]);
-  const browser = await openBrowser();
+  const browser = await openTestBrowser();
   try {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
     const { page, complaints } = await enter(context, daemon);

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import {
   BROKEN_CONNECTION,
@@ -11,10 +11,10 @@ import {
   type Daemon,
   enter,
   type Home,
-  openBrowser,
   openPage,
   startDaemon,
 } from "./harness.ts";
+import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 const PASSWORD = "correct horse battery";
 /** A part of a session that this daemon does not have, which a signed-in browser is told. */
@@ -23,7 +23,7 @@ const PATH = "/session/00000000-0000-4000-8000-000000000000#part-1";
 let home: Home;
 let args: string[];
 let daemon: Daemon;
-let browser: Browser;
+let browser: TestBrowser;
 /** Another site's page: for browsers `localhost` and `127.0.0.1` are different sites. */
 let chat: { server: Server; address: string };
 
@@ -33,7 +33,7 @@ beforeEach(async () => {
   await writeFile(password, `${PASSWORD}\n`);
   args = ["--no-samples", "--password-file", password];
   daemon = await startDaemon(home, args);
-  browser = await openBrowser();
+  browser = await openTestBrowser();
   const server = createServer((_request, response) => {
     response.writeHead(200, { "content-type": "text/html" });
     response.end(`<link rel="icon" href="data:,"><a href="${daemon.origin}${PATH}">Look at this</a>`);

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, CDPSession, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { times } from "../long.ts";
 import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
 import { begin as beginSession, idle, restOf, scriptFile, send } from "./hosted-session.ts";
 import { generate, payloads } from "./hostile/payloads.ts";
@@ -36,7 +37,10 @@ describe("slow and large texts", () => {
   let page: Page;
   let protocol: CDPSession;
   let complaints: string[];
-  const attacks = [...payloads("pathological"), ...SIZES.map((size) => ({ ...size, expect: {} }))];
+  const attacks = [
+    ...payloads("pathological").filter((_payload, index) => index % times(3, 1) === 0),
+    ...SIZES.map((size) => ({ ...size, expect: {} })),
+  ];
   const sessions = attacks.map((attack) => {
     const { session_id, turns } = hostileSession(attack.id, [attack]);
     // As answer, thought and output, which can be long.
@@ -103,7 +107,7 @@ describe("slow and large texts", () => {
 
   it("stay within limits: elements, memory, responsiveness, reachability", async () => {
     const table: string[] = [];
-    const times: { id: string; cpu: number }[] = [];
+    const cpuTimes: { id: string; cpu: number }[] = [];
     for (const { attack, session_id } of sessions) {
       const { id } = attack;
       await page.goto(`${daemon.origin}/`);
@@ -143,11 +147,12 @@ describe("slow and large texts", () => {
       table.push(
         `${id.padEnd(24)} cpu ${cpu.toFixed(0).padStart(6)} ms  longest ${longest.toFixed(0).padStart(5)} ms  heap ${heap.toFixed(1)} MB`,
       );
-      times.push({ id, cpu });
+      cpuTimes.push({ id, cpu });
       expect(heap, `${id}: memory`).toBeLessThan(50);
     }
-    const middle = times.map(({ cpu }) => cpu).sort((one, other) => one - other)[times.length >> 1] ?? 0;
-    expect(times.filter(({ cpu }) => cpu >= MOST_CPU * middle)).toEqual([]);
+    const middle =
+      cpuTimes.map(({ cpu }) => cpu).sort((one, other) => one - other)[cpuTimes.length >> 1] ?? 0;
+    expect(cpuTimes.filter(({ cpu }) => cpu >= MOST_CPU * middle)).toEqual([]);
     if (process.env.TABLE) process.stdout.write(`${table.join("\n")}\n`);
     expect(complaints).toEqual([]);
   }, 600_000);

@@ -1,8 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, Locator, Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import { createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
+import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 // The most important part of a transcript line is visible, however long the line is.
 
@@ -18,7 +19,7 @@ const LONG = `find . ${"-name '*.generated.ts' -o ".repeat(30)} -print`;
 
 let home: Home;
 let daemon: Daemon;
-let browser: Browser;
+let browser: TestBrowser;
 let page: Page;
 let complaints: string[];
 beforeAll(async () => {
@@ -45,7 +46,7 @@ beforeAll(async () => {
   );
   await writeFile(join(folder, `${HEADINGS}.jsonl`), headings.map((line) => `${line}\n`).join(""));
   daemon = await startDaemon(home, ["--no-samples"]);
-  browser = await openBrowser();
+  browser = await openTestBrowser();
   ({ page, complaints } = await enter(await browser.newContext(), daemon));
   await page.goto(`${daemon.origin}/session/${SESSION}`);
 });

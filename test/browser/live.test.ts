@@ -18,7 +18,7 @@ import {
   startDaemon,
 } from "./harness.ts";
 
-const CUTS = times(60, 200);
+const CUTS = times(20, 200);
 
 let home: Home;
 let daemon: Daemon;

@@ -1,24 +1,17 @@
-import type { Browser, Locator, Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { overflow, seriousFindings } from "./findings.ts";
-import {
-  BROKEN_CONNECTION,
-  createHome,
-  type Daemon,
-  enter,
-  type Home,
-  openBrowser,
-  startDaemon,
-} from "./harness.ts";
+import { BROKEN_CONNECTION, createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
+import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
-let browser: Browser;
+let browser: TestBrowser;
 let home: Home;
 let daemon: Daemon;
 let address: string;
 beforeAll(async () => {
   home = await createHome();
   daemon = await startDaemon(home, ["--replay-pace", "1000"]);
-  browser = await openBrowser();
+  browser = await openTestBrowser();
   address = daemon.launch;
 });
 afterAll(async () => {
@@ -504,17 +497,24 @@ it("places the actions of an open card nearer to it than to the next line on a p
   await page.getByRole("link", { name: /API process grow/ }).click();
   const row = page.locator(".part-row", { hasText: "src/api/now.ts" });
   await row.locator("summary").first().click();
-  const actions = row.locator(".part-actions");
-  await actions.waitFor();
-  const [body, own, next] = await Promise.all([
-    row.locator(".tool-body").boundingBox(),
-    actions.boundingBox(),
-    page.locator(".part-row", { hasText: "node --expose-gc" }).locator(".line").boundingBox(),
-  ]);
-  const bottom = (box: typeof own) => (box === null ? Number.NaN : box.y + box.height);
-  const above = (own?.y ?? Number.NaN) - bottom(body);
-  expect(above).toBeGreaterThanOrEqual(0);
-  expect((next?.y ?? Number.NaN) - bottom(own)).toBeGreaterThanOrEqual(above + 8);
+  await row.locator(".part-actions").waitFor();
+  const next = await page
+    .locator(".part-row", { hasText: "node --expose-gc" })
+    .locator(".line")
+    .elementHandle();
+  // Once the body is laid out.
+  await expect
+    .poll(() =>
+      row.evaluate((element, nextLine) => {
+        const box = (selector: string) => element.querySelector(selector)?.getBoundingClientRect();
+        const [body, actions] = [box(".tool-body"), box(".part-actions")];
+        if (!body || !actions || !nextLine) return "something is missing";
+        const above = actions.top - body.bottom;
+        const below = nextLine.getBoundingClientRect().top - actions.bottom;
+        return above >= 0 && below >= above + 8 ? "well" : `${above} px above, ${below} px below`;
+      }, next),
+    )
+    .toBe("well");
   expect(complaints).toEqual([]);
   await context.close();
 });

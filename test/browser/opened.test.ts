@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { generateClaudeSession } from "../generate-session.ts";
 import { seriousFindings } from "./findings.ts";
@@ -11,17 +11,17 @@ import {
   type Daemon,
   enter,
   type Home,
-  openBrowser,
   readTranscript,
   startDaemon,
 } from "./harness.ts";
+import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures/claude-code");
 const OWN_ID = "5f0c1a52-7d7e-4b8e-9a51-0d1c2b3a4f5e";
 
 let home: Home;
 let daemon: Daemon;
-let browser: Browser;
+let browser: TestBrowser;
 let page: Page;
 let complaints: string[];
 /** Files of this test, outside the folders that the daemon watches. */
@@ -31,7 +31,7 @@ beforeEach(async () => {
   home = await createHome();
   await mkdir(outside());
   daemon = await startDaemon(home, ["--no-samples"]);
-  browser = await openBrowser();
+  browser = await openTestBrowser();
   ({ page, complaints } = await enter(await browser.newContext(), daemon, [
     ...BROKEN_CONNECTION,
     // Refusals by the daemon also appear in the console.

@@ -1,17 +1,17 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { says, serves, writeScript } from "../agent/acp/script.ts";
 import { overflow, seriousFindings } from "./findings.ts";
-import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import { createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
 import { configure } from "./hosted-session.ts";
+import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 const OWN = "agents-own-session";
 
 let home: Home;
 let daemon: Daemon;
-let browser: Browser;
+let browser: TestBrowser;
 beforeEach(async () => {
   home = await createHome();
   const cwd = join(home.path, "harbour");
@@ -41,7 +41,7 @@ beforeEach(async () => {
   const args = writeScript(home.path, "theirs", serves(routes));
   await configure(home, { agents: { theirs: { title: "Theirs", command: process.execPath, args } } });
   daemon = await startDaemon(home, ["--no-samples"]);
-  browser = await openBrowser();
+  browser = await openTestBrowser();
 });
 afterEach(async () => {
   await browser.close();

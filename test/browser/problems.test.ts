@@ -1,24 +1,25 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { ClaudeSessionFile } from "../claude-session-file.ts";
 import { uuidOf } from "../uuid-of.ts";
-import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import { createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
+import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 const SESSION = uuidOf("session with a failed run");
 const started_at = Date.UTC(2026, 10, 20, 9);
 
 let home: Home;
 let daemon: Daemon;
-let browser: Browser;
+let browser: TestBrowser;
 let page: Page;
 let complaints: string[];
 
 beforeEach(async () => {
   home = await createHome();
   daemon = await startDaemon(home, ["--no-samples"]);
-  browser = await openBrowser();
+  browser = await openTestBrowser();
   const context = await browser.newContext({ viewport: { width: 1400, height: 800 } });
   ({ page, complaints } = await enter(context, daemon));
 });

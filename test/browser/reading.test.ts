@@ -1,11 +1,12 @@
 import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, Locator, Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
-import { createHome, type Daemon, enter, type Home, openBrowser, settled, startDaemon } from "./harness.ts";
+import { createHome, type Daemon, enter, type Home, settled, startDaemon } from "./harness.ts";
 import { begin, idle, restOf, send, storedParts } from "./hosted-session.ts";
+import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 // The rows in view do not move while the agent continues to write.
 
@@ -13,13 +14,13 @@ const session = generateClaudeSession({ parts: 60, turns: 3, seed: 11 });
 let home: Home;
 let file: string;
 let daemon: Daemon;
-let browser: Browser;
+let browser: TestBrowser;
 let page: Page;
 let complaints: string[];
 let transcript: Locator;
 let said: number;
 beforeAll(async () => {
-  browser = await openBrowser();
+  browser = await openTestBrowser();
 });
 afterAll(() => browser.close());
 beforeEach(async () => {

@@ -1,14 +1,15 @@
 import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { generateClaudeSession } from "../generate-session.ts";
 import { seriousFindings } from "./findings.ts";
-import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import { createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
+import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 let home: Home;
 let daemon: Daemon;
-let browser: Browser;
+let browser: TestBrowser;
 let desk: { page: Page; complaints: string[] };
 let phone: { page: Page; complaints: string[] };
 let file: string;
@@ -35,7 +36,7 @@ beforeEach(async () => {
   file = join(folder, `${session.session_id}.jsonl`);
   await writeFile(file, session.lines.map((line) => `${line}\n`).join(""));
   daemon = await startDaemon(home, ["--no-samples"]);
-  browser = await openBrowser();
+  browser = await openTestBrowser();
   desk = await enter(
     await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: "dark" }),
     daemon,

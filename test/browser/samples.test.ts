@@ -1,20 +1,12 @@
-import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import {
-  createHome,
-  type Daemon,
-  enter,
-  type Home,
-  openBrowser,
-  readTranscript,
-  startDaemon,
-} from "./harness.ts";
+import { createHome, type Daemon, enter, type Home, readTranscript, startDaemon } from "./harness.ts";
+import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
-let browser: Browser;
+let browser: TestBrowser;
 let home: Home;
 let daemon: Daemon;
 beforeAll(async () => {
-  browser = await openBrowser();
+  browser = await openTestBrowser();
 });
 afterAll(() => browser.close());
 beforeEach(async () => {

@@ -1,12 +1,11 @@
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { MARK } from "../../src/agent/processes.ts";
 import { truncatePart } from "../../src/model/truncate/truncate.ts";
 import { rawReply, sessionsReply } from "../../src/protocol.ts";
 import { eventually } from "../eventually.ts";
-import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import { createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
 import {
   begin,
   configure,
@@ -19,12 +18,13 @@ import {
   scriptFile,
   storedParts,
 } from "./hosted-session.ts";
+import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 let home: Home;
 let folder: string;
 let daemon: Daemon;
 let rest: Rest;
-let browser: Browser;
+let browser: TestBrowser;
 beforeEach(async () => {
   home = await createHome();
   folder = join(home.path, "harbour");
@@ -32,7 +32,7 @@ beforeEach(async () => {
   await configure(home, { rules: [{ tool: "shell", decision: "allow" }] });
   daemon = await startDaemon(home, ["--no-samples"]);
   rest = restOf(home, daemon);
-  browser = await openBrowser();
+  browser = await openTestBrowser();
 });
 afterEach(async () => {
   await browser.close();

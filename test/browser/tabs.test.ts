@@ -1,9 +1,10 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createHome, type Daemon, type Home, openBrowser, startDaemon } from "./harness.ts";
+import { createHome, type Daemon, type Home, startDaemon } from "./harness.ts";
 import { begin, idle, type Rest, restOf, rowOf, said, storedParts } from "./hosted-session.ts";
+import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 /** An image of one pixel. */
 const DOT =
@@ -13,7 +14,7 @@ let home: Home;
 let daemon: Daemon;
 let rest: Rest;
 let folder: string;
-let browser: Browser;
+let browser: TestBrowser;
 /** Its pages are tabs: drafts are stored both shared and per tab. */
 let context: BrowserContext;
 let one: Page;
@@ -25,7 +26,7 @@ beforeAll(async () => {
   await mkdir(folder);
   daemon = await startDaemon(home, ["--no-samples"]);
   rest = restOf(home, daemon);
-  browser = await openBrowser();
+  browser = await openTestBrowser();
 });
 afterAll(async () => {
   await browser.close();

@@ -1,21 +1,22 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { LanesReply } from "../../src/protocol.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { seriousFindings } from "./findings.ts";
-import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import { createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
+import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 let home: Home;
 let daemon: Daemon;
-let browser: Browser;
+let browser: TestBrowser;
 let page: Page;
 let complaints: string[];
 
 async function start(args: string[]): Promise<void> {
   daemon = await startDaemon(home, args);
-  browser = await openBrowser();
+  browser = await openTestBrowser();
   ({ page, complaints } = await enter(
     await browser.newContext({ viewport: { width: 1280, height: 800 } }),
     daemon,

@@ -1,5 +1,5 @@
-import { type Browser, type BrowserContext, chromium } from "playwright-core";
-import { findChromium } from "../chromium.mjs";
+import type { BrowserContext } from "playwright-core";
+import { launchChromium } from "../launch-chromium.ts";
 
 /** A page of some browser. `run` sends a function as its source and waits for its result (JSON). */
 export interface EnginePage {
@@ -23,24 +23,11 @@ export interface Engine {
 
 /** Chromium with name resolution disabled, so that only requests through the proxy can succeed. */
 export async function openChromium(proxyPort: number): Promise<Engine> {
-  const executablePath = findChromium();
-  if (executablePath === undefined)
-    throw new Error("No Chromium was found: run `npm test`, which installs it.");
-  const browser: Browser = await chromium.launch({
-    executablePath,
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-      `--proxy-server=http://127.0.0.1:${proxyPort}`,
-      "--proxy-bypass-list=<-loopback>",
-      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-    ],
-  });
+  const browser = await launchChromium([
+    `--proxy-server=http://127.0.0.1:${proxyPort}`,
+    "--proxy-bypass-list=<-loopback>",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+  ]);
   const context: BrowserContext = await browser.newContext({
     viewport: { width: 1280, height: 1_500 },
     // Many rows in view at once, but few pixels to paint.

@@ -217,7 +217,12 @@ export async function walk({ click }: { click: boolean }): Promise<SeenRow[]> {
   const GROUP = 6;
   const rows = new Map<number, SeenRow>();
   const pushed = new Set<number>();
-  region.scrollTo(0, 0);
+  // A session opens at its end: what is scrolled before that does not stay.
+  await settled();
+  do {
+    region.scrollTo(0, 0);
+    await settled();
+  } while (region.scrollTop > 0);
   // Rows become higher when they are measured, so the end is reached if it is the same some frames later.
   for (let atEnd = 0; atEnd < 5; ) {
     await settled();

@@ -54,7 +54,7 @@ const hostOf = (url: string): string => (url.includes("//") ? new URL(url).host 
 export function hostileSuite(
   name: string,
   openEngine: (proxyPort: number) => Promise<Engine>,
-  { every, clickedUnderPolicy }: Extent = { every: times(16, 1), clickedUnderPolicy: times(6, 1) },
+  { every, clickedUnderPolicy }: Extent = { every: times(24, 1), clickedUnderPolicy: times(6, 1) },
 ): void {
   const chosen = (families: readonly Family[] = FAMILIES): Attack[] =>
     each(
@@ -347,5 +347,10 @@ function checkUnicode({ id, expect: wanted }: Payload, rows: readonly SeenRow[])
     ).toContain("tool");
   if (wanted.decoded === true)
     expect(marked.flatMap(({ marks }) => marks).join(), id).toMatch(/\d+ hidden: /);
-  if (wanted.flag === false) expect(marked, id).toEqual([]);
+  // A change of the model also names the model before it, which is the text of another attack.
+  if (wanted.flag === false)
+    expect(
+      marked.filter(({ kind }) => kind !== "model"),
+      id,
+    ).toEqual([]);
 }

@@ -1,0 +1,51 @@
+import { type Browser, chromium } from "playwright-core";
+import { findChromium } from "./find-chromium.mjs";
+
+/**
+ * Features of Chromium that tests switch off. Chromium reads only the last of several lists, so this one repeats what matters of
+ * Playwright's own (`coreBundle.js`, `disabledFeatures`).
+ */
+const DISABLED_FEATURES = [
+  // Each window would start a process for the suggestions of its invisible address bar, half the CPU of an empty page, ...
+  "WebUIOmniboxPopup",
+  "WebUIOmniboxAimPopup",
+  // ... and each navigation a spare one.
+  "SpareRendererForSitePerProcess",
+  "AvoidCorsURLLoaderRestartOnRedirect",
+  "AvoidUnnecessaryBeforeUnloadCheckSync",
+  "DestroyProfileOnBrowserClose",
+  "HttpsFirstBalancedModeAutoEnable",
+  "HttpsUpgrades",
+  "LensOverlay",
+  "MediaRouter",
+  "NetworkTimeServiceQuerying",
+  "OptimizationHints",
+  "PaintHolding",
+  "PreconnectToSearch",
+  "ThirdPartyStoragePartitioning",
+];
+
+/**
+ * Starts a headless Chromium, without its own requests to the network as far as flags prevent them.
+ * @throws if none is installed
+ */
+export function launchChromium(flags: readonly string[] = []): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) {
+    throw new Error("No Chromium was found: run `npm test`, which installs it, or set CHROMIUM_PATH.");
+  }
+  return chromium.launch({
+    executablePath,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      `--disable-features=${DISABLED_FEATURES.join(",")}`,
+      ...flags,
+    ],
+  });
+}
