@@ -13,8 +13,8 @@ const corpora = {
   streams: [resolve(here, "providers/fixtures")],
 };
 
-it("all readers of foreign input withstand thirty seconds of damaged and generated input", async () => {
-  const { cases, findings } = await fuzz({ seconds: 30, seed: 4, corpora, folder });
+it("all readers of foreign input withstand fifteen seconds of damaged and generated input", async () => {
+  const { cases, findings } = await fuzz({ seconds: 15, seed: 4, corpora, folder });
   expect(findings.map(({ target, error }) => `${target}: ${error}`)).toEqual([]);
   expect(Object.keys(cases)).toEqual(
     expect.arrayContaining(["lines", "reader codex", "terminal", "addresses", "Markdown", "frames", "codec"]),

@@ -69,7 +69,7 @@ function chromiumOrInstall() {
 
 /**
  * Lets tools that start `node` or the repository's commands find the pinned ones. Compiled code (with types stripped) is cached
- * between processes, because tests start hundreds of them; browser tests start the daemon that was just built.
+ * between processes, because tests start hundreds of them; they start the daemon that was just built.
  */
 function pinnedEnvironment() {
   const path = [join(root, "node_modules/node/bin"), join(root, "node_modules/.bin"), process.env.PATH];

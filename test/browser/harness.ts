@@ -2,13 +2,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
+import { DAEMON_SCRIPT } from "../daemon-script.ts";
 import { eventually } from "../eventually.ts";
 import { expectNoSecrets } from "../secrets.ts";
 import { launchChromium } from "./launch-chromium.ts";
-
-const root = resolve(import.meta.dirname, "../..");
 
 /** A temporary home for one test: the agents' folders in it, and the daemon's data. */
 export interface Home {
@@ -38,23 +37,14 @@ export interface Daemon {
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/**
- * The daemon: from the sources, or, if `VERBATIM_TEST_DAEMON` says "built", from the last `vite build --ssr`, which starts faster.
- * Its page is that of the last `vite build`.
- */
-const daemonScript = join(
-  root,
-  process.env.VERBATIM_TEST_DAEMON === "built" ? "dist/server/main.js" : "src/server/cli/main.ts",
-);
-
-/** Starts the real daemon. */
+/** Starts the real daemon, with the page of the last `vite build`. */
 export async function startDaemon(home: Home, args: string[] = []): Promise<Daemon> {
   const named = args.includes("--port");
   const daemon = spawn(
     process.execPath,
     [
       "--disable-warning=ExperimentalWarning",
-      daemonScript,
+      DAEMON_SCRIPT,
       ...(named ? [] : ["--port", "0"]),
       "--data-dir",
       home.data,

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { anthropicMessages } from "../../src/providers/anthropic/index.ts";
 import { decodeStream } from "../../src/server/cli/decode-stream.ts";
+import { DAEMON_SCRIPT } from "../daemon-script.ts";
 import { differences, type Expected } from "../providers/recordings.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -19,7 +20,7 @@ function decode(
   input?: Uint8Array,
 ): Promise<{ code: number | null; out: string; err: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [join(ROOT, "src/server/cli/main.ts"), "decode", ...args], {
+    const child = spawn(process.execPath, [DAEMON_SCRIPT, "decode", ...args], {
       stdio: ["pipe", "pipe", "pipe"],
     });
     let out = "";

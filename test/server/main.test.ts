@@ -17,12 +17,13 @@ import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, it } from "vitest";
 import { CLIENT_HEADER, sessionsReply, statusReply } from "../../src/protocol.ts";
+import { DAEMON_SCRIPT } from "../daemon-script.ts";
 import { bareEnvironment } from "../environment.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { expectNoSecrets } from "../secrets.ts";
 import { mountable, mountSmall } from "./small-disk.ts";
 
-const main = resolve(import.meta.dirname, "../../src/server/cli/main.ts");
+const root = resolve(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "verbatim-main-"));
 const running = new Set<ChildProcess>();
 const printed: { output: string; data: string }[] = [];
@@ -48,7 +49,7 @@ interface Run {
   ended: Promise<number | null>;
 }
 
-function start(home: Home, args: string[], program = main, node: string[] = []): Run {
+function start(home: Home, args: string[], program = DAEMON_SCRIPT, node: string[] = []): Run {
   const child = spawn(
     process.execPath,
     ["--disable-warning=ExperimentalWarning", ...node, program, ...args],
@@ -126,7 +127,7 @@ describe("the command", { timeout: 60_000 }, () => {
     ])
       expect(help.out).toContain(`\n  --${flag} `);
     for (const line of help.out.split("\n").slice(7)) expect(line.length).toBeLessThanOrEqual(100);
-    const { version } = JSON.parse(readFileSync(resolve(main, "../../../../package.json"), "utf8"));
+    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     expect(await finish(home, ["--version"])).toEqual({ code: 0, out: `${version}\n`, err: "" });
     expect(readdirSync(home.path)).toEqual([".claude"]);
   });
@@ -513,7 +514,6 @@ describe("the command", { timeout: 60_000 }, () => {
 
   it("takes over with the page and version that it was started with", async () => {
     const home = newHome();
-    const root = resolve(main, "../../../..");
     const installed = join(home.path, "installed");
     const page = join(installed, "dist/web/index.html");
     cpSync(join(root, "src"), join(installed, "src"), { recursive: true });
@@ -556,7 +556,7 @@ describe("the command", { timeout: 60_000 }, () => {
     });
     // All of them at once take 280 MB; one after the other less than 140, and more if the garbage collector has to wait for a
     // core.
-    const run = start(home, ["--data-dir", home.data, "--port", "0", "--no-samples"], main, [
+    const run = start(home, ["--data-dir", home.data, "--port", "0", "--no-samples"], DAEMON_SCRIPT, [
       "--max-old-space-size=230",
     ]);
     const { cookie, origin } = await enter(await addressOf(run));
@@ -615,7 +615,7 @@ describe("the command", { timeout: 60_000 }, () => {
     const missing = await finish(home, ["show", "gone\u001b]0;owned\u0007\u009b2J.jsonl"]);
     expect(missing.err).toBe("gone\\u001b]0;owned\\u0007\\u009b2J.jsonl: no such file.\n");
 
-    const none = await finish(home, ["show", main]);
+    const none = await finish(home, ["show", DAEMON_SCRIPT]);
     expect(none).toMatchObject({ code: 1, out: "" });
     expect(none.err).toContain("not a session");
     expect(readdirSync(home.path).sort()).toEqual([".claude", "session.jsonl"]);

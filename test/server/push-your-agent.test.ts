@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sessionReply } from "../../src/protocol.ts";
+import { DAEMON_SCRIPT } from "../daemon-script.ts";
 import { eventually } from "../eventually.ts";
 import { expectNoSecrets } from "../secrets.ts";
 
@@ -54,10 +55,9 @@ describe.skipIf(!hasTools)(
         USERPROFILE: home,
         XDG_DATA_HOME: join(home, "share"),
       };
-      const main = join(root, "src/server/cli/main.ts");
       daemon = spawn(
         process.execPath,
-        ["--disable-warning=ExperimentalWarning", main, "--port", "0", "--no-samples"],
+        ["--disable-warning=ExperimentalWarning", DAEMON_SCRIPT, "--port", "0", "--no-samples"],
         { env: environment, stdio: ["ignore", "pipe", "pipe"] },
       );
       output = "";
@@ -164,7 +164,7 @@ describe.skipIf(!hasTools)(
       const rows = [...page.matchAll(/^\| (\d{3}) \| ([^|]+) \|/gm)].flatMap(([, status, codes = ""]) =>
         [...codes.matchAll(/`(\w+)`/g)].map(([, code]) => `${status} ${code}`),
       );
-      const shell = spawnSync(process.execPath, [join(root, "src/server/cli/main.ts"), "token"], {
+      const shell = spawnSync(process.execPath, [DAEMON_SCRIPT, "token"], {
         env: environment,
         encoding: "utf8",
       });

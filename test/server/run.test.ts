@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { PassThrough } from "node:stream";
 import { afterAll, describe, expect, it } from "vitest";
@@ -11,11 +11,11 @@ import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts"
 import { CLIENT_HEADER, sessionReply, sessionsReply } from "../../src/protocol.ts";
 import { loadAccess } from "../../src/server/auth/access.ts";
 import { runPrompt } from "../../src/server/cli/run-prompt.ts";
+import { DAEMON_SCRIPT } from "../daemon-script.ts";
 import { bareEnvironment } from "../environment.ts";
 import { eventually } from "../eventually.ts";
 import { startDaemon } from "./managed/daemon.ts";
 
-const main = resolve(import.meta.dirname, "../../src/server/cli/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "verbatim-run-"));
 const running = new Set<ChildProcess>();
 afterAll(async () => {
@@ -35,7 +35,7 @@ function newHome() {
 }
 
 function start({ path, work }: { path: string; work: string }, args: string[], environment = {}) {
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", DAEMON_SCRIPT, ...args], {
     cwd: work,
     env: {
       ...bareEnvironment,
@@ -316,11 +316,15 @@ describe("run", () => {
     const home = newHome();
     const { daemon, typed, said, ended } = await sitDown(home);
     await eventually(() => expect(prompts(said)).toHaveLength(1));
-    const [row] = sessionsReply.parse(await daemon.get("/api/sessions")).sessions;
-    const { page } = sessionReply.parse(await daemon.get(`/api/sessions/${row?.id}`));
-    const [first] = page.parts.flatMap(({ part }) => (part.type === "request" ? [part.request] : []));
+    const { session_id, first } = await eventually(async () => {
+      const [row] = sessionsReply.parse(await daemon.get("/api/sessions")).sessions;
+      const { page } = sessionReply.parse(await daemon.get(`/api/sessions/${row?.id}`));
+      const [first] = page.parts.flatMap(({ part }) => (part.type === "request" ? [part.request] : []));
+      expect(first).toBeDefined();
+      return { session_id: row?.id, first };
+    });
     const denial = first?.options.find(({ kind }) => kind === "reject_once")?.id;
-    await daemon.post(`/api/sessions/${row?.id}/requests/${first?.request_id}`, {
+    await daemon.post(`/api/sessions/${session_id}/requests/${first?.request_id}`, {
       digest: first?.digest,
       answer: { option_ids: [denial] },
     });

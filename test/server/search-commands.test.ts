@@ -1,23 +1,23 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod";
+import { DAEMON_SCRIPT } from "../daemon-script.ts";
 import { bareEnvironment } from "../environment.ts";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 
 /** Runs the commands on an index written by a real daemon. */
-const main = resolve(import.meta.dirname, "../../src/server/cli/main.ts");
 const home = mkdtempSync(join(tmpdir(), "verbatim-search-commands-"));
 const data = join(home, "data");
 const environment: Record<string, string> = { HOME: home };
 for (const [name, value] of Object.entries(bareEnvironment))
   if (value !== undefined) environment[name] = value;
-const argumentsOf = (args: string[]) => ["--disable-warning=ExperimentalWarning", main, ...args];
+const argumentsOf = (args: string[]) => ["--disable-warning=ExperimentalWarning", DAEMON_SCRIPT, ...args];
 
 const tides = generateClaudeSession({ parts: 30, turns: 2, seed: 21, cwd: "/home/ada/tides" });
 const moon = generateClaudeSession({ parts: 30, turns: 2, seed: 22, cwd: "/home/ada/moon" });

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { agentSource, sourcesReply } from "../../src/protocol.ts";
@@ -21,13 +21,13 @@ import { openIndexState } from "../../src/server/index/index-state.ts";
 import { createSearch, type Search } from "../../src/server/index/search-service.ts";
 import { createSearchThread } from "../../src/server/index/search-thread.ts";
 import { formats } from "../../src/sources/index.ts";
+import { DAEMON_SCRIPT } from "../daemon-script.ts";
 import { bareEnvironment } from "../environment.ts";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { type SpawnedDaemon, spawnDaemon } from "./spawned-daemon.ts";
 
 const ROLLOUT = join(import.meta.dirname, "../fixtures/codex/turns-0144.jsonl");
-const MAIN = resolve(import.meta.dirname, "../../src/server/cli/main.ts");
 
 describe("agents switched off and on", () => {
   let folder: string;
@@ -105,7 +105,7 @@ describe("agents switched off and on", () => {
   const searchInTerminal = (word: string): string =>
     spawnSync(
       process.execPath,
-      ["--disable-warning=ExperimentalWarning", MAIN, "search", word, "--data-dir", data()],
+      ["--disable-warning=ExperimentalWarning", DAEMON_SCRIPT, "search", word, "--data-dir", data()],
       { env: { ...bareEnvironment, HOME: folder, USERPROFILE: folder }, encoding: "utf8" },
     ).stdout;
   const sourceOf = async (agent: string) =>
@@ -294,15 +294,19 @@ describe("the routes of the sources", () => {
     });
   const rows = async (): Promise<unknown[]> => (await (await call("/api/sessions")).json()).sessions;
   const agents = (...words: string[]) =>
-    spawnSync(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, "agents", ...words], {
-      env: {
-        ...bareEnvironment,
-        HOME: daemon.home,
-        USERPROFILE: daemon.home,
-        XDG_DATA_HOME: join(daemon.home, "share"),
+    spawnSync(
+      process.execPath,
+      ["--disable-warning=ExperimentalWarning", DAEMON_SCRIPT, "agents", ...words],
+      {
+        env: {
+          ...bareEnvironment,
+          HOME: daemon.home,
+          USERPROFILE: daemon.home,
+          XDG_DATA_HOME: join(daemon.home, "share"),
+        },
+        encoding: "utf8",
       },
-      encoding: "utf8",
-    });
+    );
 
   it("switch an agent off and on, and reject strangers, unknown agents and invalid bodies", async () => {
     // The folder was created after the start.

@@ -1,12 +1,11 @@
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { readAccess } from "../../src/server/auth/access.ts";
+import { DAEMON_SCRIPT } from "../daemon-script.ts";
 import { bareEnvironment } from "../environment.ts";
 import { eventually } from "../eventually.ts";
-
-const MAIN = resolve(import.meta.dirname, "../../src/server/cli/main.ts");
 
 /** A daemon in a child process, with an empty home folder. */
 export interface SpawnedDaemon {
@@ -24,7 +23,7 @@ export async function spawnDaemon(): Promise<SpawnedDaemon> {
   const home = mkdtempSync(join(tmpdir(), "verbatim-daemon-"));
   mkdirSync(join(home, "share"));
   const env = { ...bareEnvironment, HOME: home, USERPROFILE: home, XDG_DATA_HOME: join(home, "share") };
-  const args = ["--disable-warning=ExperimentalWarning", MAIN];
+  const args = ["--disable-warning=ExperimentalWarning", DAEMON_SCRIPT];
   const daemon = spawn(process.execPath, [...args, "--port", "0", "--no-samples"], {
     env,
     stdio: ["ignore", "pipe", "pipe"],

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { WebSocket } from "ws";
 import { accumulate, restoreTranscript } from "../../../src/model/transcript/accumulate.ts";
 import type { Transcript } from "../../../src/model/transcript/transcript-state.ts";
 import { outputChannel, serverMessage } from "../../../src/protocol.ts";
+import { DAEMON_SCRIPT } from "../../daemon-script.ts";
 import { bareEnvironment } from "../../environment.ts";
 import { expectNoSecrets } from "../../secrets.ts";
 
@@ -29,8 +30,6 @@ export interface Follower {
   readonly received: number;
 }
 
-const main = resolve(import.meta.dirname, "../../../src/server/cli/main.ts");
-
 /** Starts a daemon whose home and data folders are in `folder`. `port` 0: any free port. `env`: more variables. */
 export async function startDaemon(
   folder: string,
@@ -38,7 +37,13 @@ export async function startDaemon(
 ): Promise<Daemon> {
   const data = join(folder, "data");
   mkdirSync(data, { recursive: true });
-  const args = ["--disable-warning=ExperimentalWarning", main, "--port", String(port), "--no-samples"];
+  const args = [
+    "--disable-warning=ExperimentalWarning",
+    DAEMON_SCRIPT,
+    "--port",
+    String(port),
+    "--no-samples",
+  ];
   const child = spawn(process.execPath, [...args, "--data-dir", data], {
     env: { ...bareEnvironment, HOME: folder, ...env },
     stdio: ["ignore", "pipe", "pipe"],
