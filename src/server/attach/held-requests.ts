@@ -199,7 +199,8 @@ export function createHeldRequests(options: {
         );
       }
       entry.answers.set(request_id, answer);
-      if (entry.answers.size < entry.asked.requests.length) publish(entry);
+      const { requests, isComplete } = entry.asked;
+      if (!(isComplete?.(entry.answers) ?? entry.answers.size === requests.length)) publish(entry);
       else {
         entry.connection.answer(entry.asked.replyTo(entry.answers));
         end(entry, ANSWERED);

@@ -39,6 +39,17 @@ describe("a form of an MCP server in Claude Code", () => {
     const asked = readElicitation(body({ colour: COLOUR }));
     expect(asked).toMatchObject({ session_id: SESSION, agent: "claude-code", hides_dialog: true });
     expect(asked?.requests[0]).toMatchObject({ kind: "question", title: "shop: Your order – Colour" });
+    expect(asked?.requests[0]?.options.map(({ label }) => label)).toEqual([
+      "Red",
+      "Blue",
+      "Leave empty",
+      "Decline",
+    ]);
+  });
+
+  it("has no empty field where one is required", () => {
+    const schema = { type: "object", properties: { colour: COLOUR }, required: ["colour"] };
+    const asked = readElicitation(body({}, { requested_schema: schema }));
     expect(asked?.requests[0]?.options.map(({ label }) => label)).toEqual(["Red", "Blue", "Decline"]);
   });
 
@@ -47,6 +58,24 @@ describe("a form of an MCP server in Claude Code", () => {
     const answers: Answer[] = [{ option_ids: ["1"] }, { option_ids: ["1"] }, { option_ids: [], text: "Ada" }];
     expect(replyFor(properties, ...answers)).toEqual(
       decision({ action: "accept", content: { colour: "b", gift: false, name: "Ada" } }),
+    );
+  });
+
+  it("is accepted without the fields that were left empty", () => {
+    const properties = { colour: COLOUR, gift: { type: "boolean" }, name: { type: "string" } };
+    const empty = { option_ids: ["empty"] };
+    expect(replyFor(properties, empty, { option_ids: ["0"] }, empty)).toEqual(
+      decision({ action: "accept", content: { gift: true } }),
+    );
+  });
+
+  it.each([
+    ["names", { enum: ["a", "b", "c"] }],
+    ["titles", { anyOf: ["a", "b", "c"].map((value) => ({ const: value, title: value.toUpperCase() })) }],
+  ])("is accepted with several choices, which have %s", (_name, items) => {
+    const toppings = { type: "array", items: { type: "string", ...items } };
+    expect(replyFor({ toppings }, { option_ids: ["0", "2"] })).toEqual(
+      decision({ action: "accept", content: { toppings: ["a", "c"] } }),
     );
   });
 
@@ -61,8 +90,18 @@ describe("a form of an MCP server in Claude Code", () => {
     );
   });
 
+  it("is declined at any of its questions, without the others", () => {
+    const asked = readElicitation(body({ colour: COLOUR, name: { type: "string" } }));
+    const [, second] = asked?.requests ?? [];
+    expect(second?.options.map(({ label }) => label)).toEqual(["Leave empty", "Decline the whole form"]);
+    const answers = new Map([[second?.request_id ?? "", { option_ids: ["decline"] }]]);
+    expect(asked?.isComplete?.(answers)).toBe(true);
+    expect(asked?.replyTo(answers)).toEqual(decision({ action: "decline" }));
+  });
+
   it.each([
     ["with a number", body({ count: { type: "integer" } })],
+    ["with a number of choices", body({ toppings: { type: "array", items: COLOUR, minItems: 1 } })],
     ["with a format", body({ mail: { type: "string", format: "email" } })],
     ["that is a URL", body({}, { mode: "url", url: "https://shop.example" })],
     ["without a schema", body({}, { requested_schema: undefined })],

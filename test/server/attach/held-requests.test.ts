@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { OpenRequest } from "../../../src/model/session.ts";
 import { createAnswerLog } from "../../../src/server/attach/answer-log.ts";
+import { readElicitation } from "../../../src/server/attach/claude-code/elicitation.ts";
 import { readPermissionRequest } from "../../../src/server/attach/claude-code/permission-request.ts";
 import {
   createHeldRequests,
@@ -222,6 +223,32 @@ describe("a form", () => {
       behavior: "allow",
       updatedInput: { questions, answers: { "Which colour?": "Green", "Which sizes?": "S, L" } },
     });
+  });
+});
+
+describe("a form of several questions", () => {
+  it("ends with the answer that declines it", async () => {
+    const properties = { colour: { type: "boolean" }, name: { type: "string" } };
+    const asked = readElicitation({
+      hook_event_name: "Elicitation",
+      session_id: SESSION,
+      mcp_server_name: "shop",
+      message: "Your order",
+      requested_schema: { type: "object", properties },
+    });
+    if (asked === undefined) expect.fail("The form was not read.");
+    const replies: unknown[] = [];
+    await held.hold(asked, {
+      answer: (reply) => replies.push(reply),
+      release: () => replies.push("released"),
+      onGone() {},
+    });
+    const [colour, name] = held.openOf(SESSION);
+    answer(colour?.request_id ?? "", "Yes");
+    expect(replies).toEqual([]);
+    answer(name?.request_id ?? "", "Decline the whole form");
+    expect(replies).toEqual([{ hookSpecificOutput: { hookEventName: "Elicitation", action: "decline" } }]);
+    expect(held.openOf(SESSION)).toEqual([]);
   });
 });
 

@@ -4,6 +4,8 @@ import type { Answer, Request } from "../../../model/request.ts";
 /** What a request asks for, in the forms of the page. */
 export interface Asked {
   requests: Request[];
+  /** Whether the answers suffice for the result. Absent: once each request is answered. */
+  isComplete?(answers: ReadonlyMap<string, Answer>): boolean;
   /** The result of the JSON-RPC reply. */
   resultOf(answers: ReadonlyMap<string, Answer>): JsonObject;
 }
