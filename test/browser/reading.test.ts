@@ -71,6 +71,19 @@ const newBelow = (count: number) => page.getByRole("button", { name: `${count} n
 const top = (element: Element): number => element.getBoundingClientRect().top;
 const focused = () => page.locator("article:focus");
 
+it("shows the input of the last model call at the end, elsewhere of the one in view", async () => {
+  const heading = page.getByText(/^Call [\d,]+ of [\d,]+$/);
+  await page.keyboard.press("i");
+  const [, call, calls] = /(\S+) of (\S+)/.exec(await heading.innerText()) ?? [];
+  expect(call).toBe(calls);
+  await page.keyboard.press("Escape");
+  await heading.waitFor({ state: "detached" });
+  await transcript.evaluate((box) => box.scrollTo(0, 0));
+  await transcript.getByRole("heading").first().waitFor();
+  await page.keyboard.press("i");
+  await page.getByText(`Call 1 of ${calls}`, { exact: true }).waitFor();
+});
+
 it("stays at the end after a return from the back/forward cache", async () => {
   const fromEnd = await transcript.evaluate(async (box) => {
     // As WebKit does.
