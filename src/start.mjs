@@ -1,5 +1,5 @@
-// `npm start`: installs and builds what is missing or stale, then becomes the daemon. Plain JavaScript for whatever Node
-// the machine has: the pinned one (a dev dependency) runs everything else. Standard output is the daemon's alone.
+// `npm start`: installs and builds what is missing or outdated, then runs the daemon. Plain JavaScript for any installed Node; the
+// pinned one (a dev dependency) runs everything else. Only the daemon writes to standard output.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -11,27 +11,37 @@ import { install, isInstalled, nodeOf } from "./install.mjs";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const node = nodeOf(root);
 const args = process.argv.slice(2);
-/** Runs before anything is built: no part of it. */
+/** Runs before the builds and is not part of them. */
 const BOOTSTRAP = ["src/start.mjs", "src/install.mjs"];
-/** What is built, how, and what of `src` it is not built from. */
+/** A build: its main file, its arguments, and what in `src` it does not use. */
 const PAGE = {
   name: "page",
   file: "dist/web/index.html",
   args: [],
   without: new Set([
-    ...["server", "formats", "streams", "providers", "agent"].map((folder) => `src/${folder}`),
+    ...["server", "sources", "providers", "agent", "store", "adapters"].map((folder) => `src/${folder}`),
     ...BOOTSTRAP,
   ]),
 };
-/** One file: it is there in two thirds of the time that all the sources take. */
+/** Bundled into one file, which starts faster than the sources. */
 const DAEMON = {
   name: "daemon",
   file: "dist/server/main.js",
   args: ["--ssr"],
   without: new Set(["src/web", ...BOOTSTRAP]),
 };
-/** Commands that serve no page. */
-const WITHOUT_PAGE = new Set(["show", "decode", "token"]);
+/** Commands that do not serve the page. */
+const WITHOUT_PAGE = new Set([
+  "show",
+  "decode",
+  "token",
+  "export",
+  "search",
+  "mcp",
+  "agents",
+  "attach",
+  "detach",
+]);
 
 if (!isInstalled(root)) {
   console.error("Installing (once, and after updates) …");
@@ -42,7 +52,7 @@ if (needsPage()) buildIfStale(PAGE);
 buildIfStale(DAEMON);
 runDaemon();
 
-/** Everything but a few commands, `--help` and the like serves the page. */
+/** Whether the command serves the page. */
 function needsPage() {
   const command = args.find((arg) => !arg.startsWith("-"));
   return (
@@ -51,7 +61,7 @@ function needsPage() {
 }
 
 function buildIfStale({ name, file, args, without }) {
-  // Beside what it is about: every build empties the folder first, also one that is not this one's.
+  // In the output folder, which every build empties first, so that a manual build removes it.
   const stamp = join(root, dirname(file), "sources.sha256");
   const hash = hashOfSources(without);
   const built = existsSync(join(root, file)) && existsSync(stamp) && readFileSync(stamp, "utf8");
@@ -65,7 +75,7 @@ function buildIfStale({ name, file, args, without }) {
   writeFileSync(stamp, hash);
 }
 
-/** Of all files that it is built from. */
+/** Of all files that the build reads. */
 function hashOfSources(without) {
   const hash = createHash("sha256");
   const add = (path) =>
@@ -90,7 +100,7 @@ function hashOfSources(without) {
   return hash.digest("hex");
 }
 
-/** Runs a tool whose every word goes to standard error. */
+/** Runs a tool, with its output on standard error. */
 function run(command, options, problem) {
   const { status, error } = spawnSync(command, options, { cwd: root, stdio: ["ignore", 2, 2] });
   if (error || status !== 0) fail(`${problem}${error ? `: ${error.message}` : ` (exit code ${status})`}.`);
@@ -103,26 +113,26 @@ function fail(message) {
 
 function runDaemon() {
   const main = join(root, DAEMON.file);
-  // V8 lets the space for new objects grow to 128 MB, and that for old ones to four times what is alive, and keeps both:
-  // with these limits half of it serves nearly as well. The threads that index set their own.
+  // V8 lets the space for new objects grow to 128 MB and that for old objects to four times the live size, and keeps both.
+  // These limits halve the memory at little cost. Indexing threads set their own.
   const memory = ["--max-semi-space-size=4", "--heap-growing-percent=50"];
   const flags = ["--disable-warning=ExperimentalWarning", ...memory];
   const wanted = {
-    // Compiling it at every start would be a third of that.
+    // Without it, compilation takes a third of each start.
     NODE_COMPILE_CACHE: join(root, "node_modules/.cache/verbatim/compiled"),
-    // glibc keeps what was freed, for each thread by itself: a fifth of the memory after much was indexed.
+    // By default, glibc keeps freed memory per thread: a fifth of the memory after much was indexed.
     MALLOC_ARENA_MAX: "2",
     MALLOC_MMAP_THRESHOLD_: "131072",
     MALLOC_TRIM_THRESHOLD_: "131072",
   };
-  // What the operator set is theirs, and goes on to what the daemon starts; ours is named, so that it does not.
+  // The operator's settings win, and the daemon's child processes inherit them. Ours are listed, so that they are not inherited.
   const own = Object.fromEntries(Object.entries(wanted).filter(([name]) => process.env[name] === undefined));
   const env = { ...process.env, ...own, VERBATIM_LAUNCHER: Object.keys(own).join(",") };
-  // npm goes to this folder first: paths and the folder to work in are meant from where the operator is.
+  // npm changes to this folder first, but paths are relative to the operator's folder.
   const cwd = process.env.npm_lifecycle_event === "start" ? process.env.INIT_CWD : undefined;
   const daemon = spawn(node, [...flags, main, ...args], { stdio: "inherit", env, cwd });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-    // The daemon takes one signal that comes twice (from the terminal, and from here) as one.
+    // The daemon handles the same signal from the terminal and from here as one.
     process.on(signal, () => daemon.kill(signal));
   }
   daemon.on("error", (error) => fail(`Node could not be started: ${error.message}`));

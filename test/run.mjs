@@ -36,6 +36,8 @@ try {
     pinned("vite/bin/vite.js", "build", "--ssr", "--logLevel", "warn"),
     environment,
   );
+  // Marks the build as current. Otherwise a test that runs `npm start` would build again while others start the daemon.
+  step("First start", [nodeOf(root), join(root, "src/start.mjs"), "--version"], environment);
   tests("Unit and component tests", ["unit", "components"], environment);
   tests("Browser and package tests", ["browser", "browser-alone", "package"], environment);
 } catch (error) {
