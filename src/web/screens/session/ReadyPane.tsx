@@ -222,7 +222,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
       else notes?.begin(newNoteKey(part_id), "");
     },
     callHere() {
-      const last = transcript.parts.length - 1;
+      const last = (transcript?.parts.length ?? 0) - 1;
       const isAtEnd = scroller.current?.lastInView() === last;
       const part = target ?? session.partAt(isAtEnd ? last : (scroller.current?.here().index ?? 0))?.id;
       return part === undefined ? { call: 1 } : { part };
