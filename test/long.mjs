@@ -24,6 +24,8 @@ const { status } = spawnSync(
     join(root, "node_modules/vitest/vitest.mjs"),
     "run",
     "--project",
+    "library",
+    "--project",
     "unit",
     "--project",
     "components",
