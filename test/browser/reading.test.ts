@@ -84,6 +84,29 @@ it("shows the input of the last model call at the end, elsewhere of the one in v
   await page.getByText(`Call 1 of ${calls}`, { exact: true }).waitFor();
 });
 
+it("outlines the turn in view, leads to its parts, and grows with it", async () => {
+  await page.setViewportSize({ width: 1440, height: 800 });
+  const outline = page.getByRole("navigation", { name: "Turns" });
+  const entry = (name: string) => outline.getByRole("link", { name, exact: true });
+  await entry("The last one so far.").waitFor();
+  await run("ls");
+  await run("pwd");
+  await fail("plot");
+  await say("It is all done.");
+  await entry("2 Bash").waitFor();
+  await entry("Error: Bash plot").waitFor();
+  await entry("It is all done.").waitFor();
+
+  // Whether an entry is current, and where it leads.
+  const first = outline.locator(".outline-entry").first();
+  const text = await first.innerText();
+  await first.click();
+  await expect.poll(() => entry(text).getAttribute("aria-current")).toBe("step");
+  const target = new URL((await entry("Error: Bash plot").getAttribute("href")) ?? "", daemon.origin);
+  await page.goto(target.href);
+  await transcript.locator(target.hash).waitFor();
+});
+
 it("stays at the end after a return from the back/forward cache", async () => {
   const fromEnd = await transcript.evaluate(async (box) => {
     // As WebKit does.

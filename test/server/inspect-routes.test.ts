@@ -211,3 +211,18 @@ it("returns one lane with its own bars for a session without runs", async () => 
     ]),
   );
 });
+
+it("returns the outline of a turn", async () => {
+  const { entries } = await (await get("/outline?turn=1")).json();
+  expect(entries.length).toBeGreaterThan(0);
+  expect(entries).toContainEqual({
+    kind: "calls",
+    index: expect.any(Number),
+    part_id: expect.any(String),
+    text: "",
+    tools: [{ name: "Bash", count: expect.any(Number) }],
+  });
+  expect((await get("/outline?turn=9")).status).toBe(404);
+  expect((await get("/outline?turn=0")).status).toBe(400);
+  expect((await get("/outline")).status).toBe(404);
+});

@@ -33,6 +33,7 @@ import type { Frontend } from "./frontend.ts";
 import { addLanesRoute } from "./lanes-route.ts";
 import { addNotesRoutes } from "./notes-routes.ts";
 import { addOpenedFilesRoutes } from "./opened-files-route.ts";
+import { addOutlineRoute } from "./outline-route.ts";
 import { numberOf } from "./query-number.ts";
 import { addRulesRoutes } from "./rules-routes.ts";
 import { searchParts } from "./search.ts";
@@ -183,6 +184,7 @@ export function createApp(options: AppOptions) {
   if (search) addSearchRoute(app, search);
   if (options.usage) addUsageRoute(app, options.usage);
   addChangesRoute(app, sessions);
+  addOutlineRoute(app, sessions);
   addContextRoutes(app, sessions);
   addFiguresRoute(app, { sessions, prices, opened_files: options.opened_files });
   addCompareRoute(app, sessions);
@@ -348,6 +350,7 @@ const COMPRESSED = [
   "/api/sessions/:id/search",
   "/api/sessions/:id/filter",
   "/api/sessions/:id/map",
+  "/api/sessions/:id/outline",
   "/api/sessions/:id/changes",
   "/api/search",
 ];

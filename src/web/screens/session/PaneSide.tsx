@@ -11,6 +11,7 @@ import { RunsPanel } from "./runs/RunsPanel.tsx";
 import type { ScrollerHandle } from "./TranscriptScroller.tsx";
 import { useMap } from "./use-map.ts";
 import type { Side } from "./use-side.ts";
+import { useTurnOutline } from "./use-turn-outline.ts";
 
 /** The turns of a session with the map of it, and its runs. */
 export function PaneSide({
@@ -37,13 +38,22 @@ export function PaneSide({
   onGo(turn: number): void;
 }): ReactNode {
   const marks = useMap(session, side.isBeside);
+  const outline = useTurnOutline(session, current, side.isBeside || side.isSheet);
   return (
     <aside
       className={`side${side.isWanted ? "" : " side-hidden"}${side.isSheet ? " side-sheet" : ""}`}
       aria-label={t.session.outline}
     >
       <div className="outline-beside-map">
-        <Outline transcript={transcript} current={current} isWaiting={isWaiting(row)} onGo={onGo} />
+        <Outline
+          transcript={transcript}
+          current={current}
+          isWaiting={isWaiting(row)}
+          outline={outline}
+          inView={inView}
+          onGo={onGo}
+          onGoToPart={(index) => scroller.current?.toPart(index)}
+        />
         {side.isBeside && marks !== undefined && (
           <OutlineMap marks={marks} inView={inView} onGo={(index) => scroller.current?.toPart(index)} />
         )}

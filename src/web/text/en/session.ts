@@ -68,6 +68,13 @@ export const session = {
     wrappedLast: "Wrapped to the last error",
     allKeys: "Expand all, collapse all, reset",
     outline: "Outline",
+    outlineKinds: {
+      prompt: "Prompt",
+      error: "Error",
+      request: "Request",
+      compaction: "Compaction",
+      interrupt: "Interrupt",
+    },
     up: "Go to parent call or sessions",
     agentSettings: "Agent settings",
     expandAll: "Expand all",

@@ -66,6 +66,13 @@ export const session = {
     wrappedLast: "已回到最后一个错误",
     allKeys: "全部展开、全部折叠、重置",
     outline: "大纲",
+    outlineKinds: {
+      prompt: "提示词",
+      error: "错误",
+      request: "请求",
+      compaction: "压缩",
+      interrupt: "中断",
+    },
     up: "转到上级调用或会话列表",
     agentSettings: "智能体设置",
     expandAll: "全部展开",

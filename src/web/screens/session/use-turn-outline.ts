@@ -1,0 +1,53 @@
+import { useEffect, useState } from "react";
+import type { OutlineEntry } from "../../../model/parts/turn-outline.ts";
+import { apiOf } from "../../api/api.ts";
+import type { OpenSession } from "../../app/open-session.ts";
+import { useClient } from "../../app/store.ts";
+
+/** Delay between the growth of a turn and the next request of its outline, in milliseconds. */
+const GROWN_MS = 1_000;
+/** Delay before the outline of another turn is requested, so that fast scrolling requests none, in milliseconds. */
+const CURRENT_MS = 200;
+
+/** The outline of a turn. */
+export interface LoadedOutline {
+  /** Index of the turn in the session. */
+  readonly turn: number;
+  readonly entries: readonly OutlineEntry[];
+}
+
+/**
+ * The outline of a turn (by its index), loaded again when the turn grows. While another turn's is loaded, the previous one is
+ * returned. `undefined`: none is loaded, not wanted, or it could not be loaded.
+ */
+export function useTurnOutline(
+  session: OpenSession,
+  turn: number,
+  isWanted: boolean,
+): LoadedOutline | undefined {
+  const api = apiOf(useClient());
+  const [outline, setOutline] = useState<LoadedOutline>();
+  useEffect(() => {
+    if (!isWanted) return;
+    const abort = new AbortController();
+    let length = 0;
+    const partsOfTurn = (): number => session.state.getState().transcript?.turns.at(turn)?.part_count ?? 0;
+    const load = async (): Promise<void> => {
+      length = partsOfTurn();
+      const reply = await api.outline(session.id, turn + 1, abort.signal);
+      timer = undefined;
+      if (!abort.signal.aborted) setOutline(reply.ok ? { turn, entries: reply.value.entries } : undefined);
+    };
+    let timer: ReturnType<typeof setTimeout> | undefined = setTimeout(() => void load(), CURRENT_MS);
+    const unsubscribe = session.state.subscribe(() => {
+      if (timer !== undefined || partsOfTurn() === length) return;
+      timer = setTimeout(() => void load(), GROWN_MS);
+    });
+    return () => {
+      unsubscribe();
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [api, session, turn, isWanted]);
+  return isWanted ? outline : undefined;
+}
