@@ -97,11 +97,15 @@ it("outlines the turn in view, leads to its parts, and grows with it", async () 
   await entry("Error: Bash plot").waitFor();
   await entry("It is all done.").waitFor();
 
-  // Whether an entry is current, and where it leads.
   const first = outline.locator(".outline-entry").first();
   const text = await first.innerText();
   await first.click();
   await expect.poll(() => entry(text).getAttribute("aria-current")).toBe("step");
+  await page.keyboard.press("Shift+J");
+  const second = outline.locator(".outline-entry").nth(1);
+  await expect.poll(() => second.getAttribute("aria-current")).toBe("step");
+  await page.keyboard.press("Shift+K");
+  await expect.poll(() => first.getAttribute("aria-current")).toBe("step");
   const target = new URL((await entry("Error: Bash plot").getAttribute("href")) ?? "", daemon.origin);
   await page.goto(target.href);
   await transcript.locator(target.hash).waitFor();

@@ -11,7 +11,7 @@ import { RunsPanel } from "./runs/RunsPanel.tsx";
 import type { ScrollerHandle } from "./TranscriptScroller.tsx";
 import { useMap } from "./use-map.ts";
 import type { Side } from "./use-side.ts";
-import { useTurnOutline } from "./use-turn-outline.ts";
+import type { LoadedOutline } from "./use-turn-outline.ts";
 
 /** The turns of a session with the map of it, and its runs. */
 export function PaneSide({
@@ -21,6 +21,7 @@ export function PaneSide({
   current,
   beside,
   side,
+  outline,
   inView,
   scroller,
   onGo,
@@ -33,12 +34,13 @@ export function PaneSide({
   /** The run shown beside the session. */
   beside: string | undefined;
   side: Side;
+  /** Of the turn in view. */
+  outline: LoadedOutline | undefined;
   inView: StoreApi<PartsInView>;
   scroller: RefObject<ScrollerHandle | null>;
   onGo(turn: number): void;
 }): ReactNode {
   const marks = useMap(session, side.isBeside);
-  const outline = useTurnOutline(session, current, side.isBeside || side.isSheet);
   return (
     <aside
       className={`side${side.isWanted ? "" : " side-hidden"}${side.isSheet ? " side-sheet" : ""}`}
@@ -52,7 +54,10 @@ export function PaneSide({
           outline={outline}
           inView={inView}
           onGo={onGo}
-          onGoToPart={(index) => scroller.current?.toPart(index)}
+          onGoToPart={(index) => {
+            side.closeSheet();
+            scroller.current?.toPart(index);
+          }}
         />
         {side.isBeside && marks !== undefined && (
           <OutlineMap marks={marks} inView={inView} onGo={(index) => scroller.current?.toPart(index)} />

@@ -49,6 +49,7 @@ import { usePaneFind } from "./use-pane-find.ts";
 import { useFocusBack } from "./use-pane-focus.ts";
 import { useReadState } from "./use-read-state.ts";
 import { useSide } from "./use-side.ts";
+import { useTurnOutline } from "./use-turn-outline.ts";
 import { WaitingBanner } from "./WaitingBanner.tsx";
 
 /** States that are shown before a session's name in the window's title. */
@@ -192,6 +193,16 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
     // Backwards from inside a turn leads to its own prompt first.
     goTurn(by === -1 && here.within ? here.turn : here.turn + by);
   };
+  const outline = useTurnOutline(session, current, side.isBeside || side.isSheet);
+  const stepOutline = (by: 1 | -1): void => {
+    const here = scroller.current?.here().index ?? 0;
+    const entry =
+      by === 1
+        ? outline?.entries.find(({ index }) => index > here)
+        : outline?.entries.findLast(({ index }) => index < here);
+    if (entry === undefined) stepTurn(by);
+    else scroller.current?.toPart(entry.index);
+  };
   const focusComposer = (): void => void Composer.load().then(() => composer.current?.focus());
 
   const { firstNew, isAbove } = useReadState(session, scroller);
@@ -209,6 +220,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
     isTimelineOpen: lanes,
     goTo,
     stepTurn,
+    stepOutline: outline === undefined ? undefined : stepOutline,
     stepError,
     changeAllOpen: () => setAllOpen(allOpen === undefined ? true : allOpen ? false : undefined),
     inspect,
@@ -355,6 +367,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
             current={current}
             beside={beside}
             side={side}
+            outline={outline}
             inView={inView}
             scroller={scroller}
             onGo={goTurn}

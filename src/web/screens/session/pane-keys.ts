@@ -26,6 +26,8 @@ export interface PaneActions {
   readonly isTimelineOpen: boolean;
   goTo(index: number, open: boolean): Promise<unknown>;
   stepTurn(by: 1 | -1): void;
+  /** Goes to the next or previous entry of the outline, over the borders of turns. `undefined`: the outline is not open. */
+  readonly stepOutline: ((by: 1 | -1) => void) | undefined;
   stepError(by: 1 | -1, stays?: boolean): Promise<void>;
   /** Opens all rows, closes all, or leaves each as the settings say, in turn. */
   changeAllOpen(): void;
@@ -53,6 +55,7 @@ export function paneKeys(pane: PaneActions): KeyBinding[] {
     ...scrollKeys(pane.scroller),
     { keys: ["]", "n"], does: t.session.keys.nextPrompt, run: () => pane.stepTurn(1) },
     { keys: ["[", "p"], does: t.session.keys.previousPrompt, run: () => pane.stepTurn(-1) },
+    ...outlineKeys(pane.stepOutline),
     { keys: ["e"], does: t.session.nextError, run: () => void pane.stepError(1) },
     { keys: ["E"], does: t.session.keys.previousError, run: () => void pane.stepError(-1) },
     {
@@ -138,5 +141,13 @@ function readingKeys(pane: PaneActions): KeyBinding[] {
           { keys: ["b"], does: t.notes.addKey, run: () => pane.writeNote() },
           { keys: ["B"], does: t.notes.key, run: () => pane.inspect({ view: "notes" }) },
         ]),
+  ];
+}
+
+function outlineKeys(step: PaneActions["stepOutline"]): KeyBinding[] {
+  if (step === undefined) return [];
+  return [
+    { keys: ["J"], does: t.session.keys.nextEntry, run: () => step(1) },
+    { keys: ["K"], does: t.session.keys.previousEntry, run: () => step(-1) },
   ];
 }

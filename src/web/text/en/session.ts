@@ -47,6 +47,8 @@ export const session = {
       previousPart: "Previous part",
       nextPrompt: "Next prompt",
       previousPrompt: "Previous prompt",
+      nextEntry: "Next outline entry",
+      previousEntry: "Previous outline entry",
       previousError: "Previous error",
       steer: "Steer the agent now, while typing",
     },

@@ -45,6 +45,8 @@ export const session = {
       previousPart: "上一条",
       nextPrompt: "下一个提示词",
       previousPrompt: "上一个提示词",
+      nextEntry: "下一个大纲条目",
+      previousEntry: "上一个大纲条目",
       previousError: "上一个错误",
       steer: "输入时立即引导智能体",
     },
