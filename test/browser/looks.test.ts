@@ -193,10 +193,13 @@ it("distinguishes selected controls in forced colours", async () => {
   await chip("Project").waitFor();
   expect(await ground(chip("Project"))).not.toBe(await ground(chip("Time")));
   await page.getByRole("link", { name: /daylight saving ends/ }).click();
-  const turn = page.locator(".outline-item a[aria-current]");
-  await turn.waitFor();
-  expect(await ground(turn)).toBe(await ground(page.getByRole("button", { name: /^Turns/ })));
-  expect(await ground(turn)).not.toBe(await ground(page.getByRole("button", { name: "Find", exact: true })));
+  const turns = await ground(page.getByRole("button", { name: /^Turns/ }));
+  expect(turns).not.toBe(await ground(page.getByRole("button", { name: "Find", exact: true })));
+  for (const place of ["location", "step"]) {
+    const current = page.locator(`.outline-item a[aria-current=${place}]`);
+    await current.waitFor();
+    expect(await ground(current)).toBe(turns);
+  }
   expect(complaints).toEqual([]);
   await context.close();
 });

@@ -77,7 +77,7 @@ export function Outline({
             if (turn === undefined) return null;
             return (
               <li
-                key={entry === undefined ? turn.id : `${turn.id} ${entry.part_id}`}
+                key={entry === undefined ? turn.id : `${turn.id} ${entry.index}`}
                 className="outline-item"
                 style={{ top: at * ROW }}
                 aria-setsize={total}

@@ -4,8 +4,12 @@ import { apiOf } from "../../api/api.ts";
 import type { OpenSession } from "../../app/open-session.ts";
 import { useClient } from "../../app/store.ts";
 
-/** Delay between the growth of a turn and the next request of its outline, in milliseconds. */
+/**
+ * Delay between the growth of a turn and the next request of its outline, in milliseconds: at least, and for each entry, because the
+ * whole outline is loaded again.
+ */
 const GROWN_MS = 1_000;
+const GROWN_MS_PER_ENTRY = 4;
 /** Delay before the outline of another turn is requested, so that fast scrolling requests none, in milliseconds. */
 const CURRENT_MS = 200;
 
@@ -31,17 +35,20 @@ export function useTurnOutline(
     if (!isWanted) return;
     const abort = new AbortController();
     let length = 0;
+    let delay = GROWN_MS;
     const partsOfTurn = (): number => session.state.getState().transcript?.turns.at(turn)?.part_count ?? 0;
     const load = async (): Promise<void> => {
       length = partsOfTurn();
       const reply = await api.outline(session.id, turn + 1, abort.signal);
       timer = undefined;
-      if (!abort.signal.aborted) setOutline(reply.ok ? { turn, entries: reply.value.entries } : undefined);
+      if (abort.signal.aborted) return;
+      setOutline(reply.ok ? { turn, entries: reply.value.entries } : undefined);
+      if (reply.ok) delay = GROWN_MS + GROWN_MS_PER_ENTRY * reply.value.entries.length;
     };
     let timer: ReturnType<typeof setTimeout> | undefined = setTimeout(() => void load(), CURRENT_MS);
     const unsubscribe = session.state.subscribe(() => {
       if (timer !== undefined || partsOfTurn() === length) return;
-      timer = setTimeout(() => void load(), GROWN_MS);
+      timer = setTimeout(() => void load(), delay);
     });
     return () => {
       unsubscribe();
