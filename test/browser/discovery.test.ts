@@ -91,7 +91,10 @@ it("shows a discovery turn in order, live and after a reload", async () => {
   const session_id = await begin(rest, "discovery", cwd, "Find out how tasks work.");
   await page.goto(`${daemon.origin}/session/${session_id}`);
   // The view stays at the end while it streams.
-  await page.getByText("Let me read the existing task screen").waitFor();
+  await page
+    .getByRole("region", { name: "Transcript", exact: true })
+    .getByText("Let me read the existing task screen")
+    .waitFor();
   await idle(rest, session_id);
   await page.locator(".turn-foot").waitFor();
   await expect.poll(() => read(page)).toEqual(SCRIPT);

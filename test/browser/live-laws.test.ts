@@ -318,7 +318,7 @@ describe("a live session", () => {
     const model = await scriptFile(home, "much", long);
     await send(rest, session_id, `[[script:${model}]]`);
     await idle(rest, session_id, 60_000 + MUCH * 5_000);
-    await calm.page.getByText("The end.").waitFor();
+    await calm.page.getByRole("region", { name: "Transcript", exact: true }).getByText("The end.").waitFor();
     const behind = (await pageParts(slow.page, false)).length;
     proxy.hurry();
     const stored = await expectSame(session_id, [slow.page, calm.page]);

@@ -57,7 +57,7 @@ it.each(Object.entries(TEXTS))(
     const before = await held();
     await send(rest, session_id, "Go on");
     await idle(rest, session_id);
-    await page.getByText("That is all.").waitFor();
+    await page.getByRole("region", { name: "Transcript", exact: true }).getByText("That is all.").waitFor();
     const after = await held();
     console.info(
       `${name}: ${(text.length / 1_024).toFixed(0)} KB, ${before.toFixed(1)} MB before, ${after.toFixed(1)} after`,

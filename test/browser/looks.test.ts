@@ -43,7 +43,10 @@ describe.each(LOOKS)("the page, $name", ({ options }) => {
     expect(await overflow(page)).toBeLessThanOrEqual(0);
 
     await page.getByRole("link", { name: /daylight saving ends/ }).click();
-    await page.getByText("All 176 tests pass, with the assertion as it was.").waitFor();
+    await page
+      .getByRole("region", { name: "Transcript", exact: true })
+      .getByText("All 176 tests pass, with the assertion as it was.")
+      .waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     expect(await overflow(page)).toBeLessThanOrEqual(0);
 
@@ -222,7 +225,10 @@ it("shows the keys of a command on one line", async () => {
   const { page, complaints } = await enter(context, { ...daemon, launch: address });
   address = await nextLink(page);
   await page.getByRole("link", { name: /daylight saving ends/ }).click();
-  await page.getByText("All 176 tests pass, with the assertion as it was.").waitFor();
+  await page
+    .getByRole("region", { name: "Transcript", exact: true })
+    .getByText("All 176 tests pass, with the assertion as it was.")
+    .waitFor();
   await page.keyboard.press("?");
   await page.getByText("Page up").waitFor();
   const lines = await page
@@ -305,7 +311,10 @@ it("shows the actions of a prompt or part in place of its kind, not over it", as
   const { page } = await enter(context, { ...daemon, launch: address });
   address = await nextLink(page);
   await page.getByRole("link", { name: /daylight saving ends/ }).click();
-  await page.getByText("All 176 tests pass, with the assertion as it was.").waitFor();
+  await page
+    .getByRole("region", { name: "Transcript", exact: true })
+    .getByText("All 176 tests pass, with the assertion as it was.")
+    .waitFor();
   const opacity = (locator: Locator) => locator.evaluate((element) => getComputedStyle(element).opacity);
   for (const place of [".turn-heading", ".part-row-text"]) {
     const element = page.locator(place).last();
@@ -324,7 +333,10 @@ it("shows times completely with the text spacing of WCAG 1.4.12", async () => {
   const { page } = await enter(context, { ...daemon, launch: address });
   address = await nextLink(page);
   await page.getByRole("link", { name: /daylight saving ends/ }).click();
-  await page.getByText("All 176 tests pass, with the assertion as it was.").waitFor();
+  await page
+    .getByRole("region", { name: "Transcript", exact: true })
+    .getByText("All 176 tests pass, with the assertion as it was.")
+    .waitFor();
   await page.addStyleTag({ content: "* { letter-spacing: 0.12em !important }" });
   const covered = await page.locator(".part-gutter").evaluateAll(
     (gutters) =>
@@ -625,7 +637,7 @@ it.each([1280, 390])("has no control smaller than 24 × 24 pixels at %i px", asy
   await page.getByRole("link", { name: /API process grow/ }).waitFor();
   expect(await smaller(page, 24)).toEqual([]);
   await page.getByRole("link", { name: /API process grow/ }).click();
-  await page.getByText("Flat at 31 MB").waitFor();
+  await page.getByRole("region", { name: "Transcript", exact: true }).getByText("Flat at 31 MB").waitFor();
   await page.locator(".part-row", { hasText: "src/api/now.ts" }).locator("summary").first().click();
   await page.locator(".tool-body").waitFor();
   // Open every card, in which the input is folded.

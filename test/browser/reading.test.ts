@@ -564,6 +564,7 @@ it("moves the focus to the target of a key or link, and from find to the matchin
   expect(await button.evaluate((element) => element === document.activeElement)).toBe(true);
 
   await page.keyboard.press("/");
+  await page.locator("input:focus").waitFor();
   await page.keyboard.type("After 7.");
   await page.getByText("part 1 of 1").waitFor();
   await page.keyboard.press("Escape");

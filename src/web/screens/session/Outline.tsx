@@ -18,8 +18,8 @@ import type { PartsInView } from "./OutlineMap.tsx";
 import type { LoadedOutline } from "./use-turn-outline.ts";
 
 const ROW = 28;
-/** A turn with fewer entries is not opened: its title says as much. */
-const LEAST_ENTRIES = 2;
+/** A turn with fewer entries is not opened: it fits on the screen, and short turns would only make the list jump. */
+const LEAST_ENTRIES = 8;
 
 interface Props {
   transcript: Transcript;
