@@ -101,11 +101,11 @@ function fieldOf(
   return {
     name,
     request,
+    // What was chosen or typed beside "Leave empty" is kept.
     readAnswer({ option_ids, text }) {
-      if (option_ids.includes(LEAVE_EMPTY.id)) return undefined;
       if (values.length === 0) return asString(text);
       const chosen = option_ids.flatMap((id) => values[Number(id)]?.value ?? []);
-      return isMultiple ? chosen : chosen[0];
+      return isMultiple && chosen.length > 0 ? chosen : chosen[0];
     },
   };
 }

@@ -69,6 +69,14 @@ describe("a form of an MCP server in Claude Code", () => {
     );
   });
 
+  it("keeps what was chosen or typed beside the option to leave a field empty", () => {
+    const toppings = { type: "array", items: { type: "string", enum: ["a", "b"] } };
+    const answers: Answer[] = [{ option_ids: ["1", "empty"] }, { option_ids: ["empty"], text: "Ada" }];
+    expect(replyFor({ toppings, name: { type: "string" } }, ...answers)).toEqual(
+      decision({ action: "accept", content: { toppings: ["b"], name: "Ada" } }),
+    );
+  });
+
   it.each([
     ["names", { enum: ["a", "b", "c"] }],
     ["titles", { anyOf: ["a", "b", "c"].map((value) => ({ const: value, title: value.toUpperCase() })) }],
