@@ -1,6 +1,4 @@
-import * as z from "zod";
 import { asObject } from "../narrow.ts";
-import { optional, record } from "../record.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 import { promptTitle, titleOf } from "./content.ts";
@@ -17,20 +15,19 @@ const ARGUMENTS_LIMIT = 20_000;
  * An entry of a turn's outline. `calls`: consecutive calls that did not fail, without a `text`. `error`: a failed call or an error of
  * the agent. `request`: an approval or a question.
  */
-export const outlineEntry = record({
-  kind: z.enum(["text", "prompt", "calls", "error", "request", "compaction", "interrupt"]),
+export interface OutlineEntry {
+  kind: "text" | "prompt" | "calls" | "error" | "request" | "compaction" | "interrupt";
   /** Position of its first part in the session. */
-  index: z.number(),
-  part_id: z.string(),
+  index: number;
+  part_id: string;
   /** One line, at most 200 characters. */
-  text: z.string(),
+  text: string;
   /** Of `calls`: by tool, most frequent first. */
-  tools: optional(z.array(record({ name: z.string(), count: z.number() }))),
+  tools?: { name: string; count: number }[];
   /** Of `calls` that changed files: added and removed lines. */
-  additions: optional(z.number()),
-  deletions: optional(z.number()),
-});
-export type OutlineEntry = z.infer<typeof outlineEntry>;
+  additions?: number;
+  deletions?: number;
+}
 
 /** The outline of a turn. */
 export interface TurnOutline {
@@ -117,10 +114,7 @@ function entryOf(part: Exclude<TranscriptPart, Call>): OwnEntry | undefined {
   }
 }
 
-function lineEntry(
-  kind: OutlineEntry["kind"],
-  text: string,
-): Pick<OutlineEntry, "kind" | "text"> | undefined {
+function lineEntry(kind: OutlineEntry["kind"], text: string): OwnEntry | undefined {
   const line = titleOf(text);
   return line === undefined ? undefined : { kind, text: line };
 }

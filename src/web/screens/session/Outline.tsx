@@ -1,4 +1,4 @@
-import { type MouseEvent, type ReactNode, type RefObject, useLayoutEffect, useRef } from "react";
+import { type MouseEvent, type ReactNode, useLayoutEffect, useRef } from "react";
 import { useStore } from "zustand";
 import type { StoreApi } from "zustand/vanilla";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
@@ -18,8 +18,6 @@ import type { PartsInView } from "./OutlineMap.tsx";
 import type { LoadedOutline } from "./use-turn-outline.ts";
 
 const ROW = 28;
-/** A turn with fewer entries is not opened: it fits on the screen, and short turns would only make the list jump. */
-const LEAST_ENTRIES = 8;
 
 interface Props {
   transcript: Transcript;
@@ -47,19 +45,20 @@ export function Outline({
 }: Props): ReactNode {
   const box = useRef<HTMLDivElement>(null);
   const { turns } = transcript;
-  const open = outline !== undefined && outline.entries.length >= LEAST_ENTRIES ? outline : undefined;
-  const entries = open?.entries ?? [];
+  const entries = outline?.entries ?? [];
   // Entries follow their turn.
-  const first_entry = open === undefined ? turns.length : Math.min(turns.length, open.turn + 1);
+  const first_entry = outline === undefined ? turns.length : Math.min(turns.length, outline.turn + 1);
   const total = turns.length + entries.length;
   const turnAt = (position: number): number =>
     position < first_entry ? position : position - entries.length;
-  const here = useStore(inView, ({ from }) => (open?.turn === current ? entryAt(entries, from) : -1));
+  const here = useStore(inView, ({ from }) => (outline?.turn === current ? entryAt(entries, from) : -1));
   const position =
     here >= 0 ? first_entry + here : current < first_entry ? current : current + entries.length;
   const begin = Math.max(0, Math.min(position * ROW - HEIGHT_ESTIMATE / 2, total * ROW - HEIGHT_ESTIMATE));
   const rows = useRowsInView(box, ROW, begin, (element) => show(element, position));
-  useShown(box, position);
+  useLayoutEffect(() => {
+    if (box.current !== null) show(box.current, position);
+  }, [position]);
 
   const { from } = rows;
   const to = Math.min(total, rows.to);
@@ -73,7 +72,7 @@ export function Outline({
           {Array.from({ length: Math.max(0, to - from) }, (_, offset) => {
             const at = from + offset;
             const entry = at >= first_entry ? entries[at - first_entry] : undefined;
-            const turn = turns.at(entry === undefined ? turnAt(at) : (open?.turn ?? 0));
+            const turn = turns.at(entry === undefined ? turnAt(at) : (outline?.turn ?? 0));
             if (turn === undefined) return null;
             return (
               <li
@@ -117,13 +116,6 @@ function entryAt(entries: readonly OutlineEntry[], part: number): number {
     else high = middle;
   }
   return low - 1;
-}
-
-/** Scrolls the list when the current position changes, not when it only grows. */
-function useShown(box: RefObject<HTMLDivElement | null>, position: number): void {
-  useLayoutEffect(() => {
-    if (box.current !== null) show(box.current, position);
-  }, [box, position]);
 }
 
 /** Follows a link in this page, unless the user opens it elsewhere. */

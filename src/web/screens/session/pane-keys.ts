@@ -32,7 +32,7 @@ export interface PaneActions {
   /** Opens all rows, closes all, or leaves each as the settings say, in turn. */
   changeAllOpen(): void;
   inspect(what: Inspected): void;
-  /** The model call of the row that is marked, else of the one at the top of the view. */
+  /** The model call of the marked row; otherwise the last one at the end of the session, elsewhere that at the top of the view. */
   callHere(): { part: string } | { call: number };
   /** Opens the form of a note on the part that is focused, marked or at the top of the view. */
   writeNote(): void;

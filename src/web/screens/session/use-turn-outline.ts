@@ -13,6 +13,9 @@ const GROWN_MS_PER_ENTRY = 4;
 /** Delay before the outline of another turn is requested, so that fast scrolling requests none, in milliseconds. */
 const CURRENT_MS = 200;
 
+/** A turn with fewer entries has none: it fits on the screen, and would only make the outline jump. */
+const LEAST_ENTRIES = 8;
+
 /** The outline of a turn. */
 export interface LoadedOutline {
   /** Index of the turn in the session. */
@@ -42,8 +45,13 @@ export function useTurnOutline(
       const reply = await api.outline(session.id, turn + 1, abort.signal);
       timer = undefined;
       if (abort.signal.aborted) return;
-      setOutline(reply.ok ? { turn, entries: reply.value.entries } : undefined);
-      if (reply.ok) delay = GROWN_MS + GROWN_MS_PER_ENTRY * reply.value.entries.length;
+      if (!reply.ok) {
+        setOutline(undefined);
+        return;
+      }
+      const { entries } = reply.value;
+      setOutline({ turn, entries: entries.length < LEAST_ENTRIES ? [] : entries });
+      delay = GROWN_MS + GROWN_MS_PER_ENTRY * entries.length;
     };
     let timer: ReturnType<typeof setTimeout> | undefined = setTimeout(() => void load(), CURRENT_MS);
     const unsubscribe = session.state.subscribe(() => {
