@@ -6,10 +6,10 @@ import { findChromium } from "./find-chromium.mjs";
  * Playwright's own (`coreBundle.js`, `disabledFeatures`).
  */
 const DISABLED_FEATURES = [
-  // Each window would start a process for the suggestions of its invisible address bar, half the CPU of an empty page, ...
+  // Each window starts a process for the suggestions of its address bar: half the CPU of an empty page.
   "WebUIOmniboxPopup",
   "WebUIOmniboxAimPopup",
-  // ... and each navigation a spare one.
+  // Each navigation starts a spare process.
   "SpareRendererForSitePerProcess",
   "AvoidCorsURLLoaderRestartOnRedirect",
   "AvoidUnnecessaryBeforeUnloadCheckSync",
