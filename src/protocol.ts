@@ -3,13 +3,14 @@ import type { Comparison } from "./model/compare/compare.ts";
 import type { Verification } from "./model/compare/verify.ts";
 import type { CallContext } from "./model/context/describe-call.ts";
 import type { CostFigures } from "./model/figures/cost.ts";
-import type { Figures } from "./model/figures/figures.ts";
+import type { Figures, TimeFigures } from "./model/figures/figures.ts";
 import { frame } from "./model/frames/frame.ts";
 import type { LaneBar } from "./model/lanes/lane.ts";
 import type { Ledger, LedgerFile } from "./model/ledger/ledger.ts";
 import { liveChange, livePart } from "./model/live-text.ts";
 import { usage } from "./model/messages/message.ts";
 import { note } from "./model/note.ts";
+import type { TurnOutline } from "./model/parts/turn-outline.ts";
 import { todoItem } from "./model/parts/ui-extra.ts";
 import { milliseconds, optional, record, uuid } from "./model/record.ts";
 import { answer, request, requestOutcome } from "./model/request.ts";
@@ -626,6 +627,10 @@ export interface UsageReply {
   not_indexed: number;
   /** The day on which the list prices were read. */
   prices_checked: string;
+}
+/** `GET /api/sessions/:id/outline?turn=` (from 1). `time`: absent if the turn has no times. */
+export interface OutlineReply extends TurnOutline {
+  time?: TimeFigures;
 }
 /** `GET /api/sessions/:id/figures?turn=` (from 1; absent: all turns). `turns`: of the session. */
 export interface FiguresReply extends Figures {

@@ -17,7 +17,7 @@ const SERVER_LIBRARIES = ["model/", "hidden-text/", "protocol.ts", "server/sessi
 const WEB_LIBRARIES = ["model/", "hidden-text/", "protocol.ts", "web/text/", "web/ui/"];
 
 const LAYERS: Layer[] = [
-  { layer: "model/", from: [], packages: ["zod", "uuid"] },
+  { layer: "model/", from: ["hidden-text/"], packages: ["zod", "uuid"] },
   { layer: "hidden-text/", from: [], packages: [] },
   { layer: "protocol.ts", from: ["model/"], packages: ["zod"] },
   { layer: "sources/", from: ["model/"], packages: [] },

@@ -35,7 +35,6 @@ it("has the beginnings of texts, and what was called between them", () => {
     { kind: "text", text: "First the **folder**." },
     {
       kind: "calls",
-      text: "",
       tools: [
         { name: "Bash", count: 2 },
         { name: "Read", count: 1 },
@@ -58,7 +57,7 @@ it("adds up the changes of edits", () => {
     });
   }
   expect(outlineOfLastTurn(file)).toEqual([
-    { kind: "calls", text: "", tools: [{ name: "Edit", count: 2 }], additions: 2, deletions: 2 },
+    { kind: "calls", tools: [{ name: "Edit", count: 2 }], additions: 2, deletions: 2 },
   ]);
 });
 
@@ -69,11 +68,11 @@ it("has an entry for each failed call, with its subject or else its output", () 
   file.call("Bash", { command: "plot\n  --all" }, "nothing to plot", { is_error: true });
   file.call("Wait", { seconds: 3 }, "\ntimed out", { is_error: true });
   file.call("Bash", { command: "ls" }, "a.txt");
-  const calls = { kind: "calls", text: "", tools: [{ name: "Bash", count: 1 }] };
+  const calls = { kind: "calls", tools: [{ name: "Bash", count: 1 }] };
   expect(outlineOfLastTurn(file)).toEqual([
     calls,
-    { kind: "error", text: "Bash plot --all" },
-    { kind: "error", text: "Wait timed out" },
+    { kind: "error", text: "plot --all", tool_name: "Bash" },
+    { kind: "error", text: "timed out", tool_name: "Wait" },
     calls,
   ]);
 });

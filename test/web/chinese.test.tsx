@@ -134,6 +134,7 @@ beforeEach(async () => {
   daemon = await startTestDaemon(sessions);
   daemon.answer(({ route }) => {
     if (route === "GET /api/attach") return [200, { agents: [] }];
+    if (route === "GET /api/answer-passphrase") return [200, { is_set: false }];
     if (route === "GET /api/sources")
       return [
         200,

@@ -1,8 +1,9 @@
-import { render, screen, within } from "@testing-library/react";
+import { render, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Frame } from "../../src/model/frames/frame.ts";
 import { PRICES_CHECKED } from "../../src/model/prices/list-prices.ts";
+import type { SessionSummary } from "../../src/model/session.ts";
 import { App } from "../../src/web/app/App.tsx";
 import { openSession } from "../../src/web/app/open-session.ts";
 import type { Client } from "../../src/web/app/store.ts";
@@ -14,6 +15,16 @@ const SESSION = uuidOf("inspected");
 const common = { session_id: SESSION, at: 1_700_000_000_000 };
 let daemon: TestDaemon;
 let client: Client;
+
+/** Starts another daemon, whose only session has these frames, and a row with these fields. */
+async function restartWith(frames: readonly Frame[], row: Partial<SessionSummary>): Promise<void> {
+  client.close();
+  await daemon.close();
+  const sessions = sessionsWith({ [SESSION]: row });
+  sessions.add(SESSION, [...frames]);
+  daemon = await startTestDaemon(sessions);
+  client = clientOf(daemon);
+}
 
 const prompt = (text: string): Frame => ({
   ...common,
@@ -140,7 +151,7 @@ test("the line under a turn opens its figures, with tabs for the rest", async ()
   const table = within(dialog).getByRole("table", { name: "By step" });
   expect(within(table).getAllByRole("row")).toHaveLength(4);
   within(dialog).getByRole("tab", { name: "Figures" }).focus();
-  await userEvent.keyboard("{ArrowLeft}{ArrowLeft}");
+  await userEvent.keyboard("{ArrowLeft}{ArrowLeft}{ArrowLeft}");
   expect(within(dialog).getByRole("tab", { name: "Changes" })).toBe(document.activeElement);
   await within(dialog).findByText("No changes of files are recorded here.");
 });
@@ -236,4 +247,80 @@ test("verification shows the first difference with both values", async () => {
   const [shown, recorded] = within(found).getAllByRole("definition");
   expect(shown?.textContent).toContain('"text":"Noted, wrongly."');
   expect(recorded?.textContent).toContain('"text":"Noted."');
+});
+
+test("the errors of a session are listed by rank, with links", async () => {
+  const call = (
+    id: string,
+    tool_name: string,
+    input: object,
+    output: Pick<Extract<Frame, { type: "message.tool_result" }>, "output_text" | "ui_extra">,
+  ): Frame[] => [
+    { ...common, type: "message.start", message_id: uuidOf(`calls ${id}`), model: "m" },
+    {
+      ...common,
+      type: "message.tool_call",
+      tool_call_id: id,
+      tool_name,
+      arguments_json: JSON.stringify(input),
+      part_id: uuidOf(id),
+      message_id: uuidOf(`calls ${id}`),
+    },
+    { ...common, type: "message.end", message_id: uuidOf(`calls ${id}`), stop_reason: "tool_use" },
+    {
+      ...common,
+      type: "message.tool_result",
+      tool_call_id: id,
+      part_id: uuidOf(`result ${id}`),
+      message_id: uuidOf(`results ${id}`),
+      is_error: true,
+      status: "error",
+      parts: [],
+      ...output,
+    },
+  ];
+  const frames = [
+    prompt("Try it"),
+    ...call(
+      "c1",
+      "Bash",
+      { command: "make" },
+      {
+        output_text: "error: no rule",
+        ui_extra: { type: "shell", exit_code: 2 },
+      },
+    ),
+    ...call("c2", "Read", { file_path: "/chart" }, { output_text: "No such file" }),
+    ...answer("It failed.", 10),
+  ];
+  await restartWith(frames, { errors: 2, status: "completed" });
+  render(<App client={client} />);
+  await screen.findByText("It failed.");
+  await userEvent.click(await screen.findByRole("button", { name: "2 errors" }));
+  const dialog = await screen.findByRole("dialog", { name: "Errors" });
+  await within(dialog).findByRole("heading", { name: "1 failed call" });
+  within(dialog).getByRole("heading", { name: "1 command with an exit code other than 0" });
+  within(dialog).getByRole("link", { name: /^Bash make exit 2 · turn 1, step 1 error: no rule$/ });
+  await userEvent.click(within(dialog).getByRole("link", { name: /^Read \/chart/ }));
+  expect(location.hash).toBe(`#part-${uuidOf("c2")}`);
+  expect(screen.queryByRole("dialog")).toBeNull();
+  // The last turn did not fail.
+  await userEvent.keyboard("!");
+  await screen.findByText("The last turn did not fail.");
+});
+
+test("a key and a link lead to what ended a session", async () => {
+  const frames: Frame[] = [
+    prompt("Try it"),
+    ...answer("Almost.", 10).slice(0, -1),
+    { ...common, type: "marker", part_id: uuidOf("overloaded"), kind: "error", title: "Overloaded" },
+    { ...common, type: "turn.end", status: "failed" },
+  ];
+  await restartWith(frames, { errors: 1, status: "failed" });
+  render(<App client={client} />);
+  await screen.findByText("Almost.");
+  const link = await screen.findByRole("link", { name: /^ended.*: Overloaded →$/ });
+  expect(link.getAttribute("href")).toContain(`#part-${uuidOf("overloaded")}`);
+  await userEvent.keyboard("!");
+  await waitFor(() => expect(document.activeElement?.id).toBe(`part-${uuidOf("overloaded")}`));
 });

@@ -1,107 +1,127 @@
-import { asObject } from "../narrow.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
+import { callSubject } from "./call-subject.ts";
 import { promptTitle, titleOf } from "./content.ts";
 import { ownOutput } from "./kept-output.ts";
 import { isError } from "./part-kinds.ts";
-import { preview } from "./preview.ts";
-
-/** Maximum length of a failed call's subject, in UTF-16 code units. */
-const SUBJECT_LIMIT = 120;
-/** Longer arguments are not parsed for a subject, in UTF-16 code units. */
-const ARGUMENTS_LIMIT = 20_000;
 
 /**
  * An entry of a turn's outline. `calls`: consecutive calls that did not fail, without a `text`. `error`: a failed call or an error of
  * the agent. `request`: an approval or a question.
  */
-export interface OutlineEntry {
-  kind: "text" | "prompt" | "calls" | "error" | "request" | "compaction" | "interrupt";
+export type OutlineEntry = EntryContent & {
   /** Position of its first part in the session. */
   index: number;
   part_id: string;
-  /** One line, at most 200 characters. */
-  text: string;
-  /** Of `calls`: by tool, most frequent first. */
-  tools?: { name: string; count: number }[];
-  /** Of `calls` that changed files: added and removed lines. */
+};
+
+/** `text`: one line, at most 200 characters. */
+type EntryContent =
+  | { kind: "text" | "prompt" | "request" | "compaction" | "interrupt"; text: string }
+  | { kind: "error"; text: string; tool_name?: string }
+  | CallsContent;
+
+interface CallsContent {
+  kind: "calls";
+  /** By tool, most frequent first. */
+  tools: { name: string; count: number }[];
+  /** Of calls that changed files: added and removed lines. */
   additions?: number;
   deletions?: number;
+}
+
+/** Counts of a turn, without what was withdrawn. */
+export interface TurnDigest {
+  steps: number;
+  /** By tool, most frequent first. */
+  tools: { name: string; count: number }[];
+  /** Files changed by calls that did not fail, with added and removed lines. */
+  files: number;
+  additions: number;
+  deletions: number;
+  errors: number;
 }
 
 /** The outline of a turn. */
 export interface TurnOutline {
   entries: OutlineEntry[];
+  digest: TurnDigest;
 }
 
 type Call = TranscriptPartOf<"tool_call">;
 
 /**
  * Outlines a turn of a complete transcript: the beginnings of the agent's texts, and between them what it did, failures, requests,
- * compactions and prompts. Without the prompt that heads the turn.
+ * compactions and prompts. Without the prompt that heads the turn and without what was withdrawn.
  */
 export function outlineOf(
   { parts }: Pick<Transcript, "parts">,
-  { first_part, part_count }: Pick<Turn, "first_part" | "part_count">,
+  { first_part, part_count, steps, errors }: Pick<Turn, "first_part" | "part_count" | "steps" | "errors">,
 ): TurnOutline {
   const entries: OutlineEntry[] = [];
+  const all: Call[] = [];
   let calls: Call[] = [];
   let first_call = 0;
   const resultOf = ({ result_index }: Call) =>
     result_index === undefined ? undefined : parts.at(result_index);
   const endCalls = (): void => {
-    if (calls.length > 0) entries.push(callsEntry(first_call, calls, resultOf));
+    const [first] = calls;
+    if (first !== undefined)
+      entries.push({ ...callsContent(calls, resultOf), index: first_call, part_id: first.id });
     calls = [];
   };
   let is_headed = false;
   for (let index = first_part; index < first_part + part_count; index += 1) {
     const part = parts.at(index);
-    if (part === undefined) continue;
+    if (part === undefined || part.retracted !== undefined) continue;
     if (part.type === "prompt" && !is_headed) {
       is_headed = true;
       continue;
     }
+    if (part.type === "tool_call") all.push(part);
     if (part.type === "tool_call" && !isError(part)) {
       if (calls.length === 0) first_call = index;
       calls.push(part);
       continue;
     }
-    const entry = part.type === "tool_call" ? failureEntry(part, resultOf(part)) : entryOf(part);
+    const entry = part.type === "tool_call" ? failureContent(part, resultOf(part)) : contentOf(part);
     if (entry === undefined) continue;
     endCalls();
     entries.push({ ...entry, index, part_id: part.id });
   }
   endCalls();
-  return { entries };
+  const { files, additions, deletions } = changesOf(
+    all.filter((call) => !isError(call)),
+    resultOf,
+  );
+  return { entries, digest: { steps, tools: toolsOf(all), files: files.size, additions, deletions, errors } };
 }
 
-type OwnEntry = Pick<OutlineEntry, "kind" | "text">;
-
-/** A failed call: its tool with the first text among its arguments, otherwise with the beginning of its output. */
-function failureEntry(call: Call, result: TranscriptPart | undefined): OwnEntry {
+/** A failed call: the first text among its arguments, otherwise the beginning of its output. */
+function failureContent(call: Call, result: TranscriptPart | undefined): EntryContent {
   const output = result?.type === "tool_result" ? titleOf(ownOutput(result)) : undefined;
-  return { kind: "error", text: `${call.tool_name} ${subjectOf(call) || (output ?? "")}`.trim() };
+  return { kind: "error", text: callSubject(call) || (output ?? ""), tool_name: call.tool_name };
 }
 
 /** The entry of a part that is no call. `undefined`: it has none. */
-function entryOf(part: Exclude<TranscriptPart, Call>): OwnEntry | undefined {
+function contentOf(part: Exclude<TranscriptPart, Call>): EntryContent | undefined {
   switch (part.type) {
     case "text":
-      return lineEntry("text", part.text);
+      return lineContent("text", part.text);
     case "prompt": {
       const text = promptTitle(part.parts);
       return text === undefined ? undefined : { kind: "prompt", text };
     }
     case "tool_result":
-      return isError(part) ? lineEntry("error", part.output_text) : undefined;
+      return isError(part) ? lineContent("error", part.output_text) : undefined;
     case "request":
-      return lineEntry("request", part.request.title);
+      return lineContent("request", part.request.title);
     case "marker":
       if (part.kind === "error" || part.kind === "compaction" || part.kind === "interrupt")
         return { kind: part.kind, text: titleOf(part.title) ?? "" };
       return undefined;
     case "legacy":
-      return lineEntry("text", part.content);
+      return lineContent("text", part.content);
     case "thinking":
     case "image":
     case "file":
@@ -114,43 +134,42 @@ function entryOf(part: Exclude<TranscriptPart, Call>): OwnEntry | undefined {
   }
 }
 
-function lineEntry(kind: OutlineEntry["kind"], text: string): OwnEntry | undefined {
+function lineContent(kind: Exclude<OutlineEntry["kind"], "calls">, text: string): EntryContent | undefined {
   const line = titleOf(text);
   return line === undefined ? undefined : { kind, text: line };
 }
 
-function callsEntry(
-  index: number,
-  calls: readonly Call[],
-  resultOf: (call: Call) => TranscriptPart | undefined,
-): OutlineEntry {
+type ResultOf = (call: Call) => TranscriptPart | undefined;
+
+function callsContent(calls: readonly Call[], resultOf: ResultOf): CallsContent {
+  const { additions, deletions } = changesOf(calls, resultOf);
+  const isEdit = additions > 0 || deletions > 0;
+  return { kind: "calls", tools: toolsOf(calls), ...(isEdit && { additions, deletions }) };
+}
+
+/** How often each tool was called, the most frequent first. */
+function toolsOf(calls: readonly Call[]): { name: string; count: number }[] {
   const counts = new Map<string, number>();
+  for (const { tool_name } of calls) counts.set(tool_name, (counts.get(tool_name) ?? 0) + 1);
+  return [...counts].map(([name, count]) => ({ name, count })).sort((one, other) => other.count - one.count);
+}
+
+/** The files that calls report as changed. */
+function changesOf(
+  calls: readonly Call[],
+  resultOf: ResultOf,
+): { files: ReadonlySet<string>; additions: number; deletions: number } {
+  const files = new Set<string>();
   let additions = 0;
   let deletions = 0;
   for (const call of calls) {
-    counts.set(call.tool_name, (counts.get(call.tool_name) ?? 0) + 1);
     const result = resultOf(call);
     if (result?.type !== "tool_result" || result.ui_extra?.type !== "diff") continue;
     for (const file of result.ui_extra.files) {
+      files.add(file.path);
       additions += file.additions;
       deletions += file.deletions;
     }
   }
-  const tools = [...counts].map(([name, count]) => ({ name, count }));
-  tools.sort((one, other) => other.count - one.count);
-  const isEdit = additions > 0 || deletions > 0;
-  const part_id = calls[0]?.id ?? "";
-  return { kind: "calls", index, part_id, text: "", tools, ...(isEdit && { additions, deletions }) };
-}
-
-/** The first text among a call's arguments, in one line. */
-function subjectOf({ arguments_json }: Call): string {
-  if (arguments_json.length > ARGUMENTS_LIMIT) return "";
-  try {
-    const values = Object.values(asObject(JSON.parse(arguments_json)) ?? {});
-    return preview(values.find((value) => typeof value === "string") ?? "", SUBJECT_LIMIT);
-  } catch {
-    // The model's arguments need not be valid JSON.
-    return "";
-  }
+  return { files, additions, deletions };
 }

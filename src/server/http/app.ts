@@ -28,6 +28,7 @@ import type { Sources } from "../sessions/sources.ts";
 import { addChangesRoute } from "./changes-route.ts";
 import { addCompareRoute } from "./compare-route.ts";
 import { addContextRoutes } from "./context-routes.ts";
+import { addErrorsRoute } from "./errors-route.ts";
 import { addFiguresRoute } from "./figures-route.ts";
 import type { Frontend } from "./frontend.ts";
 import { addLanesRoute } from "./lanes-route.ts";
@@ -184,7 +185,8 @@ export function createApp(options: AppOptions) {
   if (search) addSearchRoute(app, search);
   if (options.usage) addUsageRoute(app, options.usage);
   addChangesRoute(app, sessions);
-  addOutlineRoute(app, sessions);
+  addOutlineRoute(app, sessions, prices);
+  addErrorsRoute(app, sessions);
   addContextRoutes(app, sessions);
   addFiguresRoute(app, { sessions, prices, opened_files: options.opened_files });
   addCompareRoute(app, sessions);

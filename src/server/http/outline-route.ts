@@ -1,15 +1,20 @@
 import type { Hono } from "hono";
+import { figuresOf } from "../../model/figures/figures.ts";
 import { outlineOf } from "../../model/parts/turn-outline.ts";
+import type { PriceTable } from "../../model/prices/price-table.ts";
+import type { OutlineReply } from "../../protocol.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { noTurn, openSession, turnOf } from "./session-query.ts";
 
-/** Adds the route of the outline of a turn. */
-export function addOutlineRoute(app: Hono, sessions: Sessions): void {
+/** Adds the route of the outline of a turn, with the time that it took. */
+export function addOutlineRoute(app: Hono, sessions: Sessions, prices: PriceTable): void {
   app.get("/api/sessions/:id/outline", async (context) => {
     const number = turnOf(context);
     const { transcript } = await openSession(sessions, context.req.param("id"));
     const turn = number === "all" ? undefined : transcript.turns.at(number - 1);
     if (turn === undefined) throw noTurn(number);
-    return context.json(outlineOf(transcript, turn));
+    const time = figuresOf(transcript, number, prices)?.time;
+    const reply: OutlineReply = { ...outlineOf(transcript, turn), ...(time !== undefined && { time }) };
+    return context.json(reply);
   });
 }

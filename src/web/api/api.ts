@@ -1,8 +1,8 @@
 import type { NewNote, NoteChange } from "../../model/note.ts";
+import type { ErrorList } from "../../model/parts/error-list.ts";
 import type { MapMarks } from "../../model/parts/map-marks.ts";
 import type { FilteredParts, PartFilter } from "../../model/parts/part-filter.ts";
 import type { RowSettings } from "../../model/parts/quiet.ts";
-import type { TurnOutline } from "../../model/parts/turn-outline.ts";
 import type { Answer, RequestOutcome } from "../../model/request.ts";
 import type { RuleBody, RuleTrialBody } from "../../model/rules/rule.ts";
 import type { TranscriptPart } from "../../model/transcript/transcript.ts";
@@ -26,6 +26,7 @@ import type {
   OpenedFilesReply,
   OpenPastBody,
   OpenRequestsReply,
+  OutlineReply,
   PageParts,
   PartsReply,
   PastSessionsReply,
@@ -70,7 +71,9 @@ export interface Api extends SessionApi {
   /** Where prompts, edits, runs, compactions and errors are in a session. */
   map(session_id: string, signal?: AbortSignal): Promise<ApiResult<MapMarks>>;
   /** The outline of a turn (from 1). */
-  outline(session_id: string, turn: number, signal?: AbortSignal): Promise<ApiResult<TurnOutline>>;
+  outline(session_id: string, turn: number, signal?: AbortSignal): Promise<ApiResult<OutlineReply>>;
+  /** The errors of a session. */
+  errors(session_id: string, signal?: AbortSignal): Promise<ApiResult<ErrorList>>;
   /** Parts of all sessions; `cursor`: `next` of the page before. */
   searchAll(query: string, cursor?: string, signal?: AbortSignal): Promise<ApiResult<SearchAllReply>>;
   whole(session_id: string, part_id: string): Promise<ApiResult<{ part: TranscriptPart }>>;
@@ -212,6 +215,7 @@ function createApi({ get, post, bytes }: Requests, { answer_lock }: ApiClient): 
     },
     map: (id, signal) => get(`${session(id)}/map`, signal),
     outline: (id, turn, signal) => get(`${session(id)}/outline?turn=${turn}`, signal),
+    errors: (id, signal) => get(`${session(id)}/errors`, signal),
     searchAll: (query, cursor, signal) =>
       get(
         `/api/search?${new URLSearchParams({ q: query, ...(cursor !== undefined && { cursor }) })}`,

@@ -1,8 +1,8 @@
 import "../text/content-text.ts";
 import { memo, type ReactNode, useContext, useMemo, useState } from "react";
+import { cutShort } from "../../hidden-text/cut-short.ts";
 import { t } from "../text/text.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
-import { cutShort } from "../ui/cut-short.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { SafeLink } from "../ui/SafeLink.tsx";
 import { ScrollBox } from "../ui/ScrollBox.tsx";
@@ -33,8 +33,13 @@ export interface OutputProps extends CutText {
   isSeen?: boolean;
   /** Shows all lines at once, as after a click. */
   unfolded?: boolean;
-  /** The output explains a failure: its end is shown first. */
-  failed?: boolean;
+  /**
+   * For an output that explains a failure: its end is shown first, and a line is marked. Gets the lines that are shown, and returns the
+   * index of the one that says why, or −1.
+   */
+  failureIn?(this: void, lines: readonly string[]): number;
+  /** Converts the text, as loaded, into what is shown. `is_end`: it is only the end of a truncated text. */
+  read?(this: void, text: string, is_end: boolean): string;
 }
 
 /**
@@ -46,10 +51,13 @@ export function Output({
   label,
   isSeen = false,
   unfolded = false,
-  failed = false,
+  failureIn,
+  read = asLoaded,
   ...given
 }: OutputProps): ReactNode {
-  const { text: content, cut, isLoaded, load, isLoading, failure } = useWhole(given);
+  const { text: loaded, cut, isLoaded, load, isLoading, failure } = useWhole(given);
+  const content = useMemo(() => read(loaded, false), [read, loaded]);
+  const failed = failureIn !== undefined;
   const [first, last] = failed ? [0, FAILED_TAIL] : [HEAD, TAIL];
   const [shown, setShown] = useState(unfolded ? STEP : first);
   const lines = linesOf(content);
@@ -57,7 +65,7 @@ export function Output({
   const [start, setStart] = useState(0);
   const limit = isLoaded ? Math.max(shown, STEP) : shown;
   // The end of a truncated output is shown separately.
-  const ending = cut ? linesOf(end ?? "") : lines;
+  const ending = cut ? linesOf(read(end ?? "", true)) : lines;
   const count = lines.length + (cut ? ending.length : 0);
   const folded = count > limit + last + (limit === first ? WORTH : 0);
   const head = lines.slice(start, folded ? limit : undefined);
@@ -85,7 +93,7 @@ export function Output({
             {t.output.linesBefore(STEP, start)}
           </button>
         )}
-        <Lines lines={head} />
+        {failed && !folded ? <FailedLines lines={head} failureIn={failureIn} /> : <Lines lines={head} />}
         {folded && (
           <button
             type="button"
@@ -109,12 +117,13 @@ export function Output({
           ) : (
             <p className="note">{t.output.cut(byteSize(cut))}</p>
           ))}
-        {tail.length > 0 && <Lines lines={tail} />}
+        {tail.length > 0 &&
+          (failed ? <FailedLines lines={tail} failureIn={failureIn} /> : <Lines lines={tail} />)}
       </ScrollBox>
       <div className="output-actions">
         <CopyButton
           text={async () =>
-            terminalText((cut === undefined ? undefined : await given.loadWhole?.()) ?? content)
+            terminalText(read((cut === undefined ? undefined : await given.loadWhole?.()) ?? loaded, false))
           }
           label={t.common.copyOf(label)}
         />
@@ -125,6 +134,30 @@ export function Output({
         )}
       </div>
     </div>
+  );
+}
+
+const asLoaded = (text: string): string => text;
+
+/** The last lines of a failed output, with a mark at the one that says why it failed. */
+function FailedLines({
+  lines,
+  failureIn,
+}: {
+  lines: readonly string[];
+  failureIn(this: void, lines: readonly string[]): number;
+}): ReactNode {
+  const at = failureIn(lines);
+  const line = lines[at];
+  if (line === undefined || lines.length < 2) return <Lines lines={lines} />;
+  return (
+    <>
+      <Lines lines={lines.slice(0, at)} />
+      <div className="output-failure">
+        <Lines lines={[line]} />
+      </div>
+      <Lines lines={lines.slice(at + 1)} />
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
 import "../text/session-text.ts";
 import { memo, type ReactNode, type RefObject, useEffect, useId, useRef, useState } from "react";
 import { useStore } from "zustand";
+import { cutShort } from "../../hidden-text/cut-short.ts";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { SessionControl, SessionSummary } from "../../model/session.ts";
 import { apiOf } from "../api/api.ts";
@@ -10,7 +11,6 @@ import { sessionHref } from "../app/router.ts";
 import { useClient } from "../app/store.ts";
 import { failureText } from "../text/failure-text.ts";
 import { t } from "../text/text.ts";
-import { cutShort } from "../ui/cut-short.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { type Draft, draftOf } from "./draft.ts";
 import { PromptInput } from "./PromptInput.tsx";

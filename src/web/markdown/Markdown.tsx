@@ -4,10 +4,10 @@ import type { Definition, FootnoteDefinition, ListItem, Nodes, RootContent, Tabl
 import { defaultHandlers, type Handlers, type Options, type State, toHast } from "mdast-util-to-hast";
 import { memo, type ReactNode, useEffect, useLayoutEffect, useReducer, useRef, useState } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
+import { cutBefore } from "../../hidden-text/cut-short.ts";
 import { findHidden } from "../../hidden-text/hidden-text.ts";
 import { CodeBlock } from "../code/CodeBlock.tsx";
 import { t } from "../text/text.ts";
-import { cutBefore } from "../ui/cut-short.ts";
 import { fewMarks, visible } from "../ui/hidden-text.tsx";
 import { FragmentLink, RemoteImage, SafeLink } from "../ui/SafeLink.tsx";
 import { ScrollBox } from "../ui/ScrollBox.tsx";

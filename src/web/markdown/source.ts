@@ -1,6 +1,6 @@
 import "../text/content-text.ts";
+import { cutBefore } from "../../hidden-text/cut-short.ts";
 import { t } from "../text/text.ts";
-import { cutBefore } from "../ui/cut-short.ts";
 
 /** An open block beyond this many characters is parsed again only when it has grown by an eighth. */
 export const PATIENT = 8_192;

@@ -1,5 +1,6 @@
 import "../text/session-text.ts";
 import type { ReactNode } from "react";
+import { failureIndex } from "../../model/parts/failure-line.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { Output, type OutputProps } from "../code/Output.tsx";
 import { t } from "../text/text.ts";
@@ -90,7 +91,7 @@ function Whole({
       {error !== undefined && (
         <div className="card-section">
           <h4>{t.call.error}</h4>
-          <Output text={error} label={t.call.error} failed />
+          <Output text={error} label={t.call.error} failureIn={failureIndex} />
         </div>
       )}
       {result !== undefined && output === "" && result.parts.length === 0 && error === undefined && (
@@ -116,7 +117,7 @@ function outputOf(result: Result, host: TranscriptHost): OutputProps {
   return {
     ...fieldText(result, "output_text", host),
     label: t.call.output,
-    failed: result.is_error,
+    ...(result.is_error && { failureIn: failureIndex }),
     ...(output_end === undefined ? {} : { end: output_end }),
   };
 }

@@ -1,10 +1,12 @@
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useCallback, useState } from "react";
 import { keptOutputOf, ownOutput } from "../../model/parts/kept-output.ts";
+import { printedEnd, printedOutput } from "../../model/parts/script-output.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { Output, type OutputProps } from "../code/Output.tsx";
 import { t } from "../text/text.ts";
 import { reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
+import { useIsSearchMatch } from "../ui/search-match.ts";
 import { byteSize } from "../ui/size.ts";
 import type { TranscriptHost } from "./host.ts";
 
@@ -22,7 +24,7 @@ export function KeptOutput({
   const opened = outputs?.opened.get(result.id);
   const [isLoading, setLoading] = useState(false);
   const [failure, setFailure] = useState<string>();
-  if (kept === undefined) return <Output {...seen} />;
+  if (kept === undefined) return <OwnOutput result={result} seen={seen} />;
   const open = async (starts: readonly number[]): Promise<void> => {
     setLoading(true);
     setFailure(undefined);
@@ -94,6 +96,49 @@ export function KeptOutput({
           )}
         </div>
       )}
+    </>
+  );
+}
+
+/**
+ * The output without what its agent put around it: a header before it, or the JSON in which a script prints the results of its
+ * commands. As the model saw it, it is below, closed.
+ */
+function OwnOutput({
+  result,
+  seen,
+}: {
+  result: TranscriptPartOf<"tool_result">;
+  seen: OutputProps;
+}): ReactNode {
+  const start = result.ui_extra?.output_start ?? 0;
+  const header = seen.text.slice(0, start);
+  const isPrinted = printedOutput(seen.text.slice(start)) !== undefined;
+  const read = useCallback(
+    (text: string, is_end: boolean): string => {
+      if (is_end) return isPrinted ? printedEnd(text) : text;
+      const own = text.slice(start);
+      return isPrinted ? (printedOutput(own) ?? own) : own;
+    },
+    [start, isPrinted],
+  );
+  const [isOpen, setOpen] = useState(false);
+  const isMatch = useIsSearchMatch(() => (isOpen ? "" : header));
+  if (isMatch) setOpen(true);
+  const { failureIn: _, ...sent } = seen;
+  if (start === 0 && !isPrinted) return <Output {...seen} />;
+  const own = read(seen.text, false);
+  return (
+    <>
+      {own.trim() === "" ? <p className="note">{t.call.noOutput}</p> : <Output {...seen} read={read} />}
+      <details
+        className="card-section"
+        open={isOpen}
+        onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+      >
+        <summary>{t.call.asSent}</summary>
+        {isOpen && <Output {...sent} label={t.call.asSent} />}
+      </details>
     </>
   );
 }

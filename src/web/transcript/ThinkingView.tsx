@@ -1,9 +1,9 @@
 import { type ReactNode, useMemo } from "react";
+import { cutShort } from "../../hidden-text/cut-short.ts";
 import { growthOf } from "../../model/transcript/growth.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { Markdown } from "../markdown/Markdown.tsx";
 import { t } from "../text/text.ts";
-import { cutShort } from "../ui/cut-short.ts";
 import { duration } from "../ui/duration.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { shortNumber } from "../ui/size.ts";

@@ -1,5 +1,6 @@
 import { type ReactNode, useMemo } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
+import { failureLineOf } from "../../model/parts/failure-line.ts";
 import type { CallOutcome } from "../../model/parts/outcome.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { t } from "../text/text.ts";
@@ -55,7 +56,10 @@ export function ToolCallView({
   const [open, setOpen] = useOpenState(host, call.id, isTarget);
   const { view, card, summary } = readCall(call, result, host.cwd);
   const { badge, word, outcome } = statusOf(call, result, host.waiting === true && !host.is_managed);
-  const failure = useMemo(() => (badge === "failed" ? failureLine(view) : undefined), [badge, view]);
+  const failure = useMemo(
+    () => (badge === "failed" ? failureLineOf(call, result) : undefined),
+    [badge, call, result],
+  );
   const { Action } = card;
   const body = <CallBody view={view} card={card} host={host} />;
   return (
@@ -176,44 +180,6 @@ function statusOf(
 function isRefusal(said: string): boolean {
   if (/doesn't want to proceed/i.test(said)) return /the user said/i.test(said);
   return /den(?:y|ied)|reject|permission|not allowed/i.test(said);
-}
-
-/** Lines that agents and shells put around a command's own output. */
-const AROUND =
-  /^(?:Exit code:? -?\d+|Process (?:exited|running) with |Wall time|Output:|Chunk ID|Original token count|Total output lines|Command failed with exit code -?\d+\.?$|…?\d+ (?:tokens|chars) truncated|(?:FAIL(?:ED)?|ERROR)$)|\bcomplete log of this run\b/i;
-const FAILURE =
-  /\b(?:errors?|\w+(?:Error|Exception)|exception|fail(?:s|ed|ing|ures?)?|fatal|panic(?:ked)?|denied|refused|cannot|can't|could not|unable|unknown|invalid|not found|no such|not exist|timed out|aborted|conflict)\b|[✗✖✘]/i;
-
-/**
- * The line that says why a call failed: the last one that names a failure (compilers and test runners print their summary last), else the
- * first line with words. Lines around the command's own output are skipped. Of a truncated output only the end is searched: errors at
- * its beginning may be expected.
- */
-function failureLine({ call, result, output, extra }: CallView): string | undefined {
-  if (call.state.status === "aborted") return undefined;
-  const isCut = result?.truncated?.output_text !== undefined;
-  const said = isCut
-    ? (result.output_end ?? "")
-    : output === "" && call.state.status === "error"
-      ? call.state.error
-      : output.slice(extra?.output_start);
-  const text = said.length > 12_000 ? `${said.slice(0, 4_000)}\n${said.slice(-8_000)}` : said;
-  const lines = text
-    .replace(/<\/?(?:tool_use_error|error|system)>/g, "")
-    .split("\n")
-    .map((line) =>
-      line
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of the terminal do not belong in the line.
-        .replace(/\u001b\[[0-9;:]*m/g, "")
-        // Rules around a summary: `==== 2 failed, 3 passed ====`.
-        .replace(/^[\s=\-_*#~─━]{3,}|(?<![\s=\-_*#~─━])[\s=\-_*#~─━]{3,}$/g, "")
-        .trim(),
-    )
-    .filter((line) => /[\p{L}\p{N}]/u.test(line) && !AROUND.test(line));
-  const telling =
-    lines.findLast((line) => FAILURE.test(line.replace(/\b(?:0|no) (?:errors?|fail\w*)/gi, ""))) ??
-    (isCut ? undefined : lines[0]);
-  return telling === undefined ? undefined : oneLine(telling, 160);
 }
 
 function Elapsed({ call, view }: { call: Call; view: CallView }): ReactNode {

@@ -1,11 +1,11 @@
 import { memo, type ReactNode } from "react";
+import { cutShort } from "../../hidden-text/cut-short.ts";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import { tokensIn } from "../../model/tokens.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript/transcript.ts";
 import { shortTokens } from "../text/format.ts";
 import { t } from "../text/text.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
-import { cutShort } from "../ui/cut-short.ts";
 import { duration } from "../ui/duration.ts";
 import { shortNumber } from "../ui/size.ts";
 import { turnText } from "./copying.ts";

@@ -1,5 +1,6 @@
 import "../text/session-text.ts";
 import { memo, type ReactNode, useMemo } from "react";
+import { cutShort } from "../../hidden-text/cut-short.ts";
 import { isRow } from "../../model/parts/part-kinds.ts";
 import { turnState } from "../../model/session-state.ts";
 import { textPattern } from "../../model/text-pattern.ts";
@@ -7,7 +8,6 @@ import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcr
 import { plainMarkdown } from "../text/plain-markdown.ts";
 import { t } from "../text/text.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
-import { cutShort } from "../ui/cut-short.ts";
 import { duration } from "../ui/duration.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { SearchText, useIsSearchMatch } from "../ui/search-match.ts";

@@ -1,7 +1,7 @@
 import { type ComponentProps, createContext, type ReactNode, useContext, useState } from "react";
+import { cutShort } from "../../hidden-text/cut-short.ts";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import { t } from "../text/text.ts";
-import { cutShort } from "./cut-short.ts";
 import { visible } from "./hidden-text.tsx";
 import { hostInWords, judgeUrl, type Verdict } from "./safe-url.ts";
 import { maskSecrets } from "./url-secrets.ts";

@@ -131,7 +131,7 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
     call("exec", script),
     "ok",
     undefined,
-    `[OK] exec ${subject} 1.2 s`,
+    `[OK] Shell ${subject} 1.2 s`,
   ]),
   [
     "Codex's script around a command that failed",
@@ -140,7 +140,7 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
     }),
     "Script completed\nOutput:\nerror: no library targets",
     { type: "shell", exit_code: 101 },
-    "[FAILED] exec cargo test error: no library targets exit 101 0.8 s",
+    "[FAILED] Shell cargo test error: no library targets exit 101 0.8 s",
   ],
   [
     "an argument list",
@@ -327,7 +327,7 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
     call("exec", "// a comment\nconst r = await run();"),
     "ok",
     undefined,
-    "[OK] exec const r = await run(); 1.2 s",
+    "[OK] Shell const r = await run(); 1.2 s",
   ],
   [
     "a tool that nobody knows",

@@ -302,7 +302,7 @@ describe("terminal text", () => {
 describe("of a failed call", () => {
   it("the end is shown first, and the text before it after a click", () => {
     const all = lines(60, 1);
-    const { container } = render(<Output text={all.join("\n")} label="output" failed />);
+    const { container } = render(<Output text={all.join("\n")} label="output" failureIn={() => -1} />);
     const shown = () => container.querySelector(".output-text")?.textContent ?? "";
     expect(shown()).toMatch(/^Show 36 earlier lines/);
     expect(shown()).not.toContain("line 36\n");
@@ -310,5 +310,20 @@ describe("of a failed call", () => {
     expect(shown()).toContain("line 60");
     fireEvent.click(button("Show 36 earlier lines"));
     expect(shown()).toBe(all.join("\n"));
+  });
+
+  it("the line that says why is marked", () => {
+    const all = ["Compiling", "error: no such crate", "warning: unused"];
+    const { container } = render(
+      <Output
+        text={all.join("\n")}
+        label="output"
+        failureIn={(shown) => shown.indexOf("error: no such crate")}
+      />,
+    );
+    expect(container.querySelector(".output-failure")?.textContent).toBe("error: no such crate");
+    expect(
+      container.querySelector(".output-text")?.textContent?.split("\n").filter(Boolean).join(),
+    ).toContain("warning: unused");
   });
 });

@@ -7,7 +7,7 @@ import { turnState } from "../../../model/session-state.ts";
 import type { Turn } from "../../../model/transcript/transcript.ts";
 import type { Transcript } from "../../../model/transcript/transcript-state.ts";
 import { sessionHref } from "../../app/router.ts";
-import { exactNumber, exactTime } from "../../text/format.ts";
+import { exactTime } from "../../text/format.ts";
 import { plainMarkdown } from "../../text/plain-markdown.ts";
 import { t } from "../../text/text.ts";
 import { untitled } from "../../transcript/describe-part.ts";
@@ -15,6 +15,8 @@ import { StateBadge } from "../../transcript/StateBadge.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
 import { HEIGHT_ESTIMATE, useRowsInView } from "../../virtual-list/rows-in-view.ts";
 import type { PartsInView } from "./OutlineMap.tsx";
+import { entryText } from "./outline-text.ts";
+import { TurnDigest } from "./TurnDigest.tsx";
 import type { LoadedOutline } from "./use-turn-outline.ts";
 
 const ROW = 28;
@@ -31,6 +33,8 @@ interface Props {
   onGo(turn: number): void;
   /** Brings a part into view. */
   onGoToPart(index: number): void;
+  /** Opens the figures of a turn (from 1). */
+  onFigures(turn: number): void;
 }
 
 /** The prompts of the session, one line each, with errors and states. The current turn is open: its texts, calls and failures. */
@@ -42,6 +46,7 @@ export function Outline({
   inView,
   onGo,
   onGoToPart,
+  onFigures,
 }: Props): ReactNode {
   const box = useRef<HTMLDivElement>(null);
   const { turns } = transcript;
@@ -67,6 +72,9 @@ export function Outline({
       <h2 className="side-title">
         {t.session.turns} <span className="side-count">{turns.length}</span>
       </h2>
+      {outline !== undefined && outline.digest.steps > 1 && (
+        <TurnDigest digest={outline.digest} time={outline.time} onOpen={() => onFigures(outline.turn + 1)} />
+      )}
       <div ref={box} className="outline-box">
         <ol className="outline-list" style={{ height: total * ROW }}>
           {Array.from({ length: Math.max(0, to - from) }, (_, offset) => {
@@ -178,7 +186,7 @@ function EntryLink({
   onGo(index: number): void;
 }): ReactNode {
   const { kind, index, part_id } = entry;
-  const text = kind === "calls" ? callsText(entry) : plainMarkdown(entry.text);
+  const text = entryText(entry);
   const label = kind === "text" || kind === "calls" ? undefined : t.session.outlineKinds[kind];
   return (
     <a
@@ -194,13 +202,6 @@ function EntryLink({
       </span>
     </a>
   );
-}
-
-/** `7 Read · 2 Edit +84 −5` */
-function callsText({ tools = [], additions, deletions }: OutlineEntry): string {
-  const counts = tools.map(({ name, count }) => `${exactNumber(count)} ${name}`).join(" · ");
-  if (additions === undefined || deletions === undefined) return counts;
-  return `${counts} +${exactNumber(additions)} −${exactNumber(deletions)}`;
 }
 
 /** Scrolls a line that is out of view into the middle of the list. */

@@ -25,6 +25,7 @@ export function PaneSide({
   inView,
   scroller,
   onGo,
+  onFigures,
 }: {
   session: OpenSession;
   transcript: Transcript;
@@ -39,6 +40,8 @@ export function PaneSide({
   inView: StoreApi<PartsInView>;
   scroller: RefObject<ScrollerHandle | null>;
   onGo(turn: number): void;
+  /** Opens the figures of a turn (from 1). */
+  onFigures(turn: number): void;
 }): ReactNode {
   const marks = useMap(session, side.isBeside);
   return (
@@ -54,6 +57,7 @@ export function PaneSide({
           outline={outline}
           inView={inView}
           onGo={onGo}
+          onFigures={onFigures}
           onGoToPart={(index) => {
             side.closeSheet();
             scroller.current?.toPart(index);

@@ -30,7 +30,7 @@ import {
   FilterBar,
   Find,
   GoOnDialog,
-  InspectDialog,
+  Inspector,
   LanesPanel,
   OpenRequests,
   TerminalComposer,
@@ -44,6 +44,7 @@ import { takeToWrite } from "./to-write.ts";
 import { useAddressFollowed } from "./use-address.ts";
 import { useFilter } from "./use-filter.ts";
 import { useReadingHost } from "./use-host.ts";
+import { useMatch } from "./use-match.ts";
 import { useNavigation } from "./use-navigation.ts";
 import { usePaneFind } from "./use-pane-find.ts";
 import { useFocusBack } from "./use-pane-focus.ts";
@@ -131,7 +132,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
     [inView],
   );
 
-  const { goTo, toTurn, stepError, hasFailedRuns, landed } = useNavigation({
+  const { goTo, toTurn, stepError, toEnding, hasFailedRuns, landed } = useNavigation({
     session,
     scroller,
     rowFilter,
@@ -193,6 +194,12 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
     // Backwards from inside a turn leads to its own prompt first.
     goTurn(by === -1 && here.within ? here.turn : here.turn + by);
   };
+  // The same width as in session.css.
+  const isInspectorDocked = useMatch("(min-width: 1680px)") && main && beside === undefined;
+  const closeInspector = (): void => {
+    setInspected(undefined);
+    if (isInspectorDocked) scroller.current?.focus();
+  };
   const outline = useTurnOutline(session, current, side.isBeside || side.isSheet);
   const stepOutline = (by: 1 | -1): void => {
     const here = scroller.current?.here().index ?? 0;
@@ -222,6 +229,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
     stepTurn,
     stepOutline: outline === undefined ? undefined : stepOutline,
     stepError,
+    toEnding,
     changeAllOpen: () => setAllOpen(allOpen === undefined ? true : allOpen ? false : undefined),
     inspect,
     writeNote() {
@@ -255,6 +263,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
         setMessage("");
         if (finder.isOpen) finder.close();
         else if (side.isSheet) side.closeSheet();
+        else if (inspected !== undefined) closeInspector();
         else if (target !== undefined) setTarget(undefined);
         else if (beside !== undefined) navigate(sessionHref(session_id, fragment, undefined, find));
         else if (besideOf !== undefined) navigate(sessionHref(besideOf));
@@ -293,6 +302,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
         context={transcript.context}
         synced={synced || refused !== undefined}
         besideOf={besideOf}
+        onErrors={() => inspect({ view: "errors" })}
       >
         <PaneTools tools={tools} />
         {besideOf !== undefined && (
@@ -371,6 +381,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
             inView={inView}
             scroller={scroller}
             onGo={goTurn}
+            onFigures={(turn) => inspect({ view: "figures", turn })}
           />
         )}
         <Body className="pane-main">
@@ -409,17 +420,18 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
             />
           )}
         </Body>
+        {inspected !== undefined && (
+          <Inspector
+            row={row}
+            inspected={inspected}
+            isDocked={isInspectorDocked}
+            onChange={setInspected}
+            onClose={closeInspector}
+          />
+        )}
       </div>
       {goingOn !== undefined && (
         <GoOnDialog session={session} row={row} prompt_id={goingOn} onClose={() => setGoingOn(undefined)} />
-      )}
-      {inspected !== undefined && (
-        <InspectDialog
-          row={row}
-          inspected={inspected}
-          onChange={setInspected}
-          onClose={() => setInspected(undefined)}
-        />
       )}
       {agentOpen && control !== undefined && (
         <AgentDialog row={row} control={control} onClose={() => setAgentOpen(false)} />

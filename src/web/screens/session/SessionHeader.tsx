@@ -1,6 +1,8 @@
 import type { ReactNode } from "react";
+import { cutShort } from "../../../hidden-text/cut-short.ts";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
 import { isOpenedSession } from "../../../model/opened-session.ts";
+import type { SessionError } from "../../../model/parts/error-list.ts";
 import type { SessionSummary } from "../../../model/session.ts";
 import { sessionState } from "../../../model/session-state.ts";
 import { tokensIn, tokensOf } from "../../../model/tokens.ts";
@@ -13,10 +15,15 @@ import { statusRuleText } from "../../text/status-rule.ts";
 import { t } from "../../text/text.ts";
 import { price } from "../../transcript/price.ts";
 import { StateBadge } from "../../transcript/StateBadge.tsx";
+import { toolLabel } from "../../transcript/tool-cards/index.ts";
 import { duration } from "../../ui/duration.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { Breadcrumbs } from "./runs/Breadcrumbs.tsx";
+import { useEnding } from "./use-ending.ts";
+
+/** Maximum length of what a session ended with, in UTF-16 code units. */
+const ENDING_LIMIT = 60;
 
 interface Fact {
   key: string;
@@ -24,11 +31,14 @@ interface Fact {
   title?: string;
   className?: string;
   href?: string;
+  /** Opens the list of errors. */
+  isErrors?: true;
 }
 
-function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
+function factsOf(row: SessionSummary, context: Props["context"], ending?: SessionError): Fact[] {
   const { usage } = row;
   const facts: Fact[] = [
+    ...(ending === undefined ? [] : [endingFact(row.id, ending)]),
     {
       key: "agent",
       text: [row.agent_name ?? row.agent, row.agent_version].filter(Boolean).join(" "),
@@ -68,7 +78,14 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
     { key: "calls", text: t.count.toolCalls(row.tool_calls) },
     ...(row.errors === 0
       ? []
-      : [{ key: "errors", text: t.count.errors(row.errors), className: "fact-errors" }]),
+      : [
+          {
+            key: "errors",
+            text: t.count.errors(row.errors),
+            className: "fact-errors",
+            isErrors: true as const,
+          },
+        ]),
     ...(usage === undefined
       ? []
       : [
@@ -108,6 +125,18 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
         ]),
   ];
   return facts.filter(({ text }) => text.trim() !== "");
+}
+
+/** Why the last turn failed, with a link to it. */
+function endingFact(session_id: string, { part_id, step, tool_name, subject, cut_off }: SessionError): Fact {
+  const what = [tool_name === undefined ? "" : toolLabel(tool_name), subject].filter(Boolean).join(" ");
+  return {
+    key: "ending",
+    text: `${(cut_off === true ? t.facts.cutOffAt : t.facts.endedAt)(step, cutShort(what, ENDING_LIMIT))} →`,
+    title: what,
+    className: "fact-ending",
+    href: sessionHref(session_id, `part-${part_id}`),
+  };
 }
 
 /** How the state is known, where the record itself does not say it. */
@@ -159,15 +188,26 @@ interface Props {
   synced: boolean;
   /** Set in a pane beside another session: the session that it was opened from. */
   besideOf?: string | undefined;
+  /** Opens the list of errors. */
+  onErrors(): void;
   children: ReactNode;
 }
 
 /** The header of a session in two lines: path, title and state; then its facts. A narrow pane shows only the first. */
-export function SessionHeader({ row, since, context, synced, besideOf, children }: Props): ReactNode {
+export function SessionHeader({
+  row,
+  since,
+  context,
+  synced,
+  besideOf,
+  onErrors,
+  children,
+}: Props): ReactNode {
   const title = sessionTitle(row);
   const kind = runKind(row);
   const above = row.parent;
   const waits = useIsWaiting(row);
+  const ending = useEnding(row);
   const Title = besideOf === undefined ? "h1" : "h2";
   return (
     <header className="session-header">
@@ -198,13 +238,21 @@ export function SessionHeader({ row, since, context, synced, besideOf, children 
       </div>
       <div className="session-tools">{children}</div>
       <ul className="facts" aria-label={t.facts.name}>
-        {factsOf(row, context).map(({ key, text, title: whole, className, href }) => (
+        {factsOf(row, context, ending).map(({ key, text, title: whole, className, href, isErrors }) => (
           <li
             key={key}
             title={whole === undefined ? undefined : visibleText(whole, "name")}
             className={className}
           >
-            {href === undefined ? visible(text, "name") : <a href={href}>{visible(text, "name")}</a>}
+            {isErrors === true ? (
+              <button type="button" aria-haspopup="dialog" title={t.facts.showErrors} onClick={onErrors}>
+                {text}
+              </button>
+            ) : href === undefined ? (
+              visible(text, "name")
+            ) : (
+              <a href={href}>{visible(text, "name")}</a>
+            )}
           </li>
         ))}
         {since !== undefined && (

@@ -29,6 +29,8 @@ export interface PaneActions {
   /** Goes to the next or previous entry of the outline, over the borders of turns. `undefined`: the outline is not open. */
   readonly stepOutline: ((by: 1 | -1) => void) | undefined;
   stepError(by: 1 | -1, stays?: boolean): Promise<void>;
+  /** Goes to what ended the last turn, if it failed. */
+  toEnding(): Promise<void>;
   /** Opens all rows, closes all, or leaves each as the settings say, in turn. */
   changeAllOpen(): void;
   inspect(what: Inspected): void;
@@ -58,6 +60,7 @@ export function paneKeys(pane: PaneActions): KeyBinding[] {
     ...outlineKeys(pane.stepOutline),
     { keys: ["e"], does: t.session.nextError, run: () => void pane.stepError(1) },
     { keys: ["E"], does: t.session.keys.previousError, run: () => void pane.stepError(-1) },
+    { keys: ["!"], does: t.session.keys.ending, run: () => void pane.toEnding() },
     {
       keys: ["x"],
       does: t.session.allKeys,

@@ -1,7 +1,7 @@
 import { t } from "../../text/text.ts";
 import type { PaneTool } from "./PaneTools.tsx";
 import type { PaneActions } from "./pane-keys.ts";
-import { AgentDialog, FilterBar, Find, InspectDialog, LanesPanel } from "./pane-parts.tsx";
+import { AgentDialog, FilterBar, Find, Inspector, LanesPanel } from "./pane-parts.tsx";
 
 interface PaneState {
   /** Whether the pane is not itself beside another session. */
@@ -37,7 +37,7 @@ export function paneTools(
       room: inMain("roomy"),
       run: () => pane.inspect({ view: "changes", which: pane.callHere() }),
       opensDialog: true,
-      load: InspectDialog.load,
+      load: Inspector.load,
     },
     ...(pane.row?.notes === undefined
       ? []
@@ -47,7 +47,7 @@ export function paneTools(
             room: inMain("roomy"),
             run: () => pane.inspect({ view: "notes" }),
             opensDialog: true,
-            load: InspectDialog.load,
+            load: Inspector.load,
           },
         ]),
     ...(main

@@ -6,6 +6,7 @@ import { apiOf } from "../../api/api.ts";
 import type { OpenSession } from "../../app/open-session.ts";
 import { sessionTitle } from "../../app/session-title.ts";
 import { rowsOf, useClient } from "../../app/store.ts";
+import { failureText } from "../../text/failure-text.ts";
 import { t } from "../../text/text.ts";
 import { rowOf, takeFocus } from "./pane-focus.ts";
 import { locateProblem, runsWithErrors } from "./problems.ts";
@@ -39,6 +40,8 @@ interface Navigation {
    * opened in split view, where the same key continues.
    */
   stepError(by: 1 | -1, stays?: boolean): Promise<void>;
+  /** Goes to what ended the last turn, if it failed or its record breaks off. */
+  toEnding(): Promise<void>;
   /** Whether a run has failures, live. */
   readonly hasFailedRuns: boolean;
   /** The row that a button led to while the keyboard stayed, for screen readers. */
@@ -125,9 +128,17 @@ export function useNavigation({
       } else if (onwards === undefined) setMessage(found.index === marked ? t.session.onlyError : around);
     }
   };
+  const toEnding = async (): Promise<void> => {
+    const reply = await api.errors(session.id);
+    const last = reply.ok ? reply.value.errors.findLast(({ rank }) => rank === "ending") : undefined;
+    const turns = session.state.getState().transcript?.turns.length;
+    if (!reply.ok) setMessage(failureText(reply.failure));
+    else if (last === undefined || last.turn !== turns) setMessage(t.session.noEnding);
+    else await goTo(last.index, true);
+  };
   const hasFailedRuns = useStore(
     rowsOf(client, session.id),
     (rows) => runsWithErrors(rows, session.id).length > 0,
   );
-  return { goTo, toTurn, stepError, hasFailedRuns, landed };
+  return { goTo, toTurn, stepError, toEnding, hasFailedRuns, landed };
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import type { OutlineEntry } from "../../../model/parts/turn-outline.ts";
+import type { OutlineReply } from "../../../protocol.ts";
 import { apiOf } from "../../api/api.ts";
 import type { OpenSession } from "../../app/open-session.ts";
 import { useClient } from "../../app/store.ts";
@@ -17,10 +17,9 @@ const CURRENT_MS = 200;
 const LEAST_ENTRIES = 8;
 
 /** The outline of a turn. */
-export interface LoadedOutline {
+export interface LoadedOutline extends OutlineReply {
   /** Index of the turn in the session. */
   readonly turn: number;
-  readonly entries: readonly OutlineEntry[];
 }
 
 /**
@@ -50,7 +49,7 @@ export function useTurnOutline(
         return;
       }
       const { entries } = reply.value;
-      setOutline({ turn, entries: entries.length < LEAST_ENTRIES ? [] : entries });
+      setOutline({ ...reply.value, turn, entries: entries.length < LEAST_ENTRIES ? [] : entries });
       delay = GROWN_MS + GROWN_MS_PER_ENTRY * entries.length;
     };
     let timer: ReturnType<typeof setTimeout> | undefined = setTimeout(() => void load(), CURRENT_MS);

@@ -21,10 +21,28 @@ export const inspect = {
     notSeen: (count: number): string =>
       `${count} ${count === 1 ? "command" : "commands"} may have changed files without a record of it`,
   },
+  errors: {
+    none: "No errors are recorded here.",
+    ranks: {
+      ending: (count: number): string => (count === 1 ? "Why it ended" : `Why ${count} turns ended`),
+      failed: (count: number): string => `${count} failed ${count === 1 ? "call" : "calls"}`,
+      exit: (count: number): string =>
+        `${count} ${count === 1 ? "command" : "commands"} with an exit code other than 0`,
+    },
+    cutOff: "Cut off at",
+    exit: (code: number): string => `exit ${code}`,
+    place: (turn: number, step: number | undefined): string =>
+      step === undefined ? `turn ${turn}` : `turn ${turn}, step ${step}`,
+    more: (count: string): string =>
+      `${count} more errors are not listed. Press e in the transcript to step through all.`,
+    runs: (count: number): string => `${count} ${count === 1 ? "sub-agent" : "sub-agents"} with errors`,
+  },
   inspect: {
     tabs: "Inspector",
+    width: "Width of the inspector",
     titles: {
       changes: "Changes",
+      errors: "Errors",
       context: "Model input",
       figures: "Figures",
       compare: "Compare",

@@ -18,6 +18,7 @@ export const session = {
     broken: "This session cannot be shown",
     reading: "Loading session",
     noError: "No error in this transcript.",
+    noEnding: "The last turn did not fail.",
     partsNotLoaded: (reason: string): string => `Some parts could not be loaded. ${reason}`,
     noLonger:
       "The daemon no longer has this session: it was started without the session's folder, or the file was deleted before it was archived.",
@@ -50,6 +51,7 @@ export const session = {
       nextEntry: "Next outline entry",
       previousEntry: "Previous outline entry",
       previousError: "Previous error",
+      ending: "Why the session ended",
       steer: "Steer the agent now, while typing",
     },
     continuedIn: (id: string): string => `rewound, continued in ${id}`,
@@ -76,6 +78,16 @@ export const session = {
       request: "Request",
       compaction: "Compaction",
       interrupt: "Interrupt",
+    },
+    digest: {
+      open: "Figures of this turn",
+      others: (count: number): string => `${exactNumber(count)} other calls`,
+      inFiles: (count: number): string => `in ${counted(count, "file")}`,
+      times: {
+        model: (time: string): string => `model ${time}`,
+        tools: (time: string): string => `tools ${time}`,
+        person: (time: string): string => `you ${time}`,
+      },
     },
     up: "Go to parent call or sessions",
     agentSettings: "Agent settings",
@@ -167,6 +179,11 @@ export const session = {
     tokens: (given: string, cached: readonly string[], out: string): string =>
       `${given} in${cached.length === 0 ? "" : ` (${cached.join(", ")})`}, ${out} out`,
     thisTurn: "this turn",
+    endedAt: (step: number | undefined, what: string): string =>
+      `${step === undefined ? "ended" : `ended in step ${step}`}${what === "" ? "" : `: ${what}`}`,
+    cutOffAt: (step: number | undefined, what: string): string =>
+      `${step === undefined ? "cut off" : `cut off in step ${step}`}${what === "" ? "" : `: ${what}`}`,
+    showErrors: "Show all errors",
   },
   find: {
     name: "Find in this session",

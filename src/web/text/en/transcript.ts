@@ -25,6 +25,7 @@ export const transcript = {
     outputSoFar: "output so far",
     error: "error",
     noOutput: "No output.",
+    asSent: "Output as sent to the model",
     result: "result",
     noCall: "result without a call",
     details: "details",

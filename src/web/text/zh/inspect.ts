@@ -23,10 +23,26 @@ export const inspect = {
     pullRequest: "拉取请求",
     notSeen: (count: number): string => `${count} 个命令可能更改了文件而没有留下记录`,
   },
+  errors: {
+    none: "这里没有记录错误。",
+    ranks: {
+      ending: (count: number): string => (count === 1 ? "结束原因" : `${count} 轮的结束原因`),
+      failed: (count: number): string => `${count} 次调用失败`,
+      exit: (count: number): string => `${count} 个命令的退出码不为 0`,
+    },
+    cutOff: "中断于",
+    exit: (code: number): string => `退出码 ${code}`,
+    place: (turn: number, step: number | undefined): string =>
+      step === undefined ? `第 ${turn} 轮` : `第 ${turn} 轮，步骤 ${step}`,
+    more: (count: string): string => `还有 ${count} 个错误未列出。在记录中按 e 可逐个查看。`,
+    runs: (count: number): string => `${count} 个子代理有错误`,
+  },
   inspect: {
     tabs: "检查器",
+    width: "检查器宽度",
     titles: {
       changes: "更改",
+      errors: "错误",
       context: "模型输入",
       figures: "统计",
       compare: "比较",

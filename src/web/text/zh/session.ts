@@ -18,6 +18,7 @@ export const session = {
     broken: "无法显示此会话",
     reading: "正在加载会话",
     noError: "此对话记录中没有错误。",
+    noEnding: "最后一轮没有失败。",
     partsNotLoaded: (reason: string): string => `部分内容无法加载。${reason}`,
     noLonger: "守护进程已没有此会话：启动时没有包含该会话的目录，或文件在归档之前被删除。",
     shownAsLoaded: "这里显示的是页面已加载的内容。",
@@ -48,6 +49,7 @@ export const session = {
       nextEntry: "下一个大纲条目",
       previousEntry: "上一个大纲条目",
       previousError: "上一个错误",
+      ending: "会话结束的原因",
       steer: "输入时立即引导智能体",
     },
     continuedIn: (id: string): string => `已回退，在 ${id} 中继续`,
@@ -74,6 +76,16 @@ export const session = {
       request: "请求",
       compaction: "压缩",
       interrupt: "中断",
+    },
+    digest: {
+      open: "本轮统计",
+      others: (count: number): string => `${number(count)} 个其他调用`,
+      inFiles: (count: number): string => `涉及 ${number(count)} 个文件`,
+      times: {
+        model: (time: string): string => `模型 ${time}`,
+        tools: (time: string): string => `工具 ${time}`,
+        person: (time: string): string => `您 ${time}`,
+      },
     },
     up: "转到上级调用或会话列表",
     agentSettings: "智能体设置",
@@ -163,6 +175,11 @@ export const session = {
     tokens: (given: string, cached: readonly string[], out: string): string =>
       `输入 ${given}${cached.length === 0 ? "" : `（${cached.join("，")}）`}，输出 ${out}`,
     thisTurn: "本轮",
+    endedAt: (step: number | undefined, what: string): string =>
+      `${step === undefined ? "已结束" : `在步骤 ${step} 结束`}${what === "" ? "" : `：${what}`}`,
+    cutOffAt: (step: number | undefined, what: string): string =>
+      `${step === undefined ? "已中断" : `在步骤 ${step} 中断`}${what === "" ? "" : `：${what}`}`,
+    showErrors: "显示所有错误",
   },
   find: {
     name: "在此会话中查找",

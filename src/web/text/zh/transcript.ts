@@ -57,6 +57,7 @@ export const transcript = {
     outputSoFar: "目前的输出",
     error: "错误",
     noOutput: "没有输出。",
+    asSent: "发送给模型的输出",
     result: "结果",
     noCall: "没有对应调用的结果",
     details: "详情",

@@ -9,6 +9,7 @@ import { describe } from "./GenericCard.tsx";
 export const mcpCard: ToolCard = {
   payloads: ["mcp"],
   matches: (name) => /^mcp__.+__./.test(name),
+  nameOf: (name) => name.replace(/^mcp__.+?__/, ""),
   summary: (view) => {
     const { server, tool } = nameOf(view);
     const subject = describe(view);

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { type ScriptCall, scriptCalls } from "../../../model/parts/script-calls.ts";
 import { CodeBlock } from "../../code/CodeBlock.tsx";
 import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
@@ -9,12 +10,13 @@ import { atCommand, exitFigure } from "./ShellCard.tsx";
 export const scriptCard: ToolCard = {
   payloads: [],
   matches: named("exec", "python", "code_interpreter", "execute_code", "run_code", "js", "javascript"),
+  nameOf: label,
   summary: (view) => {
     const script = scriptOf(view);
     const first = script.split("\n").find((line) => /\S/.test(line) && !/^\s*(?:\/\/|#)/.test(line)) ?? "";
-    const subject = oneLine(toolsIn(script.slice(0, LOOKED_AT)) ?? first);
+    const subject = oneLine(callsIn(script) ?? first);
     return {
-      label: view.call.tool_name,
+      label: label(view.call.tool_name),
       subject: visible(subject, "code"),
       title: oneLine(script),
       figures: exitFigure(view),
@@ -24,56 +26,34 @@ export const scriptCard: ToolCard = {
   shows: (view) => ({ input: Object.keys(view.input).length <= 1 && view.call.truncated === undefined }),
 };
 
+/** Codex runs commands through scripts: its `exec` is a shell to the reader. */
+function label(name: string): string {
+  return name === "exec" ? t.cards.shell : name;
+}
+
 function scriptOf({ input, call }: CallView): string {
   return text(input, "input", "code", "script", "source") ?? call.arguments_json;
 }
 
-/** Number of characters at the start of a script in which its calls are searched. */
-const LOOKED_AT = 20_000;
-/** Maximum number of calls shown on the line. */
-const MAX_CALLS = 20;
-const LITERAL = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/sy;
-
-/**
- * Summarizes a script of Codex's code mode by the tools that it calls: nearly all scripts wrap one command in one line. A
- * heuristic, used only for the closed line. `undefined`: it calls no tool.
- */
-function toolsIn(script: string): string | undefined {
-  const calls = [...script.matchAll(/\btools\.(\w+)\(/g)].slice(0, MAX_CALLS);
+/** The calls of a script in one line. `undefined`: it calls no tool. */
+function callsIn(script: string): string | undefined {
+  const calls = scriptCalls(script);
   if (calls.length === 0) return undefined;
-  // A patch is usually a constant above its call.
-  const patched = script.matchAll(/\*\*\* (?:Update|Add|Delete) File: ([^\n\\"'`]+)/g);
-  const files = new Set([...patched].map(([, file]) => file));
-  return calls
-    .map(({ 1: name = "", index }, at) => {
-      const written = script.slice(index, calls[at + 1]?.index);
-      switch (name) {
-        case "exec_command":
-          return literalOf(written, "cmd") ?? name;
-        case "write_stdin": {
-          const number = /\bsession_id["']?\s*:\s*["']?(\d+)/.exec(written)?.[1];
-          return number === undefined
-            ? name
-            : atCommand(t.cards.command(number), literalOf(written, "chars") || undefined);
-        }
-        case "apply_patch":
-          return files.size === 0 ? name : t.cards.edits([...files].join(", "));
-        default:
-          return name;
-      }
-    })
-    .join(" · ");
+  return calls.map(callText).join(" · ");
 }
 
-/** The string value of a member in an object literal, if any. */
-function literalOf(written: string, name: string): string | undefined {
-  const member = new RegExp(`\\b${name}["']?\\s*:\\s*`).exec(written);
-  if (member === null) return undefined;
-  LITERAL.lastIndex = member.index + member[0].length;
-  const literal = LITERAL.exec(written)?.[0];
-  return literal
-    ?.slice(1, -1)
-    .replace(/\\(.)/gs, (_, sign: string) => (sign === "n" ? "\n" : sign === "t" ? "\t" : sign));
+function callText(call: ScriptCall): string {
+  switch (call.kind) {
+    case "command":
+      return call.command;
+    case "input":
+      return atCommand(t.cards.command(call.terminal), call.typed);
+    case "patch":
+      return t.cards.edits(call.files.join(", "));
+    case "other":
+      return call.name;
+  }
+  return call satisfies never;
 }
 
 function ScriptBody({ view }: CardBodyProps): ReactNode {

@@ -30,6 +30,7 @@ export const shellCard: ToolCard = {
     "powershell",
     "terminal",
   ),
+  nameOf: label,
   summary: (view) => {
     const subject = oneLine(
       goesOn(view)

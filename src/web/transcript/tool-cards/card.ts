@@ -1,7 +1,7 @@
 import type { ComponentType, ReactNode } from "react";
+import { cutShort } from "../../../hidden-text/cut-short.ts";
 import type { UiExtra } from "../../../model/parts/ui-extra.ts";
 import type { TranscriptPartOf } from "../../../model/transcript/transcript.ts";
-import { cutShort } from "../../ui/cut-short.ts";
 import type { TranscriptHost } from "../host.ts";
 
 /** Input of a card: a call, its result if there is one, and their parsed contents. */
@@ -39,6 +39,8 @@ export interface ToolCard {
   readonly payloads: readonly UiExtra["type"][];
   /** Whether the card handles a tool with this name, in lower case. */
   matches(name: string): boolean;
+  /** The name of a tool in lists of calls; absent: as the agent writes it. */
+  nameOf?(tool_name: string): string;
   summary(view: CallView): Summary;
   /** The body, above the whole input and output with which every open card ends. */
   readonly Body?: ComponentType<CardBodyProps>;

@@ -29,6 +29,12 @@ const CARDS: readonly ToolCard[] = [
   scriptCard,
 ];
 
+/** The name of a tool as the closed lines of its calls have it, as far as its own name tells. */
+export function toolLabel(tool_name: string): string {
+  const card = CARDS.find(({ matches }) => matches(tool_name.toLowerCase()));
+  return card?.nameOf?.(tool_name) ?? tool_name;
+}
+
 /** The card of a call: by its typed payload, then by the tool's name, then the generic one. */
 export function cardFor(view: CallView): ToolCard {
   const name = view.call.tool_name.toLowerCase();

@@ -1,5 +1,13 @@
 /** The tabs of the inspector, in order. */
-export const INSPECT_VIEWS = ["changes", "context", "figures", "compare", "verify", "notes"] as const;
+export const INSPECT_VIEWS = [
+  "changes",
+  "errors",
+  "context",
+  "figures",
+  "compare",
+  "verify",
+  "notes",
+] as const;
 export type InspectView = (typeof INSPECT_VIEWS)[number];
 
 /** The state of the inspector. */

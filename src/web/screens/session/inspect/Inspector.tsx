@@ -1,13 +1,15 @@
 import "../../../text/session-text.ts";
 import "../../../text/screens-text.ts";
 import "../../../text/inspect-text.ts";
-import { type KeyboardEvent, type ReactNode, useId } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import type { SessionSummary } from "../../../../model/session.ts";
 import { t } from "../../../text/text.ts";
 import { Dialog } from "../../../ui/Dialog.tsx";
+import { Splitter } from "../../../ui/Splitter.tsx";
 import { ChangesView } from "./ChangesView.tsx";
 import { CompareView } from "./CompareView.tsx";
 import { ContextView } from "./ContextView.tsx";
+import { ErrorsView } from "./ErrorsView.tsx";
 import { FiguresView } from "./FiguresView.tsx";
 import { INSPECT_VIEWS, type Inspected } from "./inspected.ts";
 import { NotesView } from "./NotesView.tsx";
@@ -18,11 +20,78 @@ interface Props {
   row: SessionSummary;
   inspected: Inspected;
   onChange(inspected: Inspected): void;
+  /** Called when a link into the transcript is followed: a dialog over the transcript closes then. */
   onClose(): void;
 }
 
-/** The inspector: tabs for changes, model input, figures, comparison, verification and notes of a session. */
-export function InspectDialog({ row, inspected, onChange, onClose }: Props): ReactNode {
+/**
+ * The inspector: tabs for changes, errors, model input, figures, comparison, verification and notes of a session. `isDocked`: it is a
+ * panel beside the transcript and stays open while links are followed; otherwise a dialog over it.
+ */
+export function Inspector({ isDocked, ...props }: Props & { isDocked: boolean }): ReactNode {
+  return isDocked ? (
+    <InspectorPanel {...props} />
+  ) : (
+    <Dialog
+      title={t.inspect.titles[props.inspected.view]}
+      className="dialog-wide inspector"
+      onClose={props.onClose}
+    >
+      <Tabs {...props} />
+    </Dialog>
+  );
+}
+
+/** Least width of the panel, and of the transcript beside it, in pixels. */
+const MIN_WIDTH = 480;
+const MIN_TRANSCRIPT = 720;
+/** Share of the window that the panel takes at first. */
+const SHARE = 0.38;
+
+/** The width that the reader chose last, kept while the page lives. */
+let chosenWidth: number | undefined;
+
+function InspectorPanel(props: Props): ReactNode {
+  const { inspected, onClose } = props;
+  const panel = useRef<HTMLElement>(null);
+  const [width, setWidth] = useState(() => chosenWidth ?? Math.round(innerWidth * SHARE));
+  const max = Math.max(MIN_WIDTH, innerWidth - MIN_TRANSCRIPT);
+  // The keyboard follows what was opened from the transcript, not a choice in the panel itself.
+  useEffect(() => {
+    if (panel.current?.contains(document.activeElement) === false)
+      panel.current.focus({ preventScroll: true });
+  }, [inspected]);
+  return (
+    <>
+      <Splitter
+        label={t.inspect.width}
+        width={Math.min(width, max)}
+        min={MIN_WIDTH}
+        max={max}
+        onWidth={(to) => {
+          chosenWidth = to;
+          setWidth(to);
+        }}
+      />
+      <aside
+        ref={panel}
+        className="inspector inspector-panel"
+        style={{ width: Math.min(width, max) }}
+        tabIndex={-1}
+        aria-label={t.inspect.tabs}
+      >
+        <button type="button" className="button inspector-close" onClick={onClose}>
+          {t.common.close}
+        </button>
+        <Tabs {...props} onClose={stay} />
+      </aside>
+    </>
+  );
+}
+
+const stay = (): void => {};
+
+function Tabs({ row, inspected, onChange, onClose }: Props): ReactNode {
   const panel = useId();
   const { view } = inspected;
   const onKey = ({ key, currentTarget }: KeyboardEvent<HTMLDivElement>): void => {
@@ -33,7 +102,7 @@ export function InspectDialog({ row, inspected, onChange, onClose }: Props): Rea
     currentTarget.querySelector<HTMLElement>(`[data-view="${next}"]`)?.focus();
   };
   return (
-    <Dialog title={t.inspect.titles[view]} className="dialog-wide dialog-inspect" onClose={onClose}>
+    <>
       <div className="tabs" role="tablist" aria-label={t.inspect.tabs} onKeyDown={onKey}>
         {INSPECT_VIEWS.map((each) => (
           <button
@@ -54,7 +123,7 @@ export function InspectDialog({ row, inspected, onChange, onClose }: Props): Rea
       <div id={panel} role="tabpanel" tabIndex={-1} aria-label={t.inspect.titles[view]}>
         <View row={row} inspected={inspected} onChange={onChange} onClose={onClose} />
       </div>
-    </Dialog>
+    </>
   );
 }
 
@@ -64,6 +133,8 @@ function View({ row, inspected, onChange, onClose }: Props): ReactNode {
   switch (view) {
     case "changes":
       return <ChangesView session_id={row.id} cwd={row.cwd} turn={turn} onTurn={onTurn} onClose={onClose} />;
+    case "errors":
+      return <ErrorsView row={row} onClose={onClose} />;
     case "context":
       return (
         <ContextView

@@ -1,0 +1,108 @@
+import { type ReactNode, useCallback } from "react";
+import { useStore } from "zustand";
+import { useShallow } from "zustand/react/shallow";
+import type { SessionError } from "../../../../model/parts/error-list.ts";
+import type { SessionSummary } from "../../../../model/session.ts";
+import { apiOf } from "../../../api/api.ts";
+import { sessionHref } from "../../../app/router.ts";
+import { sessionTitle } from "../../../app/session-title.ts";
+import { rowsOf, useClient } from "../../../app/store.ts";
+import { exactNumber } from "../../../text/format.ts";
+import { t } from "../../../text/text.ts";
+import { toolLabel } from "../../../transcript/tool-cards/index.ts";
+import { visible } from "../../../ui/hidden-text.tsx";
+import { runsWithErrors } from "../problems.ts";
+import { ReplyView } from "./ReplyView.tsx";
+
+/** In this order: what ended a turn says more than a command whose exit code may have been expected. */
+const RANKS = ["ending", "failed", "exit"] as const satisfies readonly SessionError["rank"][];
+
+/** The errors of a session by rank, each with a link to its part; then the sub-agents with errors. Loaded again when it grows. */
+export function ErrorsView({ row, onClose }: { row: SessionSummary; onClose(): void }): ReactNode {
+  const { id, errors: count, status } = row;
+  const client = useClient();
+  const api = apiOf(client);
+  // `count` and `status` only load it again.
+  const load = useCallback((signal: AbortSignal) => api.errors(id, signal), [api, id, count, status]);
+  const runs = useStore(
+    rowsOf(client, id),
+    useShallow((rows) => runsWithErrors(rows, id)),
+  );
+  return (
+    <ReplyView load={load} keepsLast>
+      {({ errors, more }) => (
+        <>
+          {errors.length === 0 && runs.length === 0 && <p className="dialog-note">{t.errors.none}</p>}
+          {RANKS.map((rank) => (
+            <ErrorGroup
+              key={rank}
+              rank={rank}
+              errors={errors.filter((error) => error.rank === rank)}
+              session_id={id}
+              onClose={onClose}
+            />
+          ))}
+          {more > 0 && <p className="dialog-note">{t.errors.more(exactNumber(more))}</p>}
+          {runs.length > 0 && (
+            <section>
+              <h3>{t.errors.runs(runs.length)}</h3>
+              <ol className="error-list">
+                {runs.map((run) => (
+                  <li key={run.id}>
+                    <a className="error-row" href={sessionHref(id, "", run.id)} onClick={onClose}>
+                      <span className="error-subject">{visible(sessionTitle(run), "name")}</span>{" "}
+                      {run.errors > 0 && <span className="error-place">{t.count.errors(run.errors)}</span>}
+                    </a>
+                  </li>
+                ))}
+              </ol>
+            </section>
+          )}
+        </>
+      )}
+    </ReplyView>
+  );
+}
+
+function ErrorGroup({
+  rank,
+  errors,
+  session_id,
+  onClose,
+}: {
+  rank: SessionError["rank"];
+  errors: readonly SessionError[];
+  session_id: string;
+  onClose(): void;
+}): ReactNode {
+  if (errors.length === 0) return null;
+  return (
+    <section>
+      <h3>{t.errors.ranks[rank](errors.length)}</h3>
+      <ol className="error-list">
+        {errors.map((error) => (
+          <li key={error.part_id}>
+            <a
+              className="error-row"
+              href={sessionHref(session_id, `part-${error.part_id}`)}
+              onClick={onClose}
+            >
+              <span className="error-subject">
+                {error.cut_off === true && <>{t.errors.cutOff} </>}
+                {error.tool_name !== undefined && <b>{visible(toolLabel(error.tool_name), "name")}</b>}{" "}
+                {visible(error.subject, "code")}
+              </span>{" "}
+              <span className="error-place">
+                {error.exit_code !== undefined && <>{t.errors.exit(error.exit_code)} · </>}
+                {t.errors.place(error.turn, error.step)}
+              </span>{" "}
+              {error.reason !== undefined && (
+                <span className="error-reason">{visible(error.reason, "prose")}</span>
+              )}
+            </a>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
