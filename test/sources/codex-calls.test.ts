@@ -556,14 +556,55 @@ describe("operations inside a code cell", () => {
     expect(told(cell(), command("ls", { cwd: "/w", exit_code: 0, duration: { secs: 1 } }), done())).toEqual([
       "shown · call cell exec await x()",
       "folded into call cell",
-      'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"shell","command":"ls","cwd":"/w","duration_ms":1000,"exit_code":0}',
+      'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"shell","command":"ls","cwd":"/w","duration_ms":1000,"exit_code":0,"output_start":25}',
     ]);
     expect(told(cell(), command("ls"), command("pwd"), done()).at(-1)).toEqual(
-      'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"shell","command":"ls\\npwd"}',
+      'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"shell","command":"ls\\npwd","output_start":25}',
     );
     expect(told(cell(), event("exec_command_end", { call_id: "exec-1" }), done()).at(-1)).toEqual(
-      'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"shell","command":""}',
+      'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"shell","command":"","output_start":25}',
     );
+  });
+
+  it("name the command that a later script waits for", () => {
+    const script = (id: string, input: string) =>
+      item({ type: "custom_tool_call", call_id: id, name: "exec", input });
+    const printed = (id: string, facts: object, output: string) =>
+      item({
+        type: "custom_tool_call_output",
+        call_id: id,
+        output: [
+          { type: "input_text", text: "Script completed\nOutput:\n" },
+          {
+            type: "input_text",
+            text: JSON.stringify({
+              chunk_id: "a1",
+              wall_time_seconds: 5,
+              ...facts,
+              original_token_count: 1,
+              output,
+            }),
+          },
+        ],
+      });
+    const results = frames(
+      "message.tool_result",
+      script("a", 'text(await tools.exec_command({cmd:"make all"}))'),
+      printed("a", { session_id: 7 }, "Compiling"),
+      script("b", "text(await tools.write_stdin({session_id:7}))"),
+      printed("b", { session_id: 7 }, "Linking"),
+      script("c", "text(await tools.write_stdin({session_id:8}))"),
+      printed("c", { exit_code: 0 }, ""),
+      script("d", "text(await tools.write_stdin({session_id:7}))"),
+      printed("d", { exit_code: 2 }, "No rule"),
+    );
+    const extras = results.map((frame) => frame.type === "message.tool_result" && frame.ui_extra);
+    expect(extras).toEqual([
+      { type: "output", output_start: 25 },
+      { type: "shell", continues: "make all", output_start: 25 },
+      { type: "shell", exit_code: 0, output_start: 25 },
+      { type: "shell", continues: "make all", exit_code: 2, output_start: 25 },
+    ]);
   });
 
   it("show the cell as an MCP card for one tool only", () => {
@@ -577,13 +618,13 @@ describe("operations inside a code cell", () => {
     expect(told(cell(), tool("a"), done())).toEqual([
       "shown · call cell exec await x()",
       "folded into call cell",
-      'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"mcp","server":"s","tool":"a"}',
+      'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"mcp","server":"s","tool":"a","output_start":25}',
     ]);
     expect(told(cell(), tool("a"), tool("b"), done()).at(-1)).toEqual(
-      'shown · result cell success "Script completed\\nOutput:\\nok"',
+      'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"output","output_start":25}',
     );
     expect(told(cell(), tool("a"), command("ls"), done()).at(-1)).toEqual(
-      'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"shell","command":"ls"}',
+      'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"shell","command":"ls","output_start":25}',
     );
   });
 
@@ -611,7 +652,7 @@ describe("operations inside a code cell", () => {
     ]);
     expect(told(cell(), done(), search, says("x"))).toEqual([
       "shown · call cell exec await x()",
-      'shown · result cell success "Script completed\\nOutput:\\nok"',
+      'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"output","output_start":25}',
       'shown · call w web_search {} · result w success "" {"type":"web_search","query":"tabs","results":[]}',
       'shown · text "x"',
     ]);

@@ -379,9 +379,10 @@ describe("the header of an output", () => {
       background_task_id: "77",
       output_start: 65,
     });
-    expect(extra("exec", "code", "Script running with cell ID 4\nWall time 1.5 seconds\nOutput:\n")).toEqual(
-      undefined,
-    );
+    expect(extra("exec", "code", "Script running with cell ID 4\nWall time 1.5 seconds\nOutput:\n")).toEqual({
+      type: "output",
+      output_start: 60,
+    });
   });
 
   it.each([

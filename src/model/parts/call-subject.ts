@@ -8,13 +8,31 @@ const SUBJECT_LIMIT = 120;
 /** Longer arguments are not parsed, in UTF-16 code units. */
 const ARGUMENTS_LIMIT = 20_000;
 
+type Call = TranscriptPartOf<"tool_call">;
+
+/** Codex's tool that runs a script, which calls other tools. */
+const SCRIPT_TOOL = "exec";
+
+/** The tool that a call is about: of a script that only applies patches, `apply_patch`. */
+export function callTool({ tool_name, arguments_json }: Call): string {
+  if (tool_name !== SCRIPT_TOOL) return tool_name;
+  const calls = scriptCalls(arguments_json);
+  return calls.length > 0 && calls.every(({ kind }) => kind === "patch") ? "apply_patch" : tool_name;
+}
+
 /**
  * The subject of a call in one line: what a script calls, otherwise the first text among the arguments, such as a command or a path.
  * Empty: there is none.
  */
-export function callSubject({ tool_name, arguments_json }: TranscriptPartOf<"tool_call">): string {
-  const calls = tool_name === "exec" ? scriptCalls(arguments_json) : [];
-  if (calls.length > 0) return preview(calls.map(scriptSubject).join(" · "), SUBJECT_LIMIT);
+export function callSubject(
+  { tool_name, arguments_json }: Call,
+  result?: TranscriptPartOf<"tool_result">,
+): string {
+  const calls = tool_name === SCRIPT_TOOL ? scriptCalls(arguments_json) : [];
+  if (calls.length > 0) {
+    const continued = result?.ui_extra?.type === "shell" ? result.ui_extra.continues : undefined;
+    return preview(calls.map((call) => scriptSubject(call, continued)).join(" · "), SUBJECT_LIMIT);
+  }
   if (arguments_json.length > ARGUMENTS_LIMIT) return "";
   try {
     const values = Object.values(asObject(JSON.parse(arguments_json)) ?? {});
@@ -25,12 +43,12 @@ export function callSubject({ tool_name, arguments_json }: TranscriptPartOf<"too
   }
 }
 
-function scriptSubject(call: ScriptCall): string {
+function scriptSubject(call: ScriptCall, continued: string | undefined): string {
   switch (call.kind) {
     case "command":
       return call.command;
     case "input":
-      return `${call.typed ?? ""} #${call.terminal}`.trim();
+      return `${call.typed ?? ""} ${continued ?? `#${call.terminal}`}`.trim();
     case "patch":
       return call.files.join(", ");
     case "other":

@@ -1,6 +1,6 @@
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
-import { callSubject } from "./call-subject.ts";
+import { callSubject, callTool } from "./call-subject.ts";
 import { titleOf } from "./content.ts";
 import { failureLine, failureLineOf } from "./failure-line.ts";
 import { ownOutput } from "./kept-output.ts";
@@ -99,8 +99,8 @@ function describe(
       const isExit = exit_code !== undefined && exit_code !== 0;
       return {
         rank: isExit && !is_ending ? "exit" : rank,
-        tool_name: part.tool_name,
-        subject: callSubject(part),
+        tool_name: callTool(part),
+        subject: callSubject(part, result),
         ...(reason !== undefined && { reason }),
         ...(isExit && { exit_code }),
       };

@@ -11,7 +11,7 @@ const SEARCH_TAIL = 8_000;
 
 /** Lines that agents, shells and build tools put around a command's own messages. */
 const AROUND =
-  /^(?:Exit code:? -?\d+|Process (?:exited|running) with |Wall time|Output:|Chunk ID|Original token count|Total output lines|Command failed with exit code -?\d+\.?$|…?\d+ (?:tokens|chars) truncated|(?:FAIL(?:ED)?|ERROR)$)|\bcomplete log of this run\b|\bwaiting for other jobs to finish\b/i;
+  /^(?:Exit code:? -?\d+|Process (?:exited|running) with |Wall time|Output:|Script (?:completed|failed|terminated|running)\b|Chunk ID|Original token count|Total output lines|Command failed with exit code -?\d+\.?$|…?\d+ (?:tokens|chars) truncated|(?:FAIL(?:ED)?|ERROR)$)|\bcomplete log of this run\b|\bwaiting for other jobs to finish\b/i;
 const FAILURE =
   /\b(?:errors?|\w+(?:Error|Exception)|exception|fail(?:s|ed|ing|ures?)?|fatal|panic(?:ked)?|denied|refused|cannot|can't|could not|unable|unknown|invalid|not found|no such|not exist|timed out|aborted|conflict)\b|[✗✖✘]/i;
 

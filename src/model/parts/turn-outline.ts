@@ -1,6 +1,6 @@
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
-import { callSubject } from "./call-subject.ts";
+import { callSubject, callTool } from "./call-subject.ts";
 import { promptTitle, titleOf } from "./content.ts";
 import { ownOutput } from "./kept-output.ts";
 import { isError } from "./part-kinds.ts";
@@ -100,7 +100,7 @@ export function outlineOf(
 /** A failed call: the first text among its arguments, otherwise the beginning of its output. */
 function failureContent(call: Call, result: TranscriptPart | undefined): EntryContent {
   const output = result?.type === "tool_result" ? titleOf(ownOutput(result)) : undefined;
-  return { kind: "error", text: callSubject(call) || (output ?? ""), tool_name: call.tool_name };
+  return { kind: "error", text: callSubject(call) || (output ?? ""), tool_name: callTool(call) };
 }
 
 /** The entry of a part that is no call. `undefined`: it has none. */
@@ -150,7 +150,7 @@ function callsContent(calls: readonly Call[], resultOf: ResultOf): CallsContent 
 /** How often each tool was called, the most frequent first. */
 function toolsOf(calls: readonly Call[]): { name: string; count: number }[] {
   const counts = new Map<string, number>();
-  for (const { tool_name } of calls) counts.set(tool_name, (counts.get(tool_name) ?? 0) + 1);
+  for (const call of calls) counts.set(callTool(call), (counts.get(callTool(call)) ?? 0) + 1);
   return [...counts].map(([name, count]) => ({ name, count })).sort((one, other) => other.count - one.count);
 }
 

@@ -45,6 +45,8 @@ export const uiExtra = z.discriminatedUnion("type", [
   record({
     type: z.literal("shell"),
     command: optional(z.string()),
+    /** The command of an earlier call that this one waits for, or types into. */
+    continues: optional(z.string()),
     cwd: optional(z.string()),
     exit_code: optional(z.number()),
     interrupted: optional(z.boolean()),

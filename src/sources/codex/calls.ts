@@ -4,7 +4,14 @@ import { jsonBytes, keepNewest, keepWithin, keyOfText } from "./bounds.ts";
 import { type Call, CallTable, type CallTableState, hasArguments, initialCallTable } from "./call-table.ts";
 import type { Output } from "./output.ts";
 import { interruptsCommand, underPolicy } from "./refusals.ts";
-import { type CallFacts, innerExitCode, terminalOf, toolExtra } from "./tool-extra.ts";
+import {
+  type CallFacts,
+  cellCommand,
+  innerExitCode,
+  isCodeCell,
+  terminalOf,
+  toolExtra,
+} from "./tool-extra.ts";
 import type { TurnWriter } from "./turn-writer.ts";
 import type { Position } from "./turns.ts";
 
@@ -202,11 +209,19 @@ export class Calls {
     const moment = call.answeredAt === undefined ? writer.now : writer.momentOf(call.answeredAt);
     const message_id = partId(call.part_id, RESULT);
     const input = this.table.inputOf(call);
+    const cell = isCodeCell(call.name) ? cellCommand(input) : {};
     const begun = this.commandOf(terminalOf(call.name, input));
-    const facts = begun === undefined ? call.facts : { ...call.facts, command: begun };
+    const continues = this.commandOf(cell.terminal);
+    const facts = {
+      ...call.facts,
+      ...(begun === undefined ? {} : { command: begun }),
+      ...(continues === undefined ? {} : { continues }),
+    };
     const extra = toolExtra(call.name, input, facts, output);
     if (extra?.type === "shell" && extra.command !== undefined && extra.background_task_id !== undefined)
       this.keepCommand(extra.background_task_id, extra.command);
+    if (cell.command !== undefined && output.printed_terminal !== undefined)
+      this.keepCommand(output.printed_terminal, cell.command);
     writer.beforeResult(isNew);
     writer.push({
       type: "message.tool_result",

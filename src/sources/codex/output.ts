@@ -19,6 +19,8 @@ export interface Output {
   duration_ms?: number;
   /** Set while running: the id of the shell session or code cell that later calls poll. */
   running?: { session?: string; cell?: string };
+  /** The number of a command whose output a code cell printed before it ended. */
+  printed_terminal?: string;
   /** Exit codes in the complete command results that a code cell printed, in order. */
   exit_codes?: number[];
 }
@@ -82,6 +84,7 @@ export function readContent(content: readonly unknown[]): Output {
   };
   const media: MediaPart[] = [];
   const exit_codes: number[] = [];
+  let printed_terminal: string | undefined;
   for (const entry of content) {
     const item = asObject(entry);
     if (item === undefined) {
@@ -93,12 +96,17 @@ export function readContent(content: readonly unknown[]): Output {
     if (words !== undefined && words !== "") {
       say(words);
       exit_codes.push(...exitCodesIn(words));
+      printed_terminal ??= SHELL_RUNNING.exec(printedBy(words))?.[1];
     }
     if (url !== undefined) media.push({ type: "image_url", url });
     else if (words === undefined && item.image_url !== null) media.push({ type: "unknown", raw: entry });
   }
   const read = withHeader(pieces.join(""), media);
-  return exit_codes.length === 0 ? read : { ...read, exit_codes };
+  return {
+    ...read,
+    ...(exit_codes.length === 0 ? {} : { exit_codes }),
+    ...(printed_terminal === undefined ? {} : { printed_terminal }),
+  };
 }
 
 /** The URL of an image in a content list: `image_url` (text or `{url}`), or MCP's `data` with its MIME type. */
@@ -117,12 +125,17 @@ const CUT_HEADER = /^Warning: truncated output[^\n]*\n(?:Total output lines: \d+
 /** The start of a shell tool's result in the form that scripts receive and print as JSON. The rest may be truncated. */
 const SHELL_RESULT =
   /^\{"chunk_id":"[^"\\]*","wall_time_seconds":[\d.e+-]+(?:,"session_id":\d+)?,"exit_code":(-?\d+)[,}]/;
+/** The same of a command that goes on. */
+const SHELL_RUNNING =
+  /^\{"chunk_id":"[^"\\]*","wall_time_seconds":[\d.e+-]+,"session_id":(\d+),"(?:original_token_count|output)":/;
 /** Maximum nesting of results in a script's output, such as `Promise.allSettled` of several. */
 const MAX_DEPTH = 4;
 
+const printedBy = (text: string): string => text.replace(CUT_HEADER, "").trimStart();
+
 /** The exit codes in a text that a code cell printed, if it printed the results of its shell tools unchanged. */
 export function exitCodesIn(printed: string): number[] {
-  const text = printed.replace(CUT_HEADER, "").trimStart();
+  const text = printedBy(printed);
   const first = SHELL_RESULT.exec(text)?.[1];
   if (first !== undefined) return [Number(first)];
   if (!/^[[{]/.test(text) || !text.includes('"wall_time_seconds"')) return [];

@@ -1,6 +1,7 @@
 import type { ToolStatus } from "../../model/messages/message.ts";
 import { asArray, asNumber, asObject, asString, asStrings, type JsonObject } from "../../model/narrow.ts";
 import type { CallOutcome, Permission } from "../../model/parts/outcome.ts";
+import { scriptCalls } from "../../model/parts/script-calls.ts";
 import type { FileDiff, TodoItem, UiExtra } from "../../model/parts/ui-extra.ts";
 import type { Output } from "./output.ts";
 import { readPatch } from "./patch.ts";
@@ -8,6 +9,8 @@ import { readPatch } from "./patch.ts";
 /** Facts about a call from other logs, beyond its output. */
 export interface CallFacts {
   command?: string;
+  /** The command that a code cell waits for or writes to. */
+  continues?: string;
   cwd?: string;
   exit_code?: number;
   duration_ms?: number;
@@ -87,6 +90,14 @@ export function terminalOf(name: string, input: unknown): string | undefined {
   return asString(number) ?? asNumber(number)?.toString();
 }
 
+/** The only command that a code cell starts, or the number of the only one that it waits for or writes to. */
+export function cellCommand(input: unknown): { command?: string; terminal?: string } {
+  const [only, ...others] = typeof input === "string" ? scriptCalls(input) : [];
+  if (others.length > 0) return {};
+  if (only?.kind === "command") return { command: only.command };
+  return only?.kind === "input" ? { terminal: only.terminal } : {};
+}
+
 /** Whether a tool is code mode, in which the model writes a script that calls other tools. */
 export const isCodeCell = (name: string): boolean => name === "exec";
 
@@ -132,7 +143,11 @@ export function toolExtra(
   }
   if (facts.mcp !== undefined) return { type: "mcp", ...facts.mcp };
   if (facts.web !== undefined) return { type: "web_search", ...facts.web };
-  if (printsResults(name)) return cellExtra(facts, innerExitCode(name, facts, output));
+  if (printsResults(name)) {
+    const extra = cellExtra(facts, innerExitCode(name, facts, output));
+    const { output_start } = output;
+    return output_start === undefined ? extra : { ...(extra ?? { type: "output" }), output_start };
+  }
   if (SHELLS.has(name)) return shellExtra(name, fields, facts, output);
   if (name === "update_plan") {
     const todos = readPlan(fields.plan);
@@ -191,6 +206,7 @@ function cellExtra(facts: CallFacts, exit_code: number | undefined): UiExtra | u
   const [tool] = tools;
   if (tool !== undefined && tools.length === 1 && only === undefined) return { type: "mcp", ...tool };
   const ended = exit_code === undefined ? {} : { exit_code };
+  if (facts.continues !== undefined) return { type: "shell", continues: facts.continues, ...ended };
   if (only === undefined) return exit_code === undefined ? undefined : { type: "shell", ...ended };
   if (commands.length === 1) {
     const { exit_code: own, ...command } = only;

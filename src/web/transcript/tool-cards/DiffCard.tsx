@@ -37,6 +37,7 @@ export const diffCard: ToolCard = {
     "replace",
     "patch",
   ),
+  nameOf: (name) => (name === "apply_patch" ? t.cards.edit : labelOf(name)),
   summary: (view) => {
     const files = filesOf(view);
     const first = files[0];

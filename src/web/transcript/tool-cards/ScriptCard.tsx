@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { callTool } from "../../../model/parts/call-subject.ts";
 import { type ScriptCall, scriptCalls } from "../../../model/parts/script-calls.ts";
 import { CodeBlock } from "../../code/CodeBlock.tsx";
 import { t } from "../../text/text.ts";
@@ -14,9 +15,9 @@ export const scriptCard: ToolCard = {
   summary: (view) => {
     const script = scriptOf(view);
     const first = script.split("\n").find((line) => /\S/.test(line) && !/^\s*(?:\/\/|#)/.test(line)) ?? "";
-    const subject = oneLine(callsIn(script) ?? first);
+    const subject = oneLine(callsIn(view) ?? first);
     return {
-      label: label(view.call.tool_name),
+      label: isPatch(view) ? t.cards.edit : label(view.call.tool_name),
       subject: visible(subject, "code"),
       title: oneLine(script),
       figures: exitFigure(view),
@@ -25,6 +26,8 @@ export const scriptCard: ToolCard = {
   Body: ScriptBody,
   shows: (view) => ({ input: Object.keys(view.input).length <= 1 && view.call.truncated === undefined }),
 };
+
+const isPatch = ({ call }: CallView): boolean => callTool(call) === "apply_patch";
 
 /** Codex runs commands through scripts: its `exec` is a shell to the reader. */
 function label(name: string): string {
@@ -36,18 +39,23 @@ function scriptOf({ input, call }: CallView): string {
 }
 
 /** The calls of a script in one line. `undefined`: it calls no tool. */
-function callsIn(script: string): string | undefined {
-  const calls = scriptCalls(script);
-  if (calls.length === 0) return undefined;
-  return calls.map(callText).join(" · ");
+function callsIn(view: CallView): string | undefined {
+  const calls = scriptCalls(scriptOf(view));
+  const [first] = calls;
+  if (first === undefined) return undefined;
+  // The label says that it is an edit. All patches of a script name the same files.
+  if (first.kind === "patch" && isPatch(view)) return first.files.join(", ");
+  const continued = view.extra?.type === "shell" ? view.extra.continues : undefined;
+  return calls.map((call) => callText(call, continued)).join(" · ");
 }
 
-function callText(call: ScriptCall): string {
+/** `continued`: the command that the script waits for or types into, if it is known. */
+function callText(call: ScriptCall, continued: string | undefined): string {
   switch (call.kind) {
     case "command":
       return call.command;
     case "input":
-      return atCommand(t.cards.command(call.terminal), call.typed);
+      return atCommand(continued ?? t.cards.command(call.terminal), call.typed);
     case "patch":
       return t.cards.edits(call.files.join(", "));
     case "other":

@@ -11,6 +11,7 @@ import { useClient } from "../../../app/store.ts";
 import { exactNumber, shortNumber } from "../../../text/format.ts";
 import { t } from "../../../text/text.ts";
 import { price } from "../../../transcript/price.ts";
+import { toolLabel } from "../../../transcript/tool-cards/index.ts";
 import { CopyButton } from "../../../ui/CopyButton.tsx";
 import { duration } from "../../../ui/duration.ts";
 import { FigureTable } from "../../../ui/FigureTable.tsx";
@@ -69,7 +70,9 @@ function Figures({
           rows={tools.map(({ name, calls, failed, time: spent }) => ({
             key: name,
             cells: [
-              visible(name, "name"),
+              <span key="tool" title={name}>
+                {visible(toolLabel(name), "name")}
+              </span>,
               exactNumber(calls),
               failed === 0 ? "" : exactNumber(failed),
               spent === undefined ? "" : duration(spent),
