@@ -120,7 +120,7 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
       [
         "a patch",
         'const patch = "*** Begin Patch\\n*** Update File: src/a.rs\\n+x\\n*** Add File: b.rs\\n";\ntext(await tools.apply_patch(patch));',
-        "edits src/a.rs, b.rs",
+        "Edit src/a.rs, b.rs",
       ],
       ["another tool", "// plan\nawait tools.update_plan({plan: []})", "update_plan"],
       ["none", "// sum\nlet sum = 1;\ntext(sum)", "let sum = 1;"],
@@ -131,7 +131,7 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
     call("exec", script),
     "ok",
     undefined,
-    `[OK] Shell ${subject} 1.2 s`,
+    subject.startsWith("Edit ") ? `[OK] ${subject} 1.2 s` : `[OK] Shell ${subject} 1.2 s`,
   ]),
   [
     "Codex's script around a command that failed",
