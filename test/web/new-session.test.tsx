@@ -297,7 +297,8 @@ test("each error is shown at its field, and the first one is focused", async () 
   await userEvent.click(screen.getByRole("button", { name: "Start" }));
   expect(screen.getByText("Enter a prompt.").id).toBe((await promptField()).getAttribute("aria-describedby"));
   expect(folder().getAttribute("aria-invalid")).toBe("true");
-  await waitFor(() => expect(document.activeElement).toBe(folder()));
+  const field = await promptField();
+  await waitFor(() => expect(document.activeElement).toBe(field));
   await userEvent.type(folder(), "/home/op/site");
   expect(folder().getAttribute("aria-invalid")).toBeNull();
   await userEvent.type(await promptField(), "Go{Enter}");

@@ -17,9 +17,7 @@ interface Props {
 export function AgentChoice({ agents, chosen, invalid, onChoose }: Props): ReactNode {
   const ready = agents.filter(({ unavailable }) => unavailable === undefined);
   const lacking = agents.filter(({ unavailable }) => unavailable !== undefined);
-  const [open, setOpen] = useState(
-    () => ready.every(({ scripted }) => scripted) || lacking.some(({ id }) => id === chosen),
-  );
+  const [open, setOpen] = useState(() => ready.length === 0 || lacking.some(({ id }) => id === chosen));
   const lines = (some: readonly Agent[]): ReactNode => (
     <ul className="agent-list">
       {some.map((agent) => (
@@ -38,7 +36,10 @@ export function AgentChoice({ agents, chosen, invalid, onChoose }: Props): React
       {ready.length > 0 && lines(ready)}
       {lacking.length > 0 && (
         <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
-          <summary className="agents-lacking">{t.start.needSetup(lacking.length)}</summary>
+          <summary className="agents-lacking">
+            {t.start.needSetup(lacking.length)}
+            {ready.every(({ scripted }) => scripted) && ` · ${t.start.setUpOne}`}
+          </summary>
           {lines(lacking)}
         </details>
       )}

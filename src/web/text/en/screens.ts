@@ -149,6 +149,7 @@ export const screens = {
     wholePath: "Enter the full path, from the root: /home/you/project.",
     noImages: (agent: string): string => `${agent} does not accept images. Remove them.`,
     needSetup: (count: number): string => (count === 1 ? "1 needs setup" : `${count} need setup`),
+    setUpOne: "add an API key, or install Claude Code, Codex or another ACP agent",
     scripted: "script, no model",
     plays: "Plays a recorded script. No model is called.",
     costUnknown: "cost unknown",

@@ -142,6 +142,7 @@ export const screens = {
     wholePath: "请输入从根目录开始的完整路径：/home/you/project。",
     noImages: (agent: string): string => `${agent} 不接受图片。请移除图片。`,
     needSetup: (count: number): string => `${count} 个需要配置`,
+    setUpOne: "添加 API 密钥，或安装 Claude Code、Codex 或其他 ACP 智能体",
     scripted: "脚本，无模型",
     plays: "播放录制的脚本，不调用模型。",
     costUnknown: "费用未知",
