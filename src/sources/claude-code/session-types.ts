@@ -121,7 +121,7 @@ export interface OpenedTurn extends BranchTurn {
 /** A call that starts a run. */
 export type StartFact = SessionLinkFacts["calls"][number];
 
-/** The part of a session's state that only `session.ts` uses. */
+/** The part of a session's state that only `session.ts` and the files that it imports use. */
 export interface TurnState {
   readonly calls: CallTable;
   /** Number of turns. */
@@ -222,6 +222,9 @@ export interface SessionState {
   /** A command that may run a prompt was read. The next injected text is its expansion. */
   command: string | undefined;
 }
+
+/** What a session adds to its state. */
+export type SessionFunctions = Omit<Session, keyof SessionState>;
 
 /** One session's transcript: the order of frames, the open parts, and the parts that may still be revised. */
 export interface Session extends SessionState {
