@@ -7,10 +7,10 @@ import { startOf } from "./background.ts";
 import { type Block, continues, isEqual, type Words, wasOf, wordsOf } from "./blocks.ts";
 import { type Call, inputOf, setInput } from "./call-table.ts";
 import { blocksOf, resultContent, textOf } from "./content.ts";
+import { isDamaged, readDamaged } from "./damaged.ts";
 import type { Line, Session, Step } from "./session-types.ts";
 import { givenTokens } from "./steps.ts";
 import { searchHits, startsRun } from "./tool-extra.ts";
-import { isDamaged, readDamaged } from "./user.ts";
 
 /**
  * Reads an `assistant` line. It usually contains one finished block of a model call (several lines share its `message.id`),

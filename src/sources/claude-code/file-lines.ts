@@ -2,12 +2,14 @@ import { asNumber, asObject, asString, asText, type JsonObject } from "../../mod
 import type { Disposition } from "../contract.ts";
 import { fingerprint } from "../fingerprint.ts";
 import { readAssistant } from "./assistant.ts";
+import { readAttachment } from "./attachments.ts";
 import { BOOKKEEPING } from "./bookkeeping.ts";
 import { begin, readCost, readPermissionMode, readTitle, TITLES, tell } from "./file-facts.ts";
 import { asSessionId } from "./file-state.ts";
 import { answersInherited, ruleAgainst, sessionOf } from "./inline-runs.ts";
-import { readAttachment, readProgress, readSystem } from "./notices.ts";
+import { readSystem } from "./notices.ts";
 import type { OpenFile } from "./open-file.ts";
+import { readProgress } from "./progress.ts";
 import type { Line, Session } from "./session-types.ts";
 import { readUser, tellsInterrupt } from "./user.ts";
 

@@ -1,0 +1,251 @@
+import {
+  asArray,
+  asNumber,
+  asObject,
+  asString,
+  asStrings,
+  asText,
+  type JsonObject,
+} from "../../model/narrow.ts";
+import type { Disposition } from "../contract.ts";
+import { firstLine } from "../lines/first-line.ts";
+import { fieldsOf, renderedOf, textOf } from "./attachment-text.ts";
+import { readHookContext, readHookFailure, readHookMessage, readHookOutput } from "./hooks.ts";
+import type { Line, Session } from "./session-types.ts";
+import { readQueued } from "./user.ts";
+
+const SHOWN: Disposition = { kind: "shown" };
+
+/** Attachments for the agent's internal use only. */
+const BOOKKEEPING = new Set([
+  "agent_listing_delta",
+  "bash_output_audience_note",
+  "batching_reminder_sent",
+  "budget_usd",
+  "command_permissions",
+  "credential_org",
+  "critical_system_reminder",
+  "date",
+  "date_change",
+  "deferred_tools_delta",
+  "deferred_tools_record",
+  "dynamic_skill",
+  "environment",
+  "invoked_skills",
+  "model",
+  "output_style",
+  "output_style_instructions",
+  "prompt_snapshot",
+  "remote_session_change",
+  "session_context",
+  "silent_turn_reminder",
+  "skill_listing",
+  "task_reminder",
+  "task_status",
+  "thinking_drop",
+  "thinking_stripped",
+  "todo_reminder",
+  "token_usage",
+  "total_tokens_reminder",
+  "ultra_effort_enter",
+  "ultra_effort_exit",
+  "ultrathink_effort",
+  "verify_plan_reminder",
+  "workflow_size_guideline_change",
+]);
+
+/** Reads `attachment` lines: queued prompts, hooks, files that were added to the context, and bookkeeping. */
+export function readAttachment(session: Session, line: Line): Disposition {
+  const attachment = asObject(line.value.attachment) ?? {};
+  const type = asString(attachment.type) ?? "";
+  if (BOOKKEEPING.has(type)) return { kind: "hidden", rule: `context bookkeeping: ${type}` };
+  const name =
+    asText(attachment.displayPath) ??
+    asText(attachment.filename) ??
+    asText(attachment.path) ??
+    (type === "directory" ? "a folder" : "a file");
+  switch (type) {
+    case "queued_command":
+      return readQueued(session, line, attachment);
+    case "hook_success":
+      return readHookOutput(session, line, attachment);
+    case "hook_additional_context":
+      return readHookContext(session, line, attachment);
+    case "hook_system_message":
+      return readHookMessage(session, line, attachment);
+    case "hook_blocking_error":
+    case "hook_non_blocking_error":
+    case "hook_error_during_execution":
+    case "hook_stopped_continuation":
+    case "hook_cancelled":
+      return readHookFailure(session, line, attachment, type);
+    case "file":
+    case "directory":
+      return context(session, line, `Attached ${name}`, textOf(attachment.content), attachment);
+    case "edited_text_file":
+      return context(
+        session,
+        line,
+        `Changed outside of the agent: ${name}`,
+        textOf(attachment.snippet),
+        attachment,
+      );
+    case "compact_file_reference":
+      return context(session, line, `Read before the compaction: ${name}`, "", attachment);
+    case "selected_lines_in_ide":
+    case "opened_file_in_ide":
+      return context(session, line, `From the editor: ${name}`, textOf(attachment.content), attachment);
+    case "nested_memory":
+      return context(session, line, `Memory: ${name}`, textOf(attachment.content), attachment);
+    case "instructions":
+      return readInstructions(session, line, attachment);
+    case "plan_mode":
+    case "plan_mode_reentry":
+      return readMode(session, line, attachment, "plan", true);
+    case "plan_mode_exit":
+      return readMode(session, line, attachment, "plan", false);
+    case "auto_mode":
+      return readMode(session, line, attachment, "auto", true);
+    case "auto_mode_exit":
+      return readMode(session, line, attachment, "auto", false);
+    case "mcp_instructions_delta":
+      return readMcpInstructions(session, line, attachment);
+    case "diagnostics":
+      return readDiagnostics(session, line, attachment);
+    case "structured_output":
+      return readStructuredOutput(session, line, attachment);
+    case "goal_status":
+      return readGoal(session, line, attachment);
+    case "read_truncation_notice":
+      return context(session, line, "A file was read in part", textOf(attachment.banner), attachment);
+    default:
+      return readOther(session, line, attachment, type);
+  }
+}
+
+function readMcpInstructions(session: Session, line: Line, attachment: JsonObject): Disposition {
+  const names = asStrings(attachment.addedNames);
+  const removed = asStrings(attachment.removedNames);
+  if (names.length === 0 && removed.length === 0)
+    return { kind: "hidden", rule: "context bookkeeping: mcp_instructions_delta" };
+  const title =
+    names.length > 0
+      ? `MCP instructions: ${names.join(", ")}`
+      : `MCP instructions removed: ${removed.join(", ")}`;
+  return context(session, line, title, textOf(attachment.addedBlocks) || renderedOf(line), attachment);
+}
+
+function readStructuredOutput(session: Session, line: Line, attachment: JsonObject): Disposition {
+  const call = session.callNamed(asString(attachment.toolUseID) ?? "");
+  if (call === undefined) return context(session, line, "Structured output", "", attachment);
+  session.finalStep = session.lastStep;
+  const metadata = { structured_output: attachment.data ?? null };
+  session.push(line, { type: "task.metadata", tool_call_id: call.id, metadata });
+  return { kind: "folded", into: `the call ${call.id}` };
+}
+
+function readGoal(session: Session, line: Line, attachment: JsonObject): Disposition {
+  const state =
+    attachment.met === true ? "Goal met" : attachment.sentinel === true ? "Goal set" : "Goal not met yet";
+  const goal = asText(attachment.condition);
+  const title = goal === undefined ? state : `${state}: ${firstLine(goal)}`;
+  session.marker(line, "note", title, [goal, asText(attachment.reason)].filter(Boolean).join("\n\n"));
+  return SHOWN;
+}
+
+/** Reads an unknown type of a later version: its text for the model can still be shown. */
+function readOther(session: Session, line: Line, attachment: JsonObject, type: string): Disposition {
+  const said = type === "" ? "" : textOf(attachment) || renderedOf(line) || fieldsOf(attachment);
+  if (said !== "") {
+    const name = firstLine(type.replaceAll("_", " "));
+    const title = `${name.charAt(0).toUpperCase()}${name.slice(1)}: ${firstLine(said)}`;
+    session.marker(line, "context", title, said, attachment);
+    return SHOWN;
+  }
+  session.push(line, {
+    type: "unknown",
+    part_id: session.recordPart(line).part_id,
+    raw: attachment,
+    title: `Attachment of type ${firstLine(type) || "unknown"}`,
+  });
+  return { kind: "unknown" };
+}
+
+/** Reads reminders of plan and auto mode, which are repeated to the model. */
+function readMode(
+  session: Session,
+  line: Line,
+  attachment: JsonObject,
+  mode: "plan" | "auto",
+  isOn: boolean,
+): Disposition {
+  const known = session.modes.indexOf(mode);
+  if (isOn && known !== -1) return { kind: "hidden", rule: `context bookkeeping: ${mode} mode again` };
+  if (isOn) session.modes.push(mode);
+  else if (known !== -1) session.modes.splice(known, 1);
+  const file = asText(attachment.planFilePath);
+  const name = `${mode.charAt(0).toUpperCase()}${mode.slice(1)} mode`;
+  session.marker(line, "context", `${name} ${isOn ? "on" : "off"}`, renderedOf(line) || file, attachment);
+  return SHOWN;
+}
+
+/** Reads diagnostics of a language server for files that the agent changed. */
+function readDiagnostics(session: Session, line: Line, attachment: JsonObject): Disposition {
+  const lines: string[] = [];
+  for (const item of asArray(attachment.files)) {
+    const file = asObject(item);
+    const path = (asText(file?.uri) ?? asText(file?.path) ?? "a file").replace(/^file:\/\//, "");
+    for (const each of asArray(file?.diagnostics)) {
+      const found = asObject(each);
+      const start = asObject(asObject(found?.range)?.start);
+      const row = asNumber(start?.line);
+      const column = asNumber(start?.character);
+      const place = row === undefined ? "" : `:${row + 1}${column === undefined ? "" : `:${column + 1}`}`;
+      const code = found?.code === undefined || found.code === null ? "" : ` ${String(found.code)}`;
+      const source = asText(found?.source);
+      const by = source === undefined && code === "" ? "" : ` [${`${source ?? ""}${code}`.trim()}]`;
+      lines.push(
+        `${path}${place} ${asText(found?.severity) ?? "Problem"}: ${asText(found?.message) ?? ""}${by}`,
+      );
+    }
+  }
+  if (lines.length === 0) return { kind: "hidden", rule: "diagnostics without a finding" };
+  const more = lines.length > 1 ? ` and ${lines.length - 1} more` : "";
+  session.marker(
+    line,
+    "context",
+    `Diagnostics: ${firstLine(lines[0] ?? "")}${more}`,
+    lines.join("\n"),
+    attachment,
+  );
+  return SHOWN;
+}
+
+function context(
+  session: Session,
+  line: Line,
+  title: string,
+  text: string,
+  attachment: JsonObject,
+): Disposition {
+  session.marker(line, "context", firstLine(title), text, text === "" ? attachment : undefined);
+  return SHOWN;
+}
+
+/** Reads instruction files that are added to the context: all of them at first, later the changed ones. */
+function readInstructions(session: Session, line: Line, attachment: JsonObject): Disposition {
+  const files = asArray(attachment.files)
+    .map(asObject)
+    .filter((file) => file !== undefined);
+  const names = files.map((file) => asText(file.path) ?? "a file");
+  const removed = asStrings(attachment.removed);
+  if (names.length === 0 && removed.length === 0)
+    return { kind: "hidden", rule: "context bookkeeping: instructions" };
+  const title =
+    names.length > 0 ? `Instructions: ${names.join(", ")}` : `Instructions removed: ${removed.join(", ")}`;
+  const text = [
+    ...files.map((file, index) => `${names[index]}\n\n${textOf(file.content)}`),
+    ...removed.map((name) => `Removed: ${name}`),
+  ].join("\n\n");
+  return context(session, line, title, text, attachment);
+}

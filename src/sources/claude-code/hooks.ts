@@ -1,0 +1,108 @@
+import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
+import type { Disposition } from "../contract.ts";
+import { firstLine } from "../lines/first-line.ts";
+import { parseObject } from "../lines/parse-object.ts";
+import { textOf } from "./attachment-text.ts";
+import { tellBlockedStop } from "./injected.ts";
+import type { Line, Session } from "./session-types.ts";
+import { stripAnsi } from "./wrappers.ts";
+
+const SHOWN: Disposition = { kind: "shown" };
+
+const HOOK_DID = {
+  hook_blocking_error: "blocked this",
+  hook_cancelled: "was cancelled",
+  hook_error_during_execution: "failed",
+  hook_non_blocking_error: "failed",
+  hook_stopped_continuation: "ended the turn",
+};
+
+/** Reads the output of a hook. */
+export function readHookOutput(session: Session, line: Line, attachment: JsonObject): Disposition {
+  const said = textOf(attachment.content) || textOf(attachment.stdout) || textOf(attachment.stderr);
+  const content = stripAnsi(said);
+  const name = hookName(attachment) ?? "Hook";
+  const json = content.startsWith("{") ? parseObject(content) : undefined;
+  if (json !== undefined) return readHookJson(session, line, attachment, name, json, content);
+  if (content === "") return { kind: "hidden", rule: "hook without output" };
+  session.marker(line, "hook", `${name}: ${firstLine(content)}`, content, attachment);
+  return SHOWN;
+}
+
+/** Reads what a hook adds to the context. */
+export function readHookContext(session: Session, line: Line, attachment: JsonObject): Disposition {
+  const content = textOf(attachment.content);
+  if (content === "") return { kind: "hidden", rule: "hook without output" };
+  session.marker(
+    line,
+    "context",
+    `Context from ${hookName(attachment)?.replace(/^H/, "h") ?? "a hook"}: ${firstLine(content)}`,
+    content,
+  );
+  return SHOWN;
+}
+
+/** Reads a hook's message for people, which its output may contain too. */
+export function readHookMessage(session: Session, line: Line, attachment: JsonObject): Disposition {
+  const content = stripAnsi(textOf(attachment.content));
+  if (content === "") return { kind: "hidden", rule: "hook without output" };
+  const name = hookName(attachment) ?? "Hook";
+  const isTold = session.hookSaid === `${name}: ${content}`;
+  session.hookSaid = undefined;
+  if (isTold) return { kind: "folded", into: "what its hook said" };
+  session.marker(line, "hook", `${name}: ${firstLine(content)}`, content, attachment);
+  return SHOWN;
+}
+
+/** Reads a hook that failed, or that blocked or stopped something. */
+export function readHookFailure(
+  session: Session,
+  line: Line,
+  attachment: JsonObject,
+  type: keyof typeof HOOK_DID,
+): Disposition {
+  const said =
+    asText(asObject(attachment.blockingError)?.blockingError) ??
+    asText(attachment.stderr) ??
+    asText(attachment.stdout) ??
+    asText(attachment.message) ??
+    textOf(attachment.content);
+  if (type === "hook_blocking_error" && /^(?:Subagent)?Stop$/.test(asText(attachment.hookEvent) ?? "")) {
+    return tellBlockedStop(session, line, stripAnsi(said).trim())
+      ? SHOWN
+      : { kind: "folded", into: "what the stop hook said" };
+  }
+  const title = `${hookName(attachment) ?? "A hook"} ${HOOK_DID[type]}${said === "" ? "" : `: ${firstLine(stripAnsi(said))}`}`;
+  session.marker(line, "hook", title, stripAnsi(said), attachment);
+  return SHOWN;
+}
+
+/** Reads the JSON output of a hook. Messages for people are shown here; context for the model has a record of its own. */
+function readHookJson(
+  session: Session,
+  line: Line,
+  attachment: JsonObject,
+  name: string,
+  json: JsonObject,
+  content: string,
+): Disposition {
+  const { continue: _, suppressOutput: __, hookSpecificOutput, ...told } = json;
+  const { hookEventName: ___, additionalContext, ...specific } = asObject(hookSpecificOutput) ?? {};
+  const said = [told.systemMessage, told.reason, told.stopReason, specific.permissionDecisionReason];
+  const text = said.flatMap((words) => asText(words) ?? []).join("\n");
+  const message = asText(told.systemMessage);
+  session.hookSaid = message === undefined ? undefined : `${name}: ${stripAnsi(message).trim()}`;
+  if (text !== "") session.marker(line, "hook", `${name}: ${firstLine(text)}`, text, attachment);
+  else if (Object.keys(told).length > 0 || Object.keys(specific).length > 0) {
+    session.marker(line, "hook", `${name}: ${firstLine(content)}`, content, attachment);
+  } else if (asText(additionalContext) !== undefined) {
+    session.marker(line, "hook", `${name} added context`, undefined, attachment);
+  } else return { kind: "hidden", rule: "hook without output" };
+  return SHOWN;
+}
+
+/** `Hook Stop`; `undefined`: it has no name. */
+function hookName(attachment: JsonObject): string | undefined {
+  const name = asText(attachment.hookName) ?? asText(attachment.hookEvent);
+  return name === undefined ? undefined : `Hook ${firstLine(name)}`;
+}
