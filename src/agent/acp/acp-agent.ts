@@ -17,7 +17,8 @@ import { ASKS, CANCEL } from "./methods.ts";
 import { costOf, isPast, type Life, modelOption, openSession, StartFailure } from "./open-session.ts";
 import { requestOf } from "./permission.ts";
 import { promptBlocks } from "./prompt.ts";
-import { createUpdateReader, REFUSED } from "./update-reader.ts";
+import { REFUSED } from "./update-calls.ts";
+import { createUpdateReader } from "./update-reader.ts";
 
 export interface AcpAgentOptions {
   host: AgentHost;

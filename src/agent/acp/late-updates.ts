@@ -1,0 +1,88 @@
+import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { contentText } from "./tool-call.ts";
+import { pushCall, terminalOutput } from "./update-calls.ts";
+import { endStep, putUnknown, skip, type UpdateState } from "./update-state.ts";
+import { pushUpdate } from "./updates.ts";
+
+/** Updates that belong into a running turn. Some agents continue after it on purpose. */
+export function isWork(kind: unknown): boolean {
+  return (
+    kind === "agent_message_chunk" ||
+    kind === "agent_thought_chunk" ||
+    kind === "tool_call" ||
+    kind === "tool_call_update"
+  );
+}
+
+/** Handles an update that arrives after the end of the turn. */
+export function pushLate(state: UpdateState, update: JsonObject): void {
+  const { writer } = state;
+  const kind = update.sessionUpdate;
+  if (kind === "agent_message_chunk" || kind === "agent_thought_chunk") {
+    const block = asObject(update.content);
+    const text = block?.type === "text" ? asString(block.text) : undefined;
+    if (text === undefined) {
+      flushInto(state);
+      putUnknown(state, update, "Said after the turn had ended");
+    } else if (text === "") skip(state, "empty_chunk");
+    else state.late.add(kind === "agent_message_chunk" ? "text" : "thinking", asText(update.messageId), text);
+    return;
+  }
+  const id = asString(update.toolCallId);
+  if (id === undefined) {
+    pushUpdate(state, update);
+    return;
+  }
+  flushInto(state);
+  state.late.leave();
+  const isNew = !state.calls.has(id);
+  if (isNew && kind === "tool_call_update" && pushStray(state, update, id)) return;
+  if (isNew) {
+    writer.put({
+      type: "marker",
+      kind: "note",
+      part_id: state.newId(),
+      title: "Begun after the turn had ended",
+    });
+  }
+  // A call of the turn that is announced again is the same call: its shown values stay.
+  pushCall(state, update, isNew && kind === "tool_call");
+  state.isReopened ||= state.open.size > 0 || writer.message_id !== undefined;
+  closeReopened(state);
+}
+
+/** An update of an unknown call after the turn: shown as a call if it names one, otherwise as output alone. */
+function pushStray(state: UpdateState, update: JsonObject, id: string): boolean {
+  const isNamed = ["title", "kind", "rawInput", "name"].some((field) => update[field] !== undefined);
+  if (isNamed || update.status === "completed" || update.status === "failed") return false;
+  const text = terminalOutput(update) ?? contentText({ content: asArray(update.content) });
+  if (text === "") return false;
+  const stray = state.strays.get(id) ?? { part_id: state.newId(), text: "" };
+  state.strays.set(id, stray);
+  stray.text += text;
+  state.writer.put({
+    type: "marker",
+    kind: "note",
+    part_id: stray.part_id,
+    title: "Output after the turn, of a call that was not announced",
+    text: stray.text,
+    data: { toolCallId: id },
+  });
+  return true;
+}
+
+/** Shows the text that arrived after the turn. */
+export function flushInto(state: UpdateState): void {
+  const { bodies, opens } = state.late.flush();
+  for (const body of bodies) state.writer.put(body);
+  state.isReopened ||= opens;
+  closeReopened(state);
+}
+
+/** Ends the turn again once everything that was opened after its end has ended. */
+export function closeReopened(state: UpdateState): void {
+  if (!state.isReopened || state.open.size > 0) return;
+  state.isReopened = false;
+  endStep(state);
+  state.writer.put({ type: "turn.end", status: state.ended });
+}

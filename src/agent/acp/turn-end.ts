@@ -1,0 +1,90 @@
+import type { StopReason, Usage } from "../../model/messages/message.ts";
+import { asObject, asString } from "../../model/narrow.ts";
+import type { TurnStatus } from "../../model/transcript/transcript.ts";
+import { countUsage } from "../../model/usage.ts";
+import { openCalls, settle, settleRefused } from "./update-calls.ts";
+import { endStep, flushAside, note, type UpdateState } from "./update-state.ts";
+import { usageOfAnswer } from "./usage.ts";
+
+/** Copilot's figures are sums over the life of its process. */
+const SUMS_USAGE = new Set(["Copilot"]);
+
+/** Ends a turn whose prompt was answered. */
+export function endTurn(state: UpdateState, answer: unknown): { stop_reason: StopReason; refusal: boolean } {
+  const { writer } = state;
+  settleRefused(state);
+  for (const call of openCalls(state)) {
+    settle(state, call, "The agent ended its turn without saying how this ended");
+  }
+  closeTurn(state, asObject(answer)?.stopReason === "refusal" ? "failed" : "completed");
+  const raw = asString(asObject(answer)?.stopReason) ?? "";
+  const reported = turnUsage(state, answer);
+  if (reported !== undefined) {
+    if (writer.message_id === undefined) {
+      state.step = { had_calls: false };
+      writer.startMessage();
+    }
+    const priced = reported.cost === undefined ? {} : { cost: reported.cost };
+    state.step.usage = state.step.usage === undefined ? reported : { ...priced, ...state.step.usage };
+  }
+  const refusal = raw === "refusal";
+  const stop_reason = refusal ? "error" : raw === "max_tokens" ? "length" : "stop";
+  endStep(state, { stop_reason, ...(raw === "" ? {} : { stop_reason_raw: raw }) });
+  if (raw === "max_turn_requests")
+    note(state, "note", "The agent's own limit of steps ended the turn", answer);
+  return { stop_reason, refusal };
+}
+
+/** Ends a turn that failed, with everything that is open. */
+export function failTurn(state: UpdateState, call_text: string): void {
+  for (const call of openCalls(state)) {
+    if (call.refused === undefined) settle(state, call, call_text);
+  }
+  settleRefused(state);
+  closeTurn(state, "failed");
+  endStep(state, { stop_reason: "error" });
+}
+
+/** Ends a turn that was stopped. */
+export function interruptTurn(state: UpdateState, reason: string): void {
+  const { writer } = state;
+  for (const call of openCalls(state))
+    settle(state, call, call.refused ?? "", { kind: "stopped", by: "person" });
+  closeTurn(state, "interrupted");
+  writer.dropMessage();
+  state.step = { had_calls: false };
+  writer.put({ type: "interrupt", reason });
+}
+
+function closeTurn(state: UpdateState, status: TurnStatus): void {
+  state.ended = status;
+  flushAside(state);
+  state.writer.endPart();
+  for (const [id, text] of state.compactions) {
+    note(state, "note", "A summary that was not finished", { compactionId: id }, text);
+  }
+  state.compactions.clear();
+  // Call ids are kept for the life of the session. Their content is in the history.
+  for (const call of state.ofTurn) {
+    const { facts } = call;
+    facts.content = [];
+    delete facts.rawInput;
+    delete facts.rawOutput;
+    call.isForgotten = true;
+  }
+  state.ofTurn = [];
+  state.inTurn = false;
+}
+
+/** The tokens and the cost of the turn, or what the agent's reply says about them. */
+function turnUsage(state: UpdateState, answer: unknown): Usage | undefined {
+  const reported = usageOfAnswer(answer);
+  const paid = state.cost.reported - state.cost.counted;
+  state.cost.counted = state.cost.reported;
+  const priced = paid > 0 ? { cost: paid } : {};
+  if (reported === undefined) return paid > 0 ? { input: 0, output: 0, ...priced } : undefined;
+  if (!SUMS_USAGE.has(state.agent_name)) return { ...reported, ...priced };
+  const turn = countUsage(reported, state.summed, { input: 0, output: 0 });
+  state.summed = reported;
+  return { ...turn, ...priced };
+}
