@@ -13,7 +13,7 @@ import { errorText } from "./failures.ts";
 import { CANCEL_REQUEST, ELICITATION, REQUEST_PERMISSION, UPDATE } from "./methods.ts";
 
 /** Receives the agent's messages in order, before any later reply is handled. */
-interface Listener {
+export interface Listener {
   /** A `session/update`. */
   onUpdate(params: JsonObject): void;
   /** An unknown notification, or a request for a capability that was not offered. */

@@ -10,6 +10,8 @@ import { announceCall, openCalls, refuseCall, settle } from "./update-calls.ts";
 import { flushAside, putUnknown, type Skipped, skip, type UpdateState } from "./update-state.ts";
 import { pushUpdate } from "./updates.ts";
 
+export { SKIPPED } from "./update-state.ts";
+
 interface UpdateReaderOptions {
   session_id: string;
   newId(): string;
@@ -17,7 +19,7 @@ interface UpdateReaderOptions {
 }
 
 /** Turns the updates of an agent (Agent Client Protocol) into frames. One reader per session. Pure except for random ids. */
-interface UpdateReader {
+export interface UpdateReader {
   /** How often each of `SKIPPED` occurred. */
   readonly skipped: Readonly<Partial<Record<Skipped, number>>>;
   /** A prompt begins. `text`: the agent may echo it. Returns what was still buffered of the last turn. */
