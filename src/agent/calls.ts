@@ -20,7 +20,7 @@ interface CallRunnerOptions {
   stop_within_ms: number;
 }
 
-interface CallRunner {
+export interface CallRunner {
   /**
    * Runs the calls of one message and emits each result as the call ends. Resolves when none is running. After an abort some have
    * no result: the caller ends them, with what `stopped` returns. Rejects only if the session itself fails because frames cannot

@@ -1,0 +1,66 @@
+import { randomUUID } from "node:crypto";
+import type { AssistantMessage } from "../model/messages/message.ts";
+import { ERROR } from "../model/transcript/fold/fold.ts";
+import { partId } from "../model/uuid.ts";
+import type { Failure, ModelReply } from "../providers/provider.ts";
+import type { TurnOutcome } from "./agent.ts";
+import type { Loop } from "./loop-state.ts";
+
+/** Retracts the output of a failed attempt: its calls did not run, and the next attempt starts again. */
+export function withdraw(loop: Loop, { message }: ModelReply, failure: Failure): void {
+  endOpenCalls(loop, {
+    status: "error",
+    output_text: "Not run: the model's answer failed before it was complete.",
+  });
+  if (message === undefined) return;
+  loop.emitter.say({ type: "message.retract", message_id: message.id, reason: failure.message });
+}
+
+/** Shows that a model call is tried again. */
+export function retryMarker(loop: Loop, title: string, failure?: Failure): void {
+  const notified = failure === undefined ? {} : { text: failure.message, data: detailsOf(failure) };
+  loop.emitter.say({ type: "marker", part_id: randomUUID(), kind: "retry", title, ...notified });
+}
+
+/** Ends a failed turn: its message keeps its parts, and the user is told what to do. */
+export function fail(loop: Loop, failure: Failure | undefined, message?: AssistantMessage): TurnOutcome {
+  endOpenCalls(loop, { status: "error", output_text: "Not run: the turn failed." });
+  const notified = failure ?? { class: "unknown", message: "The turn failed", can_retry: false };
+  loop.emitter.say({
+    type: "error",
+    // If the end of the message has reported the error already, both share one marker.
+    part_id: message === undefined ? randomUUID() : partId(message.id, ERROR),
+    message: notified.message,
+    can_retry: notified.can_retry,
+    data: detailsOf(notified),
+  });
+  return "failed";
+}
+
+/** Ends a turn that a person stopped. */
+export function interrupt(loop: Loop, signal: AbortSignal): TurnOutcome {
+  const { emitter } = loop;
+  const reason = typeof signal.reason === "string" ? { reason: signal.reason } : {};
+  emitter.say({ type: "interrupt", part_id: randomUUID(), ...reason });
+  for (const call of emitter.openCalls()) {
+    const { status: _, ...output } = loop.runner.stopped(call.call_id) ?? { output_text: "Not run" };
+    const output_text = `${output.output_text}\nInterrupted`.trimStart();
+    emitter.endCall(call, { ...output, status: "aborted", output_text });
+  }
+  return "interrupted";
+}
+
+function endOpenCalls(loop: Loop, end: { status: "error" | "aborted"; output_text: string }): void {
+  const { emitter } = loop;
+  for (const call of emitter.openCalls()) emitter.endCall(call, end);
+}
+
+/** The details that are shown on demand with a failure. */
+function detailsOf({ class: kind, remedy, status, request_id }: Failure): Record<string, unknown> {
+  return {
+    class: kind,
+    ...(remedy === undefined ? {} : { remedy }),
+    ...(status === undefined ? {} : { status }),
+    ...(request_id === undefined ? {} : { request_id }),
+  };
+}

@@ -1,0 +1,37 @@
+import type { Message } from "../model/messages/message.ts";
+import type { Provider, ToolDefinition } from "../providers/provider.ts";
+import type { AgentHost } from "./agent.ts";
+import type { CallRunner } from "./calls.ts";
+import type { PermissionRule } from "./permissions.ts";
+import type { Tool } from "./tool.ts";
+import type { TurnEmitter } from "./turn-emitter.ts";
+
+/** What Verbatim's own agent needs. */
+export interface LoopOptions {
+  host: AgentHost;
+  provider: Provider;
+  /** The model's id for the provider. */
+  model: string;
+  tools: readonly Tool[];
+  /** The session's own list, which contains the configured rules. Rules that the user adds in the session are appended. */
+  rules?: PermissionRule[];
+  /** The size of a model's context in tokens; `undefined`: unknown. */
+  contextLimit?: (model: string) => number | undefined;
+  /** Maximum number of model calls per turn. */
+  step_limit?: number;
+  /** Time for a stopped tool to end, in milliseconds. */
+  stop_within_ms?: number;
+}
+
+/** An agent of a session. */
+export interface Loop extends Pick<LoopOptions, "host" | "provider" | "tools" | "contextLimit"> {
+  readonly emitter: TurnEmitter;
+  readonly runner: CallRunner;
+  /** Of the tools. Sorted, because providers cache what does not change. */
+  readonly definitions: readonly ToolDefinition[];
+  readonly step_limit: number;
+  /** The model of the next call. */
+  model: string;
+  /** The cached context, with the length of its history. */
+  latest: { length: number; messages: readonly Message[] } | undefined;
+}
