@@ -51,198 +51,226 @@ interface Plan {
 const CHANGED_SINCE_APPROVAL =
   "Not run: what this call would do has changed since it was allowed. Check again, and repeat the call if it is still right.";
 
-export function createCallRunner(options: CallRunnerOptions): CallRunner {
-  const { host, emitter, rules, stop_within_ms } = options;
-  const tools = new Map(options.tools.map((tool) => [tool.definition.name, tool]));
-  const stopped = new Map<string, ToolOutput>();
+interface Runner extends Omit<CallRunnerOptions, "tools"> {
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly stopped: Map<string, ToolOutput>;
   /** Callbacks that check open approvals again, after a rule was added that may decide them. */
-  const waiting = new Set<() => void>();
+  readonly waiting: Set<() => void>;
+}
 
-  const run: CallRunner["run"] = async (calls, from, signal) => {
-    stopped.clear();
-    const running: Promise<void>[] = [];
-    let before: Promise<unknown> = Promise.resolve();
-    const begin = (call: ToolCallPart): void => {
-      const plan = planOf(call, from, signal);
-      if ("status" in plan) {
-        emitter.endCall(call, plan);
-        return;
-      }
-      // A call that is not parallel waits for all earlier calls, and later ones wait for it, because a call may depend on an
-      // earlier one.
-      const turn = plan.tool.parallel ? before : Promise.all([before, ...running]);
-      const done = turn.then(() => perform(plan, signal));
-      running.push(done);
-      if (!plan.tool.parallel) before = done;
-    };
-    try {
-      for (const call of calls) begin(call);
-    } catch (error) {
-      running.push(Promise.reject(error));
-    }
-    // Wait for all, so that none is running when this rejects.
-    const ends = await Promise.allSettled(running);
-    for (const end of ends) if (end.status === "rejected") throw end.reason;
+/** Creates the runner of a session's calls. */
+export function createCallRunner(options: CallRunnerOptions): CallRunner {
+  const runner: Runner = {
+    ...options,
+    tools: new Map(options.tools.map((tool) => [tool.definition.name, tool])),
+    stopped: new Map(),
+    waiting: new Set(),
   };
+  return {
+    run: (calls, from, signal) => run(runner, calls, from, signal),
+    stopped: (call_id) => runner.stopped.get(call_id),
+  };
+}
 
-  const planOf = (call: ToolCallPart, from: CallSource, signal: AbortSignal): Plan | CallEnd => {
-    const refused = (output_text: string): CallEnd => ({ status: "error", output_text });
-    const { tool_name } = call;
-    const message_id = from.message.id;
-    if (!from.executable.has(call.call_id)) return refused(whyNotExecutable(call, from.message));
-    const tool = tools.get(tool_name);
-    if (tool === undefined) {
-      return refused(`Not run: unknown tool ${tool_name}. Available tools: ${[...tools.keys()].join(", ")}`);
+async function run(
+  runner: Runner,
+  calls: readonly ToolCallPart[],
+  from: CallSource,
+  signal: AbortSignal,
+): Promise<void> {
+  runner.stopped.clear();
+  const running: Promise<void>[] = [];
+  let before: Promise<unknown> = Promise.resolve();
+  const begin = (call: ToolCallPart): void => {
+    const plan = planOf(runner, call, from, signal);
+    if ("status" in plan) {
+      runner.emitter.endCall(call, plan);
+      return;
     }
-    const input = inputOf(call);
-    if (typeof input === "string") return refused(`Not run: ${input}`);
-    let prepared: PreparedCall;
-    try {
-      prepared = tool.prepare(input, host);
-    } catch (error) {
+    // A call that is not parallel waits for all earlier calls, and later ones wait for it, because a call may depend on an
+    // earlier one.
+    const turn = plan.tool.parallel ? before : Promise.all([before, ...running]);
+    const done = turn.then(() => perform(runner, plan, signal));
+    running.push(done);
+    if (!plan.tool.parallel) before = done;
+  };
+  try {
+    for (const call of calls) begin(call);
+  } catch (error) {
+    running.push(Promise.reject(error));
+  }
+  // Wait for all, so that none is running when this rejects.
+  const ends = await Promise.allSettled(running);
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
+}
+
+/** Prepares a call, or returns the end of a call that must not run. */
+function planOf(runner: Runner, call: ToolCallPart, from: CallSource, signal: AbortSignal): Plan | CallEnd {
+  const refused = (output_text: string): CallEnd => ({ status: "error", output_text });
+  const { tool_name } = call;
+  const message_id = from.message.id;
+  if (!from.executable.has(call.call_id)) return refused(whyNotExecutable(call, from.message));
+  const tool = runner.tools.get(tool_name);
+  if (tool === undefined) {
+    return refused(
+      `Not run: unknown tool ${tool_name}. Available tools: ${[...runner.tools.keys()].join(", ")}`,
+    );
+  }
+  const input = inputOf(call);
+  if (typeof input === "string") return refused(`Not run: ${input}`);
+  let prepared: PreparedCall;
+  try {
+    prepared = tool.prepare(input, runner.host);
+  } catch (error) {
+    return refused(
+      `Not run: ${error instanceof ToolInputError ? "" : "the tool failed: "}${messageOf(error)}`,
+    );
+  }
+  const { target } = prepared;
+  const { decision, rule } = decide(runner.rules, { tool_name, target }, tool.default_decision);
+  switch (decision) {
+    case "allow":
+      return { message_id, call, tool, input, prepared, permission: Promise.resolve(undefined) };
+    case "deny":
       return refused(
-        `Not run: ${error instanceof ToolInputError ? "" : "the tool failed: "}${messageOf(error)}`,
+        `Not run: a rule does not allow this (${rule?.tool ?? tool_name} ${rule?.exact ?? rule?.pattern ?? ""}`.trimEnd() +
+          "). It is the operator's; do not try the same in another way.",
       );
-    }
-    const { target } = prepared;
-    const { decision, rule } = decide(rules, { tool_name, target }, tool.default_decision);
-    switch (decision) {
-      case "allow":
-        return { message_id, call, tool, input, prepared, permission: Promise.resolve(undefined) };
-      case "deny":
-        return refused(
-          `Not run: a rule does not allow this (${rule?.tool ?? tool_name} ${rule?.exact ?? rule?.pattern ?? ""}`.trimEnd() +
-            "). It is the operator's; do not try the same in another way.",
-        );
-      case "ask":
-        return {
-          message_id,
-          call,
-          tool,
-          input,
-          prepared,
-          permission: ask(call, message_id, prepared, tool, signal),
-        };
-      default:
-        return decision satisfies never;
-    }
-  };
-
-  const ask = async (
-    call: ToolCallPart,
-    message_id: string,
-    prepared: PreparedCall,
-    tool: Tool,
-    signal: AbortSignal,
-  ): Promise<CallEnd | undefined> => {
-    const ruled = { tool_name: call.tool_name, target: prepared.target };
-    const cancellation = new AbortController();
-    const isAllowed = () => decide(rules, ruled, tool.default_decision).decision === "allow";
-    const checkAgain = () => {
-      if (isAllowed()) cancellation.abort();
-    };
-    waiting.add(checkAgain);
-    const request = approvalOf(host.session_id, message_id, call, prepared);
-    let answer: Answer | undefined;
-    try {
-      answer = await host.ask(request, AbortSignal.any([signal, cancellation.signal]));
-    } catch (error) {
-      return { status: "error", output_text: `Not run: the user could not be asked (${messageOf(error)}).` };
-    } finally {
-      waiting.delete(checkAgain);
-    }
-    if (answer === undefined) {
-      if (cancellation.signal.aborted) return undefined;
-      return { status: "error", output_text: "Not run: the approval request was not answered in time." };
-    }
-    const verdict = verdictOf(answer, ruled);
-    if (!verdict.allowed) {
-      const { says } = verdict;
+    case "ask":
       return {
-        // The same as in the agents' own records: a person stopped this call before it began.
-        status: "aborted",
-        output_text: `The user denied this call; it was not run.${says === undefined ? "" : ` The user said:\n${says}`}`,
+        message_id,
+        call,
+        tool,
+        input,
+        prepared,
+        permission: ask(runner, call, message_id, prepared, tool, signal),
       };
-    }
-    if (verdict.rule !== undefined) {
-      rules.push(verdict.rule);
-      for (const look of [...waiting]) look();
-    }
-    return undefined;
-  };
+    default:
+      return decision satisfies never;
+  }
+}
 
-  const perform = async (plan: Plan, signal: AbortSignal): Promise<void> => {
-    const { call } = plan;
-    const denial = await plan.permission;
-    if (signal.aborted) return;
-    if (denial !== undefined) {
-      emitter.endCall(call, denial);
-      return;
-    }
-    await host.stored();
-    if (signal.aborted) return;
-    const prepared = prepareAgain(plan);
-    if (prepared === undefined) {
-      emitter.endCall(call, { status: "error", output_text: CHANGED_SINCE_APPROVAL });
-      return;
-    }
-    const { status = "success", ...output } = await execute(plan, prepared, signal);
-    // A call that succeeded before it noticed the abort has succeeded.
-    if (signal.aborted && status !== "success") stopped.set(call.call_id, output);
-    else emitter.endCall(call, { status, ...output });
+/** Asks the user. Resolves with the end of a call that is not permitted. */
+async function ask(
+  runner: Runner,
+  call: ToolCallPart,
+  message_id: string,
+  prepared: PreparedCall,
+  tool: Tool,
+  signal: AbortSignal,
+): Promise<CallEnd | undefined> {
+  const { host } = runner;
+  const ruled = { tool_name: call.tool_name, target: prepared.target };
+  const cancellation = new AbortController();
+  const isAllowed = () => decide(runner.rules, ruled, tool.default_decision).decision === "allow";
+  const checkAgain = () => {
+    if (isAllowed()) cancellation.abort();
   };
-
-  /** Prepares the call again, since files and rules may have changed. What is run must be what was shown. */
-  const prepareAgain = ({ tool, input, prepared }: Plan): PreparedCall | undefined => {
-    try {
-      const now = tool.prepare(input, host);
-      const isSame = digestOf(now.subject) === digestOf(prepared.subject) && now.target === prepared.target;
-      return isSame ? now : undefined;
-    } catch {
-      return undefined;
-    }
-  };
-
-  /** Runs a call until it ends or its grace period is over. Never rejects. */
-  const execute = async (plan: Plan, prepared: PreparedCall, signal: AbortSignal): Promise<ToolOutput> => {
-    const { message_id, call, tool } = plan;
-    const limit_ms = tool.time_limit_ms;
-    const limit = new AbortController();
-    const timer = limit_ms > 0 ? setTimeout(() => limit.abort(), limit_ms) : undefined;
-    const either = AbortSignal.any([signal, limit.signal]);
-    const progress = createProgress(emitter, call.call_id);
-    const grace_timer = createGraceTimer(either, stop_within_ms);
-    const work = async (): Promise<ToolOutput> => {
-      try {
-        const show = (text: string): void => progress.push(text);
-        return await prepared.run({
-          host,
-          message_id,
-          call_id: call.call_id,
-          signal: either,
-          progress: show,
-        });
-      } catch (error) {
-        return { status: "error", output_text: `The tool failed: ${messageOf(error)}` };
-      }
-    };
-    const output: ToolOutput = (await Promise.race([work(), grace_timer.isOver])) ?? {
-      status: "error",
-      output_text: `The tool did not stop within ${stop_within_ms / 1_000} s. It may still be running.`,
-    };
-    clearTimeout(timer);
-    grace_timer.end();
-    progress.close();
-    if (!limit.signal.aborted || signal.aborted) return output;
-    const { output_text } = output;
+  runner.waiting.add(checkAgain);
+  const request = approvalOf(host.session_id, message_id, call, prepared);
+  let answer: Answer | undefined;
+  try {
+    answer = await host.ask(request, AbortSignal.any([signal, cancellation.signal]));
+  } catch (error) {
+    return { status: "error", output_text: `Not run: the user could not be asked (${messageOf(error)}).` };
+  } finally {
+    runner.waiting.delete(checkAgain);
+  }
+  if (answer === undefined) {
+    if (cancellation.signal.aborted) return undefined;
+    return { status: "error", output_text: "Not run: the approval request was not answered in time." };
+  }
+  const verdict = verdictOf(answer, ruled);
+  if (!verdict.allowed) {
+    const { says } = verdict;
     return {
-      ...output,
-      status: "error",
-      output_text: `Timed out after ${limit_ms} ms${output_text === "" ? "" : `\n${output_text}`}`,
+      // The same as in the agents' own records: a person stopped this call before it began.
+      status: "aborted",
+      output_text: `The user denied this call; it was not run.${says === undefined ? "" : ` The user said:\n${says}`}`,
     };
-  };
+  }
+  if (verdict.rule !== undefined) {
+    runner.rules.push(verdict.rule);
+    for (const look of [...runner.waiting]) look();
+  }
+  return undefined;
+}
 
-  return { run, stopped: (call_id) => stopped.get(call_id) };
+async function perform(runner: Runner, plan: Plan, signal: AbortSignal): Promise<void> {
+  const { emitter } = runner;
+  const { call } = plan;
+  const denial = await plan.permission;
+  if (signal.aborted) return;
+  if (denial !== undefined) {
+    emitter.endCall(call, denial);
+    return;
+  }
+  await runner.host.stored();
+  if (signal.aborted) return;
+  const prepared = prepareAgain(runner, plan);
+  if (prepared === undefined) {
+    emitter.endCall(call, { status: "error", output_text: CHANGED_SINCE_APPROVAL });
+    return;
+  }
+  const { status = "success", ...output } = await execute(runner, plan, prepared, signal);
+  // A call that succeeded before it noticed the abort has succeeded.
+  if (signal.aborted && status !== "success") runner.stopped.set(call.call_id, output);
+  else emitter.endCall(call, { status, ...output });
+}
+
+/** Prepares the call again, since files and rules may have changed. What is run must be what was shown. */
+function prepareAgain(runner: Runner, { tool, input, prepared }: Plan): PreparedCall | undefined {
+  try {
+    const now = tool.prepare(input, runner.host);
+    const isSame = digestOf(now.subject) === digestOf(prepared.subject) && now.target === prepared.target;
+    return isSame ? now : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Runs a call until it ends or its grace period is over. Never rejects. */
+async function execute(
+  runner: Runner,
+  plan: Plan,
+  prepared: PreparedCall,
+  signal: AbortSignal,
+): Promise<ToolOutput> {
+  const { message_id, call, tool } = plan;
+  const limit_ms = tool.time_limit_ms;
+  const limit = new AbortController();
+  const timer = limit_ms > 0 ? setTimeout(() => limit.abort(), limit_ms) : undefined;
+  const either = AbortSignal.any([signal, limit.signal]);
+  const progress = createProgress(runner.emitter, call.call_id);
+  const grace_timer = createGraceTimer(either, runner.stop_within_ms);
+  const work = async (): Promise<ToolOutput> => {
+    try {
+      const show = (text: string): void => progress.push(text);
+      return await prepared.run({
+        host: runner.host,
+        message_id,
+        call_id: call.call_id,
+        signal: either,
+        progress: show,
+      });
+    } catch (error) {
+      return { status: "error", output_text: `The tool failed: ${messageOf(error)}` };
+    }
+  };
+  const output: ToolOutput = (await Promise.race([work(), grace_timer.isOver])) ?? {
+    status: "error",
+    output_text: `The tool did not stop within ${runner.stop_within_ms / 1_000} s. It may still be running.`,
+  };
+  clearTimeout(timer);
+  grace_timer.end();
+  progress.close();
+  if (!limit.signal.aborted || signal.aborted) return output;
+  const { output_text } = output;
+  return {
+    ...output,
+    status: "error",
+    output_text: `Timed out after ${limit_ms} ms${output_text === "" ? "" : `\n${output_text}`}`,
+  };
 }
 
 /** Starts a timer when the signal is aborted. Resolves with `undefined` when the time is over. */

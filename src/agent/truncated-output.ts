@@ -11,7 +11,7 @@ const HEAD = 10_000;
 const TAIL = 20_000;
 
 /** An output truncated for the model, and where all of it is. */
-interface TruncatedOutput {
+export interface TruncatedOutput {
   text: string;
   /** Length of the complete output in bytes. */
   byte_size: number;

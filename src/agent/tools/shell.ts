@@ -7,7 +7,7 @@ import type { AgentHost } from "../agent.ts";
 import { commandEnvironment, createPipe, endGroup, markOf, startGroup } from "../processes.ts";
 import { type Tool, type ToolContext, ToolInputError, type ToolOutput } from "../tool.ts";
 import { inputSchema, readInput, requireExactText } from "../tool-input.ts";
-import { createOutputFile, keptFields } from "../truncated-output.ts";
+import { createOutputFile, keptFields, type TruncatedOutput } from "../truncated-output.ts";
 
 const DEFAULT_LIMIT = 120_000;
 const MAX_TIME_LIMIT = 1_800_000;
@@ -135,7 +135,7 @@ async function runCommand(
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) abort();
   const timer = setTimeout(() => end(`Killed at its time limit of ${limit_ms / 1_000} s.`), limit_ms);
-  const exit = await new Promise<{ code: number | null; signal: string | null; error?: Error }>((resolve) => {
+  const exit = await new Promise<Exit>((resolve) => {
     child.on("error", (error) => resolve({ code: null, signal: null, error }));
     child.on("exit", (code, by) => resolve({ code, signal: by }));
   });
@@ -157,6 +157,26 @@ async function runCommand(
     text: `[Its output could not be stored: ${error.message}]`,
     byte_size: file.byte_size,
   }));
+  return outputOf(command, host, { exit, reason, kept, duration_ms });
+}
+
+interface Exit {
+  code: number | null;
+  signal: string | null;
+  error?: Error;
+}
+
+/** The result of a command that has ended. `reason`: why it was killed. */
+function outputOf(
+  command: string,
+  host: AgentHost,
+  {
+    exit,
+    reason,
+    kept,
+    duration_ms,
+  }: { exit: Exit; reason: string | undefined; kept: TruncatedOutput; duration_ms: number },
+): ToolOutput {
   const how =
     exit.error !== undefined
       ? `Could not be started: ${exit.error.message}`
