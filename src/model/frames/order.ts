@@ -1,4 +1,4 @@
-import type { Frame } from "./frame.ts";
+import type { Frame, FrameOf } from "./frame.ts";
 
 /** A frame that violates the order of frames. It is folded anyway; nothing is dropped. */
 export interface Violation {
@@ -73,116 +73,38 @@ export function createOrderChecker(): {
   };
 }
 
-function checkFrame(order: SessionOrder, frame: Frame, report: (rule: Rule, message: string) => void): void {
-  const leaveNothingOpen = (before: string): void => {
-    if (order.open_part === undefined) return;
-    const { id, kind } = order.open_part;
-    report("part_left_open", `The ${kind} part ${id} has no message.part_end before ${before}`);
-    order.open_part = undefined;
-  };
+type Report = (rule: Rule, message: string) => void;
+
+function checkFrame(order: SessionOrder, frame: Frame, report: Report): void {
   if (order.over) {
     report("after_end", `${frame.type} was sent after the end of the channel`);
     order.over = false;
   }
   switch (frame.type) {
     case "message.start":
-      leaveNothingOpen("the next message.start");
-      if (order.message_id !== undefined && order.message_id !== frame.message_id) {
-        report(
-          "nested_message",
-          `Message ${order.message_id} has no message.end before ${frame.message_id} starts`,
-        );
-      }
-      order.message_id = frame.message_id;
-      if (!order.messages.has(frame.message_id)) order.messages.set(frame.message_id, "open");
+      startMessage(order, frame, report);
       return;
     case "message.part_start":
-      if (order.open_part !== undefined) {
-        report(
-          "nested_part",
-          `The part ${frame.part_id} starts within ${order.open_part.id}, which is still open`,
-        );
-      }
-      order.open_part = { id: frame.part_id, kind: frame.kind };
-      order.parts.set(frame.part_id, { length: 0, ended: false });
+      startPart(order, frame, report);
       return;
-    case "message.delta": {
-      if (frame.part_id === undefined) return;
-      const part = order.parts.get(frame.part_id);
-      if (part === undefined) {
-        report("delta_before_start", `The part ${frame.part_id} has text before its message.part_start`);
-        order.parts.set(frame.part_id, { length: (frame.offset ?? 0) + frame.text.length, ended: false });
-        return;
-      }
-      const offset = frame.offset ?? part.length;
-      if (offset > part.length) {
-        report(
-          "offset_gap",
-          `The part ${frame.part_id} has ${part.length} characters, the delta begins at ${offset}`,
-        );
-      }
-      const isRepeat = offset + frame.text.length <= part.length;
-      if (part.ended && !isRepeat) {
-        report("delta_after_end", `The part ${frame.part_id} has text after its message.part_end`);
-      }
-      part.length = Math.max(part.length, offset + frame.text.length);
+    case "message.delta":
+      checkDelta(order, frame, report);
       return;
-    }
-    case "message.part_end": {
-      const part = order.parts.get(frame.part_id);
-      if (part === undefined) {
-        report("end_without_start", `The part ${frame.part_id} ends without a message.part_start`);
-        order.parts.set(frame.part_id, { length: frame.text?.length ?? 0, ended: true });
-        return;
-      }
-      // A complete value is a revision, which is valid at any time.
-      if (part.ended && frame.text === undefined && frame.signature === undefined) {
-        report(
-          "ended_twice",
-          `The part ${frame.part_id} has already ended; a revision must contain the complete text`,
-        );
-      }
-      part.ended = true;
-      part.length = frame.text?.length ?? part.length;
-      if (order.open_part?.id === frame.part_id) order.open_part = undefined;
+    case "message.part_end":
+      endPart(order, frame, report);
       return;
-    }
     case "message.tool_call_start":
     case "message.tool_call":
-      if (order.open_part !== undefined && !order.calls.has(frame.tool_call_id)) {
-        const { id, kind } = order.open_part;
-        report(
-          "tool_call_in_open_part",
-          `The ${kind} part ${id} must end before the call ${frame.tool_call_id} starts`,
-        );
-      }
-      order.calls.add(frame.tool_call_id);
+      checkCall(order, frame, report);
       return;
     case "message.tool_result":
       if (!order.calls.has(frame.tool_call_id)) {
         report("orphan_result", `The result of ${frame.tool_call_id} has no call; it is shown on its own`);
       }
       return;
-    case "message.end": {
-      leaveNothingOpen("message.end");
-      const message = order.messages.get(frame.message_id);
-      if (message === undefined) {
-        report("end_without_start", `Message ${frame.message_id} ends without a message.start`);
-      } else if (message === "interrupted") {
-        report(
-          "end_after_interrupt",
-          `Message ${frame.message_id} was interrupted and must not have a message.end`,
-        );
-      } else if (message === "ended" && frame.usage === undefined) {
-        report(
-          "ended_twice",
-          `Message ${frame.message_id} has already ended; only new usage can be sent again`,
-        );
-      }
-      order.messages.set(frame.message_id, "ended");
-      if (order.message_id === frame.message_id) order.message_id = undefined;
+    case "message.end":
+      endMessage(order, frame, report);
       return;
-    }
     case "interrupt":
       // A person can stop an agent at any time: open messages and parts end here.
       if (order.message_id !== undefined) order.messages.set(order.message_id, "interrupted");
@@ -191,16 +113,16 @@ function checkFrame(order: SessionOrder, frame: Frame, report: (rule: Rule, mess
       return;
     case "turn.start":
     case "turn.end":
-      leaveNothingOpen(frame.type);
+      leaveNothingOpen(order, frame.type, report);
       order.message_id = undefined;
       return;
     case "user.message":
       if (frame.queued === true) return;
-      leaveNothingOpen("the next prompt");
+      leaveNothingOpen(order, "the next prompt", report);
       order.message_id = undefined;
       return;
     case "end":
-      leaveNothingOpen("the end");
+      leaveNothingOpen(order, "the end", report);
       order.message_id = undefined;
       order.messages.clear();
       order.parts.clear();
@@ -231,4 +153,107 @@ function checkFrame(order: SessionOrder, frame: Frame, report: (rule: Rule, mess
     default:
       frame satisfies never;
   }
+}
+
+function startMessage(order: SessionOrder, frame: FrameOf<"message.start">, report: Report): void {
+  leaveNothingOpen(order, "the next message.start", report);
+  if (order.message_id !== undefined && order.message_id !== frame.message_id) {
+    report(
+      "nested_message",
+      `Message ${order.message_id} has no message.end before ${frame.message_id} starts`,
+    );
+  }
+  order.message_id = frame.message_id;
+  if (!order.messages.has(frame.message_id)) order.messages.set(frame.message_id, "open");
+}
+
+function startPart(order: SessionOrder, frame: FrameOf<"message.part_start">, report: Report): void {
+  if (order.open_part !== undefined) {
+    report(
+      "nested_part",
+      `The part ${frame.part_id} starts within ${order.open_part.id}, which is still open`,
+    );
+  }
+  order.open_part = { id: frame.part_id, kind: frame.kind };
+  order.parts.set(frame.part_id, { length: 0, ended: false });
+}
+
+function checkDelta(order: SessionOrder, frame: FrameOf<"message.delta">, report: Report): void {
+  if (frame.part_id === undefined) return;
+  const part = order.parts.get(frame.part_id);
+  if (part === undefined) {
+    report("delta_before_start", `The part ${frame.part_id} has text before its message.part_start`);
+    order.parts.set(frame.part_id, { length: (frame.offset ?? 0) + frame.text.length, ended: false });
+    return;
+  }
+  const offset = frame.offset ?? part.length;
+  if (offset > part.length) {
+    report(
+      "offset_gap",
+      `The part ${frame.part_id} has ${part.length} characters, the delta begins at ${offset}`,
+    );
+  }
+  const isRepeat = offset + frame.text.length <= part.length;
+  if (part.ended && !isRepeat) {
+    report("delta_after_end", `The part ${frame.part_id} has text after its message.part_end`);
+  }
+  part.length = Math.max(part.length, offset + frame.text.length);
+}
+
+function endPart(order: SessionOrder, frame: FrameOf<"message.part_end">, report: Report): void {
+  const part = order.parts.get(frame.part_id);
+  if (part === undefined) {
+    report("end_without_start", `The part ${frame.part_id} ends without a message.part_start`);
+    order.parts.set(frame.part_id, { length: frame.text?.length ?? 0, ended: true });
+    return;
+  }
+  // A complete value is a revision, which is valid at any time.
+  if (part.ended && frame.text === undefined && frame.signature === undefined) {
+    report(
+      "ended_twice",
+      `The part ${frame.part_id} has already ended; a revision must contain the complete text`,
+    );
+  }
+  part.ended = true;
+  part.length = frame.text?.length ?? part.length;
+  if (order.open_part?.id === frame.part_id) order.open_part = undefined;
+}
+
+function checkCall(
+  order: SessionOrder,
+  frame: FrameOf<"message.tool_call_start" | "message.tool_call">,
+  report: Report,
+): void {
+  if (order.open_part !== undefined && !order.calls.has(frame.tool_call_id)) {
+    const { id, kind } = order.open_part;
+    report(
+      "tool_call_in_open_part",
+      `The ${kind} part ${id} must end before the call ${frame.tool_call_id} starts`,
+    );
+  }
+  order.calls.add(frame.tool_call_id);
+}
+
+function endMessage(order: SessionOrder, frame: FrameOf<"message.end">, report: Report): void {
+  leaveNothingOpen(order, "message.end", report);
+  const message = order.messages.get(frame.message_id);
+  if (message === undefined) {
+    report("end_without_start", `Message ${frame.message_id} ends without a message.start`);
+  } else if (message === "interrupted") {
+    report(
+      "end_after_interrupt",
+      `Message ${frame.message_id} was interrupted and must not have a message.end`,
+    );
+  } else if (message === "ended" && frame.usage === undefined) {
+    report("ended_twice", `Message ${frame.message_id} has already ended; only new usage can be sent again`);
+  }
+  order.messages.set(frame.message_id, "ended");
+  if (order.message_id === frame.message_id) order.message_id = undefined;
+}
+
+function leaveNothingOpen(order: SessionOrder, before: string, report: Report): void {
+  if (order.open_part === undefined) return;
+  const { id, kind } = order.open_part;
+  report("part_left_open", `The ${kind} part ${id} has no message.part_end before ${before}`);
+  order.open_part = undefined;
 }
