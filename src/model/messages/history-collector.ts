@@ -1,13 +1,12 @@
 import type { Frame, FrameOf } from "../frames/frame.ts";
 import { accumulate } from "../transcript/accumulate.ts";
-import { resultStatus } from "../transcript/fold/result-status.ts";
-import { changedPositions } from "../transcript/sequence.ts";
 import type { TranscriptPart, TranscriptPartOf } from "../transcript/transcript.ts";
 import { emptyTranscript, type Transcript } from "../transcript/transcript-state.ts";
 import { partId } from "../uuid.ts";
 import type { HistoryEvent } from "./history.ts";
+import { type Draft, eventOf, isoTime, touchedParts } from "./history-event.ts";
 import type { AssistantMessage } from "./message.ts";
-import type { Part } from "./part.ts";
+import { recordedParts, storedParts } from "./stored-parts.ts";
 
 /** Turns a session's frames into its history. */
 export interface HistoryCollector {
@@ -17,18 +16,6 @@ export interface HistoryCollector {
   flush(): HistoryEvent[];
   /** Whether all frames have been turned into events, so that `flush` would return nothing. */
   readonly isWhole: boolean;
-}
-
-/** The message that is being written, with the positions of its parts. */
-interface Draft {
-  readonly message_id: string;
-  readonly created_at: number;
-  readonly implicit: boolean;
-  readonly model?: string;
-  readonly response_id?: string;
-  readonly effort?: string;
-  readonly inherited?: boolean;
-  readonly positions: number[];
 }
 
 /** A stored history: its events and the transcript that they fold to. */
@@ -41,6 +28,7 @@ export interface WrittenHistory {
  * Creates a collector: exactly one assistant message per model call, written when the call ends. Events that arrive meanwhile are
  * written at once with the part that they follow, so that `framesOf` restores the exact order. Continues from `stored` if given.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the message that is being written and what waits for its end
 export function createHistory(session_id: string, stored?: WrittenHistory): HistoryCollector {
   let transcript = stored?.transcript ?? emptyTranscript(session_id);
   let draft: Draft | undefined;
@@ -252,18 +240,6 @@ function asInterrupt(frame: Frame): Frame {
   };
 }
 
-/** The new parts, and those that changed. */
-function* touchedParts(before: Transcript, after: Transcript): Generator<[number, TranscriptPart]> {
-  for (const position of changedPositions(before.parts, after.parts)) {
-    const part = after.parts.at(position);
-    if (part !== undefined) yield [position, part];
-  }
-  for (let position = before.parts.length; position < after.parts.length; position += 1) {
-    const part = after.parts.at(position);
-    if (part !== undefined) yield [position, part];
-  }
-}
-
 function changedInterrupt(before: Transcript, after: Transcript): TranscriptPartOf<"marker"> | undefined {
   for (const [, part] of touchedParts(before, after)) {
     if (part.type === "marker" && part.kind === "interrupt") return part;
@@ -307,13 +283,6 @@ function isGrowing(part: TranscriptPart): boolean {
   return part.type === "tool_call" && part.state.status === "pending";
 }
 
-function isoTime(at: number): string {
-  // A time outside the range of dates must not lose the message.
-  return Number.isFinite(at) && Math.abs(at) <= 8.64e15
-    ? new Date(at).toISOString()
-    : new Date(0).toISOString();
-}
-
 /** The fields that only the provider's record of a message has. */
 function providersOwn(record: AssistantMessage): Partial<AssistantMessage> {
   const { provider, api, model_id, raw_blocks, stop_details } = record;
@@ -324,281 +293,4 @@ function providersOwn(record: AssistantMessage): Partial<AssistantMessage> {
     ...(raw_blocks === undefined ? {} : { raw_blocks }),
     ...(stop_details === undefined ? {} : { stop_details }),
   };
-}
-
-/** The parts of a message: as its provider needs them back, and shown parts that the record lacks. */
-function recordedParts(
-  shown: readonly (TranscriptPart | undefined)[],
-  record: AssistantMessage | undefined,
-): Part[] {
-  if (record === undefined) return shown.flatMap(storedParts);
-  const by_id = new Map(shown.flatMap((part) => (part === undefined ? [] : [[part.id, part] as const])));
-  const known = new Set<string>();
-  const parts = record.parts.map((part): Part => {
-    const there = part.part_id === undefined ? undefined : by_id.get(part.part_id);
-    if (there === undefined) return part;
-    known.add(there.id);
-    return { ...part, ...timesOf(there) };
-  });
-  return [
-    ...parts,
-    ...shown.filter((part) => part !== undefined && !known.has(part.id)).flatMap(storedParts),
-  ];
-}
-
-/** When a part began and when it was complete. */
-function timesOf(part: TranscriptPart): { at?: number; ended_at?: number } {
-  const ended_at =
-    part.type === "text" || part.type === "thinking"
-      ? part.ended_at
-      : part.type === "tool_call" && part.state.status !== "pending"
-        ? part.state.time.start
-        : undefined;
-  return {
-    ...(part.at === undefined ? {} : { at: part.at }),
-    ...(ended_at === undefined || ended_at === part.at ? {} : { ended_at }),
-  };
-}
-
-/** A transcript part of a model as it is stored in its message. */
-function storedParts(part: TranscriptPart | undefined): Part[] {
-  if (part === undefined) return [];
-  const common = { part_id: part.id, ...timesOf(part) };
-  switch (part.type) {
-    case "text": {
-      const { text, phase } = part;
-      return [{ ...common, type: "text", text, ...(phase === undefined ? {} : { phase }) }];
-    }
-    case "thinking": {
-      const { thinking: text, hidden, signature, format } = part;
-      const thought: Part = {
-        ...common,
-        type: "thinking_text",
-        text,
-        ...(hidden === undefined ? {} : { hidden }),
-      };
-      if (signature === undefined) return [thought];
-      return [
-        thought,
-        { type: "thinking_signature", signature, ...(format === undefined ? {} : { format }) },
-      ];
-    }
-    case "tool_call":
-      return [
-        {
-          ...common,
-          type: "tool_call",
-          call_id: part.tool_call_id,
-          tool_name: part.tool_name,
-          arguments_json: part.arguments_json,
-          ...(part.state.status === "pending" ? { unfinished: true } : {}),
-        },
-      ];
-    case "image":
-    case "file":
-      return [{ ...part.media, ...common }];
-    default:
-      return [];
-  }
-}
-
-function changedResult(before: Transcript, after: Transcript): TranscriptPartOf<"tool_result"> | undefined {
-  for (const [, part] of touchedParts(before, after)) if (part.type === "tool_result") return part;
-  return undefined;
-}
-
-/** The event of a frame that is not a part of the current message. */
-function eventOf(
-  frame: Frame,
-  before: Transcript,
-  after: Transcript,
-  behind: { after_part_id?: string },
-  draft: Draft | undefined,
-  late: ReadonlyMap<number, unknown>,
-): HistoryEvent | undefined {
-  const common = { at: frame.at, ...behind };
-  // A repeat without changes is not written again. Events outside the transcript always are.
-  const isBeside =
-    frame.type === "session.update" || frame.type === "task.start" || frame.type === "task.metadata";
-  if (after === before && !isBeside) return undefined;
-  switch (frame.type) {
-    case "user.message": {
-      const { message_id: id, parts, part_id, queued, origin } = frame;
-      return {
-        role: "user",
-        id,
-        created_at: isoTime(frame.at),
-        parts,
-        ...(part_id === undefined ? {} : { part_id }),
-        ...(queued === undefined ? {} : { queued }),
-        ...(origin === undefined ? {} : { origin }),
-        // A prompt that opens a turn ends the current message, so it follows it in history too.
-        ...(after.turns.length > before.turns.length ? {} : behind),
-      };
-    }
-    case "developer.message": {
-      const { message_id: id, parts, part_id, title } = frame;
-      return {
-        role: "developer",
-        id,
-        created_at: isoTime(frame.at),
-        parts,
-        ...(part_id === undefined ? {} : { part_id }),
-        ...(title === undefined ? {} : { title }),
-        ...behind,
-      };
-    }
-    case "message.legacy":
-      return after.turns.length > before.turns.length ? frame.message : { ...frame.message, ...behind };
-    case "message.tool_result": {
-      const result = changedResult(before, after);
-      return {
-        role: "tool",
-        id: result?.message_id ?? partId(after.session_id, after.parts.length),
-        created_at: isoTime(frame.at),
-        call_id: frame.tool_call_id,
-        tool_name: frame.tool_name ?? "",
-        status: resultStatus(frame),
-        output_text: frame.output_text,
-        parts: frame.parts,
-        ...(result === undefined ? {} : { part_id: result.id }),
-        ...(frame.ui_extra === undefined ? {} : { ui_extra: frame.ui_extra }),
-        ...(frame.outcome === undefined ? {} : { outcome: frame.outcome }),
-        ...(frame.permission === undefined ? {} : { permission: frame.permission }),
-        ...(frame.background === undefined ? {} : { background: frame.background }),
-        ...behind,
-      };
-    }
-    case "message.part_end":
-    case "message.tool_call":
-    case "message.image":
-    case "message.file": {
-      if (after.parts.length > before.parts.length) return undefined;
-      const [position] = changedPositions(before.parts, after.parts);
-      const mine = position === undefined || late.has(position) || draft?.positions.includes(position);
-      if (mine) return undefined;
-      const part =
-        frame.type === "message.part_end" && position !== undefined ? after.parts.at(position) : undefined;
-      const text = part?.type === "text" ? part.text : part?.type === "thinking" ? part.thinking : undefined;
-      // Deltas are never in history: a revision contains the complete text.
-      return {
-        type: "revision",
-        ...common,
-        frame: frame.type === "message.part_end" && text !== undefined ? { ...frame, text } : frame,
-      };
-    }
-    case "message.retract": {
-      const { message_id, part_id, reason } = frame;
-      return {
-        type: "retract",
-        ...common,
-        message_id,
-        ...(part_id === undefined ? {} : { part_id }),
-        reason,
-      };
-    }
-    case "turn.retract":
-      return { type: "retract", ...common, turn_id: frame.turn_id, reason: frame.reason };
-    case "turn.start":
-      return { type: "turn_start", at: frame.at, turn_id: frame.turn_id };
-    case "turn.end":
-      return {
-        type: "turn_end",
-        at: frame.at,
-        ...(frame.turn_id === undefined ? {} : { turn_id: frame.turn_id }),
-        ...(frame.status === undefined ? {} : { status: frame.status }),
-      };
-    // The end of the channel is not an event, but its turn status is.
-    case "end":
-      return { type: "turn_end", at: frame.at };
-    case "task.start":
-      return frame.sub_agent === undefined
-        ? undefined
-        : {
-            type: "sub_agent_spawn",
-            ...common,
-            ...(frame.tool_call_id === undefined ? {} : { tool_call_id: frame.tool_call_id }),
-            sub_agent: frame.sub_agent,
-          };
-    case "task.metadata":
-      return {
-        type: "task_metadata",
-        ...common,
-        ...(frame.tool_call_id === undefined ? {} : { tool_call_id: frame.tool_call_id }),
-        metadata: frame.metadata,
-      };
-    case "session.update":
-      return { type: "session_update", ...common, patch: frame.patch };
-    case "todo.change":
-      return { type: "todo_change", ...common, todos: frame.todos };
-    case "context.usage":
-      return {
-        type: "context_usage",
-        ...common,
-        tokens: frame.tokens,
-        ...(frame.limit === undefined ? {} : { limit: frame.limit }),
-      };
-    case "request.open":
-      return { type: "request", ...common, request: frame.request };
-    case "request.close": {
-      const { request_id, outcome, answer } = frame;
-      return {
-        type: "request_close",
-        ...common,
-        request_id,
-        outcome,
-        ...(answer === undefined ? {} : { answer }),
-      };
-    }
-    case "error": {
-      const { part_id, message, can_retry, data } = frame;
-      return {
-        type: "error",
-        ...common,
-        ...(part_id === undefined ? {} : { part_id }),
-        message,
-        ...(can_retry === undefined ? {} : { can_retry }),
-        ...(data === undefined ? {} : { data }),
-      };
-    }
-    case "marker": {
-      const { kind, part_id, message_id, title, text, data } = frame;
-      if (kind === "interrupt") return undefined;
-      const marker = {
-        ...common,
-        part_id,
-        ...(message_id === undefined ? {} : { message_id }),
-        title,
-        ...(text === undefined ? {} : { text }),
-        ...(data === undefined ? {} : { data }),
-      };
-      return kind === "compaction" || kind === "model_switch" || kind === "rewind"
-        ? { type: kind, ...marker }
-        : { type: "marker", kind, ...marker };
-    }
-    case "unknown": {
-      const { part_id, raw, title, error } = frame;
-      return {
-        type: "unknown_record",
-        ...common,
-        part_id,
-        raw,
-        ...(title === undefined ? {} : { title }),
-        ...(error === undefined ? {} : { error }),
-      };
-    }
-    // Covered by the message that they belong to, or never in history.
-    case "message.start":
-    case "message.part_start":
-    case "message.delta":
-    case "message.tool_call_start":
-    case "message.tool_progress":
-    case "message.end":
-    case "message.record":
-    case "interrupt":
-    case "task.finish":
-      return undefined;
-    default:
-      return frame satisfies never;
-  }
 }

@@ -304,6 +304,7 @@ function finish(fold: Fold): Transcript {
   return next;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table with one call for each type of frame
 function apply(fold: Fold, frame: Frame): void {
   switch (frame.type) {
     case "message.start":
