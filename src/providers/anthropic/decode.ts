@@ -28,214 +28,237 @@ type Block =
   /** Deltas for a block that was never started and whose type is unclear, such as a call without a tool name. */
   | { type: "stray"; place: Place; deltas: JsonObject[] };
 
+/** A message that is being received. */
+interface Reply {
+  readonly writer: MessageWriter;
+  readonly blocks: Map<number, Block>;
+  ended: boolean;
+  stop_reason: string | undefined;
+  stop_details: unknown;
+  usage: JsonObject;
+}
+
 function readAnthropic(writer: MessageWriter): WireReader {
-  const blocks = new Map<number, Block>();
-  let ended = false;
-  let stop_reason: string | undefined;
-  let stop_details: unknown;
-  let usage: JsonObject = {};
-
-  const countUsage = (counted: unknown): void => {
-    const fields = Object.entries(asObject(counted) ?? {}).filter(([, value]) => value !== null);
-    if (fields.length === 0) return;
-    // Cumulative: later values replace earlier ones, including zeros.
-    usage = { ...usage, ...Object.fromEntries(fields) };
-    writer.usage(reportedUsage(usage), contextTokens(usage));
+  const reply: Reply = {
+    writer,
+    blocks: new Map(),
+    ended: false,
+    stop_reason: undefined,
+    stop_details: undefined,
+    usage: {},
   };
-
-  const startBlock = (index: number, block: JsonObject): void => {
-    const place = writer.place();
-    switch (block.type) {
-      case "text": {
-        const text = writer.text(place);
-        blocks.set(index, { type: "text", text });
-        text.append(asString(block.text) ?? "");
-        return;
-      }
-      case "thinking": {
-        const thought = writer.thought(place);
-        blocks.set(index, { type: "thinking", thought, signature: asString(block.signature) ?? "" });
-        thought.append(asString(block.thinking) ?? "");
-        return;
-      }
-      case "redacted_thinking": {
-        const thought = writer.thought(place);
-        const signature = asNonEmpty(block.data);
-        if (signature !== undefined) {
-          thought.sign({ signature, format: "anthropic-redacted", hidden: "redacted" });
-        }
-        thought.end();
-        return;
-      }
-      case "tool_use": {
-        const call = writer.call(place, {
-          call_id: asNonEmpty(block.id),
-          tool_name: asString(block.name) ?? "",
-        });
-        blocks.set(index, { type: "tool_use", call, input: asObject(block.input) });
-        return;
-      }
-      default:
-        blocks.set(index, { type: "raw", place, raw: { ...block }, input_json: "" });
-    }
-  };
-
-  /** Creates a block that was never started, with a type inferred from its delta. */
-  const implyBlock = (index: number, delta: JsonObject): Block => {
-    const place = writer.place();
-    let block: Block;
-    switch (delta.type) {
-      case "text_delta":
-        block = { type: "text", text: writer.text(place) };
-        break;
-      case "thinking_delta":
-      case "signature_delta":
-        block = { type: "thinking", thought: writer.thought(place), signature: "" };
-        break;
-      default:
-        block = { type: "stray", place, deltas: [] };
-    }
-    blocks.set(index, block);
-    return block;
-  };
-
-  const growBlock = (index: number, delta: JsonObject): void => {
-    let block = blocks.get(index);
-    if (block !== undefined && !takes(block, delta)) {
-      abandonBlock(index);
-      block = undefined;
-    }
-    block ??= implyBlock(index, delta);
-    switch (block.type) {
-      case "text":
-        if (delta.type === "text_delta") block.text.append(asString(delta.text) ?? "");
-        return;
-      case "thinking":
-        if (delta.type === "thinking_delta") block.thought.append(asString(delta.thinking) ?? "");
-        else if (delta.type === "signature_delta") block.signature += asString(delta.signature) ?? "";
-        return;
-      case "tool_use":
-        if (delta.type === "input_json_delta") block.call.append(asString(delta.partial_json) ?? "");
-        return;
-      case "raw":
-        if (delta.type === "input_json_delta") block.input_json += asString(delta.partial_json) ?? "";
-        else growRaw(block.raw, delta);
-        return;
-      case "stray":
-        block.deltas.push(delta);
-        return;
-      default:
-        block satisfies never;
-    }
-  };
-
-  const stopBlock = (index: number): void => {
-    const block = blocks.get(index);
-    blocks.delete(index);
-    switch (block?.type) {
-      case "text":
-        block.text.end();
-        return;
-      case "thinking":
-        endThought(block);
-        return;
-      case "tool_use": {
-        const { call, input } = block;
-        // Compatible servers send the input at the start and no deltas.
-        const isWhole = call.arguments_json === "" && input !== undefined && Object.keys(input).length > 0;
-        call.close(isWhole ? JSON.stringify(input) : undefined);
-        return;
-      }
-      case "raw":
-        endRaw(writer, block);
-        return;
-      case "stray":
-        endStray(writer, block);
-        return;
-      case undefined:
-        return;
-      default:
-        block satisfies never;
-    }
-  };
-
-  /** Ends a block that was never closed: a call stays open, a thought unsigned, others keep what was received. */
-  const abandonBlock = (index: number): void => {
-    const block = blocks.get(index);
-    blocks.delete(index);
-    if (block?.type === "text") block.text.end();
-    else if (block?.type === "thinking") block.thought.end();
-    else if (block?.type === "raw") endRaw(writer, block);
-    else if (block?.type === "stray") endStray(writer, block);
-  };
-
-  /** Reads a complete message, from a server that does not stream. */
-  const readMessage = (message: JsonObject): void => {
-    startMessage(message);
-    for (const [index, content] of (asList(message.content) ?? []).entries()) {
-      const block = asObject(content);
-      if (block === undefined) continue;
-      startBlock(index, block);
-      stopBlock(index);
-    }
-    readStop(message);
-    ended = true;
-  };
-  const startMessage = (message: JsonObject): void => {
-    writer.begin({ model: asNonEmpty(message.model), response_id: asNonEmpty(message.id) });
-    countUsage(message.usage);
-  };
-  const readStop = (delta: JsonObject): void => {
-    stop_reason = asNonEmpty(delta.stop_reason) ?? stop_reason;
-    if (delta.stop_details !== undefined && delta.stop_details !== null) stop_details = delta.stop_details;
-  };
-
   return {
     get ended() {
-      return ended;
+      return reply.ended;
     },
-    read(value, event) {
-      const data = asObject(value) ?? {};
-      const index = asNumber(data.index) ?? 0;
-      switch (data.type) {
-        case "message_start":
-          startMessage(asObject(data.message) ?? {});
-          return;
-        case "content_block_start":
-          abandonBlock(index);
-          startBlock(index, asObject(data.content_block) ?? {});
-          return;
-        case "content_block_delta":
-          growBlock(index, asObject(data.delta) ?? {});
-          return;
-        case "content_block_stop":
-          stopBlock(index);
-          return;
-        case "message_delta":
-          readStop(asObject(data.delta) ?? {});
-          countUsage(data.usage);
-          return;
-        case "message_stop":
-          ended = true;
-          return;
-        case "message":
-          readMessage(data);
-          return;
-        case "ping":
-          return;
-        default: {
-          // Compatible servers send errors without a type, or identify them by the event's name only.
-          if (data.type !== "error" && event !== "error" && data.error === undefined) return;
-          const failure = streamFailure(value);
-          writer.fail(failure ?? protocolFailure(`The provider reported an error: ${JSON.stringify(value)}`));
-        }
-      }
-    },
+    read: (value, event) => readEvent(reply, value, event),
     finish() {
-      for (const index of blocks.keys()) abandonBlock(index);
-      return endingOf(stop_reason, stop_details, writer.calls);
+      for (const index of reply.blocks.keys()) abandonBlock(reply, index);
+      return endingOf(reply.stop_reason, reply.stop_details, reply.writer.calls);
     },
   };
+}
+
+function readEvent(reply: Reply, value: unknown, event: string | undefined): void {
+  const data = asObject(value) ?? {};
+  const index = asNumber(data.index) ?? 0;
+  switch (data.type) {
+    case "message_start":
+      startMessage(reply, asObject(data.message) ?? {});
+      return;
+    case "content_block_start":
+      abandonBlock(reply, index);
+      startBlock(reply, index, asObject(data.content_block) ?? {});
+      return;
+    case "content_block_delta":
+      growBlock(reply, index, asObject(data.delta) ?? {});
+      return;
+    case "content_block_stop":
+      stopBlock(reply, index);
+      return;
+    case "message_delta":
+      readStop(reply, asObject(data.delta) ?? {});
+      countUsage(reply, data.usage);
+      return;
+    case "message_stop":
+      reply.ended = true;
+      return;
+    case "message":
+      readMessage(reply, data);
+      return;
+    case "ping":
+      return;
+    default: {
+      // Compatible servers send errors without a type, or identify them by the event's name only.
+      if (data.type !== "error" && event !== "error" && data.error === undefined) return;
+      const failure = streamFailure(value);
+      reply.writer.fail(
+        failure ?? protocolFailure(`The provider reported an error: ${JSON.stringify(value)}`),
+      );
+    }
+  }
+}
+
+function countUsage(reply: Reply, counted: unknown): void {
+  const fields = Object.entries(asObject(counted) ?? {}).filter(([, value]) => value !== null);
+  if (fields.length === 0) return;
+  // Cumulative: later values replace earlier ones, including zeros.
+  reply.usage = { ...reply.usage, ...Object.fromEntries(fields) };
+  reply.writer.usage(reportedUsage(reply.usage), contextTokens(reply.usage));
+}
+
+function startBlock(reply: Reply, index: number, block: JsonObject): void {
+  const { blocks, writer } = reply;
+  const place = writer.place();
+  switch (block.type) {
+    case "text": {
+      const text = writer.text(place);
+      blocks.set(index, { type: "text", text });
+      text.append(asString(block.text) ?? "");
+      return;
+    }
+    case "thinking": {
+      const thought = writer.thought(place);
+      blocks.set(index, { type: "thinking", thought, signature: asString(block.signature) ?? "" });
+      thought.append(asString(block.thinking) ?? "");
+      return;
+    }
+    case "redacted_thinking": {
+      const thought = writer.thought(place);
+      const signature = asNonEmpty(block.data);
+      if (signature !== undefined) {
+        thought.sign({ signature, format: "anthropic-redacted", hidden: "redacted" });
+      }
+      thought.end();
+      return;
+    }
+    case "tool_use": {
+      const call = writer.call(place, {
+        call_id: asNonEmpty(block.id),
+        tool_name: asString(block.name) ?? "",
+      });
+      blocks.set(index, { type: "tool_use", call, input: asObject(block.input) });
+      return;
+    }
+    default:
+      blocks.set(index, { type: "raw", place, raw: { ...block }, input_json: "" });
+  }
+}
+
+/** Creates a block that was never started, with a type inferred from its delta. */
+function implyBlock(reply: Reply, index: number, delta: JsonObject): Block {
+  const { writer } = reply;
+  const place = writer.place();
+  let block: Block;
+  switch (delta.type) {
+    case "text_delta":
+      block = { type: "text", text: writer.text(place) };
+      break;
+    case "thinking_delta":
+    case "signature_delta":
+      block = { type: "thinking", thought: writer.thought(place), signature: "" };
+      break;
+    default:
+      block = { type: "stray", place, deltas: [] };
+  }
+  reply.blocks.set(index, block);
+  return block;
+}
+
+function growBlock(reply: Reply, index: number, delta: JsonObject): void {
+  let block = reply.blocks.get(index);
+  if (block !== undefined && !takes(block, delta)) {
+    abandonBlock(reply, index);
+    block = undefined;
+  }
+  block ??= implyBlock(reply, index, delta);
+  switch (block.type) {
+    case "text":
+      if (delta.type === "text_delta") block.text.append(asString(delta.text) ?? "");
+      return;
+    case "thinking":
+      if (delta.type === "thinking_delta") block.thought.append(asString(delta.thinking) ?? "");
+      else if (delta.type === "signature_delta") block.signature += asString(delta.signature) ?? "";
+      return;
+    case "tool_use":
+      if (delta.type === "input_json_delta") block.call.append(asString(delta.partial_json) ?? "");
+      return;
+    case "raw":
+      if (delta.type === "input_json_delta") block.input_json += asString(delta.partial_json) ?? "";
+      else growRaw(block.raw, delta);
+      return;
+    case "stray":
+      block.deltas.push(delta);
+      return;
+    default:
+      block satisfies never;
+  }
+}
+
+function stopBlock(reply: Reply, index: number): void {
+  const { blocks, writer } = reply;
+  const block = blocks.get(index);
+  blocks.delete(index);
+  switch (block?.type) {
+    case "text":
+      block.text.end();
+      return;
+    case "thinking":
+      endThought(block);
+      return;
+    case "tool_use": {
+      const { call, input } = block;
+      // Compatible servers send the input at the start and no deltas.
+      const isWhole = call.arguments_json === "" && input !== undefined && Object.keys(input).length > 0;
+      call.close(isWhole ? JSON.stringify(input) : undefined);
+      return;
+    }
+    case "raw":
+      endRaw(writer, block);
+      return;
+    case "stray":
+      endStray(writer, block);
+      return;
+    case undefined:
+      return;
+    default:
+      block satisfies never;
+  }
+}
+
+/** Ends a block that was never closed: a call stays open, a thought unsigned, others keep what was received. */
+function abandonBlock(reply: Reply, index: number): void {
+  const { blocks, writer } = reply;
+  const block = blocks.get(index);
+  blocks.delete(index);
+  if (block?.type === "text") block.text.end();
+  else if (block?.type === "thinking") block.thought.end();
+  else if (block?.type === "raw") endRaw(writer, block);
+  else if (block?.type === "stray") endStray(writer, block);
+}
+
+/** Reads a complete message, from a server that does not stream. */
+function readMessage(reply: Reply, message: JsonObject): void {
+  startMessage(reply, message);
+  for (const [index, content] of (asList(message.content) ?? []).entries()) {
+    const block = asObject(content);
+    if (block === undefined) continue;
+    startBlock(reply, index, block);
+    stopBlock(reply, index);
+  }
+  readStop(reply, message);
+  reply.ended = true;
+}
+
+function startMessage(reply: Reply, message: JsonObject): void {
+  reply.writer.begin({ model: asNonEmpty(message.model), response_id: asNonEmpty(message.id) });
+  countUsage(reply, message.usage);
+}
+
+function readStop(reply: Reply, delta: JsonObject): void {
+  reply.stop_reason = asNonEmpty(delta.stop_reason) ?? reply.stop_reason;
+  if (delta.stop_details !== undefined && delta.stop_details !== null)
+    reply.stop_details = delta.stop_details;
 }
 
 /** Whether a delta belongs to this block. A delta of another kind begins a new block. */

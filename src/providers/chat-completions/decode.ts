@@ -22,6 +22,7 @@ type Current =
 const STOPS = new Set(["stop", "end", "eos", "end_turn", "tool_calls", "function_call", "tool_use"]);
 const LENGTHS = new Set(["length", "max_tokens", "model_context_window_exceeded", "model_length"]);
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the part that is being received: its functions are short
 function createChatReader(writer: MessageWriter, profile: ChatProfile): WireReader {
   let response_id: string | undefined;
   let model: string | undefined;

@@ -29,6 +29,7 @@ interface OpenCall {
   signed: boolean;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the part that is being received: its functions are short
 function createGeminiReader(writer: MessageWriter): WireReader {
   let response_id: string | undefined;
   let model: string | undefined;
