@@ -45,6 +45,7 @@ export class Events {
     this.turnRecords = turnRecords;
   }
 
+  // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table with one call for each type of event
   read(line: Line): Disposition {
     const { payload, value } = line;
     const { writer } = this;

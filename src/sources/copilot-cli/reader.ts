@@ -162,6 +162,7 @@ function hiddenAs(type: string): RecordResult["disposition"] {
   return { kind: "folded", into: "the session" };
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table with few lines for each type of event
 function readEvent(event: Event, type: string, key: string): RecordResult | undefined {
   const { conversation, data, agent } = event;
   switch (type) {

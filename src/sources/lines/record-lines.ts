@@ -96,7 +96,7 @@ export function createRecordLinesReader<State>(
     const out: ReadRecord[] = [];
     for (const line of records) {
       saved.last = line.place;
-      const record = line.value === undefined ? unreadable(line) : recordOf(line);
+      const record = line.value === undefined ? unreadable(line, path) : recordOf(line, path, isLog);
       if ("kind" in record) {
         saved.held.push(record);
         release(out);
@@ -115,69 +115,12 @@ export function createRecordLinesReader<State>(
     return out;
   }
 
-  function recordOf(line: Extract<LineRecord, { value: JsonObject }>): SessionRecord | HeldRecord {
-    const { place, value, text } = line;
-    if (!isLog) return { key: String(place.byte), revision: "", place: inFile(place), value, text };
-    const entry = parseLogLine(line);
-    switch (entry?.kind) {
-      case "record":
-        return entry.record;
-      case "header":
-        return { kind: "header", place, file: entry.header.file };
-      case "damaged":
-        return { kind: "damaged", place, source: entry.place, raw: entry.text, error: entry.error };
-      case undefined: {
-        const error = "no line of a record log";
-        return { kind: "damaged", place, source: inFile(place), raw: text, error };
-      }
-      default:
-        return entry satisfies never;
-    }
-  }
-
-  /** Without a spread, which takes as long as a tenth of parsing a record. */
-  function inFile({ line, byte, length }: RecordPlace): Source {
-    return { file: path, line, byte, length };
-  }
-
-  function unreadable(line: LineRecord): HeldRecord {
-    const { place, text, error } = line;
-    if (error === undefined) return { kind: "blank", place };
-    return { kind: "damaged", place, source: inFile(place), raw: text, error };
-  }
-
-  function shown(held: HeldRecord, session_id: string): ReadRecord {
-    const { place } = held;
-    switch (held.kind) {
-      case "blank":
-        return { place, disposition: { kind: "hidden", rule: "blank line" }, frames: [] };
-      case "header": {
-        const { file } = held;
-        return {
-          place,
-          disposition: { kind: "folded", into: "the session" },
-          frames: [{ type: "session.update", session_id, at: 0, patch: { file } }],
-        };
-      }
-      case "damaged": {
-        const { source, raw, error } = held;
-        const { at } = saved;
-        const title = isLog ? "A record that cannot be read" : "A line that cannot be read";
-        const part_id = uuidFrom(session_id, `unreadable:${place.byte}`);
-        const frames: Frame[] = [{ type: "unknown", session_id, at, source, part_id, raw, title, error }];
-        return { place, disposition: { kind: "unreadable" }, frames };
-      }
-      default:
-        return held satisfies never;
-    }
-  }
-
   /** Returns the held records once their session is known. `always`: no record will name it, so its id comes from the path. */
   function release(out: ReadRecord[], always = false): void {
     if (saved.held.length === 0) return;
     const session_id = reader.sessionId(state) ?? (always ? uuidFrom(agent, path) : undefined);
     if (session_id === undefined) return;
-    for (const held of saved.held) out.push(shown(held, session_id));
+    for (const held of saved.held) out.push(shown(held, session_id, saved.at, isLog));
     saved.held = [];
   }
 
@@ -216,4 +159,66 @@ export function createRecordLinesReader<State>(
       return saveCheckpoint(agent, position.byte, { ...saved, lines: position });
     },
   };
+}
+
+/** A line as a record, or what the line is instead. */
+function recordOf(
+  line: Extract<LineRecord, { value: JsonObject }>,
+  path: string,
+  isLog: boolean,
+): SessionRecord | HeldRecord {
+  const { place, value, text } = line;
+  if (!isLog) return { key: String(place.byte), revision: "", place: inFile(path, place), value, text };
+  const entry = parseLogLine(line);
+  switch (entry?.kind) {
+    case "record":
+      return entry.record;
+    case "header":
+      return { kind: "header", place, file: entry.header.file };
+    case "damaged":
+      return { kind: "damaged", place, source: entry.place, raw: entry.text, error: entry.error };
+    case undefined: {
+      const error = "no line of a record log";
+      return { kind: "damaged", place, source: inFile(path, place), raw: text, error };
+    }
+    default:
+      return entry satisfies never;
+  }
+}
+
+/** Without a spread, which takes as long as a tenth of parsing a record. */
+function inFile(path: string, { line, byte, length }: RecordPlace): Source {
+  return { file: path, line, byte, length };
+}
+
+function unreadable(line: LineRecord, path: string): HeldRecord {
+  const { place, text, error } = line;
+  if (error === undefined) return { kind: "blank", place };
+  return { kind: "damaged", place, source: inFile(path, place), raw: text, error };
+}
+
+/** What a held record shows. `at`: the time of the last frame. */
+function shown(held: HeldRecord, session_id: string, at: number, isLog: boolean): ReadRecord {
+  const { place } = held;
+  switch (held.kind) {
+    case "blank":
+      return { place, disposition: { kind: "hidden", rule: "blank line" }, frames: [] };
+    case "header": {
+      const { file } = held;
+      return {
+        place,
+        disposition: { kind: "folded", into: "the session" },
+        frames: [{ type: "session.update", session_id, at: 0, patch: { file } }],
+      };
+    }
+    case "damaged": {
+      const { source, raw, error } = held;
+      const title = isLog ? "A record that cannot be read" : "A line that cannot be read";
+      const part_id = uuidFrom(session_id, `unreadable:${place.byte}`);
+      const frames: Frame[] = [{ type: "unknown", session_id, at, source, part_id, raw, title, error }];
+      return { place, disposition: { kind: "unreadable" }, frames };
+    }
+    default:
+      return held satisfies never;
+  }
 }

@@ -81,17 +81,6 @@ function createReader({ path, start }: ReaderOptions): Reader {
     return { place, disposition: { kind: "folded", into: "the session" }, frames: revised };
   }
 
-  /** Leaves out the second start and end of a message whose line occurs again; its parts revise the earlier ones. */
-  function endOnce(frames: readonly Frame[], ended: Set<string>): Frame[] {
-    return frames.filter((frame) => {
-      if (frame.type === "message.start") return !ended.has(frame.message_id);
-      if (frame.type !== "message.end") return true;
-      const repeats = ended.has(frame.message_id);
-      ended.add(frame.message_id);
-      return !repeats || frame.usage !== undefined;
-    });
-  }
-
   function unreadable(place: RecordPlace, raw: string, error: string): ReadRecord {
     const { session_id } = (open ?? begin({ session_id: uuidFrom(verbatim.id, path) })).header;
     const part_id = uuidFrom(session_id, `unreadable:${place.byte}`);
@@ -125,4 +114,15 @@ function createReader({ path, start }: ReaderOptions): Reader {
       sessions: [...sessions.keys()].map((session_id) => ({ session_id, group: session_id, calls: [] })),
     }),
   };
+}
+
+/** Leaves out the second start and end of a message whose line occurs again; its parts revise the earlier ones. */
+function endOnce(frames: readonly Frame[], ended: Set<string>): Frame[] {
+  return frames.filter((frame) => {
+    if (frame.type === "message.start") return !ended.has(frame.message_id);
+    if (frame.type !== "message.end") return true;
+    const repeats = ended.has(frame.message_id);
+    ended.add(frame.message_id);
+    return !repeats || frame.usage !== undefined;
+  });
 }
