@@ -1,0 +1,142 @@
+import type { Frame } from "../../model/frames/frame.ts";
+import type { FrameBody } from "../../model/frames/frame-writer.ts";
+import type { SessionPatch } from "../../model/session.ts";
+import { partId, uuidFrom } from "../../model/uuid.ts";
+import type { Disposition, RecordResult, SessionRecord } from "../contract.ts";
+import { type ConversationOptions, type ConversationState, copied } from "./conversation-state.ts";
+import { own } from "./own.ts";
+
+/** The frames of one record and its disposition: derives part ids from the record, and retracts what records created. */
+export class RecordFrames {
+  protected readonly state: ConversationState;
+  protected readonly record: Pick<SessionRecord, "key" | "place"> | undefined;
+  protected readonly revises: boolean;
+  private readonly frames: Frame[] = [];
+  private message_id: string | undefined;
+  private parts = 0;
+  private shown = 0;
+  protected unknowns = 0;
+  private folded: string | undefined;
+
+  constructor(
+    state: ConversationState,
+    record?: Pick<SessionRecord, "key" | "place">,
+    { at, revises = false }: ConversationOptions = {},
+  ) {
+    // A revised record must not change turns and steps again for the records that follow.
+    this.state = revises ? copied(state) : state;
+    this.record = record;
+    this.revises = revises;
+    if (at !== undefined) this.state.at = at;
+  }
+
+  /** The record's disposition and frames. `otherwise`: the disposition if it created no part. */
+  result(otherwise: Disposition = { kind: "folded", into: "the session" }): RecordResult {
+    const { frames } = this;
+    if (this.shown > 0) return { disposition: { kind: "shown" }, frames };
+    if (this.unknowns > 0) return { disposition: { kind: "unknown" }, frames };
+    if (this.folded !== undefined) return { disposition: { kind: "folded", into: this.folded }, frames };
+    return { disposition: otherwise, frames };
+  }
+
+  /** Adds the frames and disposition of another conversation, or of another record of this one. */
+  join(other: RecordFrames): void {
+    this.frames.push(...other.frames);
+    this.shown += other.shown;
+    this.unknowns += other.unknowns;
+  }
+
+  /** Whether no session fact was emitted yet. */
+  get isNew(): boolean {
+    return Object.keys(this.state.emitted).length === 0;
+  }
+
+  /** The frames so far, for frames that are inferred from the end of the session. */
+  take(): Frame[] {
+    return this.frames;
+  }
+
+  /** Emits new and changed session facts. */
+  update(patch: SessionPatch): void {
+    const { emitted } = this.state;
+    let news: SessionPatch | undefined;
+    for (const [name, value] of Object.entries(patch)) {
+      const json = JSON.stringify(value);
+      if (json === undefined || own(emitted, name) === json) continue;
+      emitted[name] = json;
+      news = { ...news, [name]: value };
+    }
+    if (news !== undefined) this.emit({ type: "session.update", patch: news });
+  }
+
+  /** Marks the record as one that changed or repeated another record's parts. */
+  fold(into: string): void {
+    this.folded ??= into;
+  }
+
+  /** Retracts everything that the record created, because its agent deleted it. */
+  retract(reason: string): void {
+    const { message_id } = this.recordPart(false);
+    const step = uuidFrom(this.state.session_id, `message:${this.recordKey()}`);
+    for (const id of [message_id, step]) this.emit({ type: "message.retract", message_id: id, reason });
+  }
+
+  /** Retracts what the record with this key created: the turn that it opened, its step, or its other parts. */
+  retractRecord(key: string, made: "turn" | "step" | "parts", reason: string): void {
+    const { session_id } = this.state;
+    switch (made) {
+      case "turn":
+        this.retractTurn(uuidFrom(session_id, `turn:${key}`), reason);
+        return;
+      case "step":
+        this.emit({ type: "message.retract", message_id: uuidFrom(session_id, `message:${key}`), reason });
+        return;
+      case "parts": {
+        const message_id = uuidFrom(session_id, `record:${key}`);
+        this.emit({ type: "message.retract", message_id, reason });
+        // Errors and interrupts belong to no message.
+        this.emit({ type: "message.retract", message_id, part_id: partId(message_id, 0), reason });
+        return;
+      }
+      default:
+        made satisfies never;
+    }
+  }
+
+  /** Retracts a turn by its id (`turn_id`). */
+  retractTurn(turn_id: string, reason: string): void {
+    this.emit({ type: "turn.retract", turn_id, reason });
+  }
+
+  /** Emits a frame that creates a part. */
+  protected put(body: FrameBody): void {
+    this.shown += 1;
+    if (this.state.turn !== undefined) this.state.turn.interrupted = false;
+    this.emit(body);
+  }
+
+  protected recordKey(): string {
+    return this.record?.key ?? "end";
+  }
+
+  /** The id of the next part that the record creates. `counts` false: the id is not reserved. */
+  protected recordPart(counts = true): { message_id: string; part_id: string } {
+    this.message_id ??= uuidFrom(this.state.session_id, `record:${this.recordKey()}`);
+    const part_id = partId(this.message_id, this.parts);
+    if (counts) this.parts += 1;
+    return { message_id: this.message_id, part_id };
+  }
+
+  /** Turns the body itself into the frame: copying objects of many shapes was the slowest step here. */
+  protected emit(body: FrameBody): void {
+    const { session_id, at } = this.state;
+    // Every member of `FrameBody` becomes a member of `Frame` with these fields.
+    const frame = body as Frame;
+    frame.session_id = session_id;
+    frame.at = at;
+    const source = this.record?.place;
+    if (source !== undefined && frame.source === undefined && ("part_id" in body || "message_id" in body))
+      frame.source = source;
+    this.frames.push(frame);
+  }
+}
