@@ -21,7 +21,7 @@ const TARGETS: { sources: string; tests: readonly string[] }[] = [
     tests: ["test/model/schemas.test.ts"],
   },
   { sources: "src/model/**/*.ts", tests: ["test/model/**/*.test.ts"] },
-  { sources: "src/sources/lines/lines.ts", tests: ["test/sources/lines.test.ts"] },
+  { sources: "src/sources/lines/{lines,line-records}.ts", tests: ["test/sources/lines.test.ts"] },
   {
     sources: "src/sources/claude-code/*.ts",
     tests: ["test/sources/claude-code*.test.ts"],
