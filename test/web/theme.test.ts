@@ -33,6 +33,16 @@ function blend(ink: string, surface: string, opacity: number): string {
 }
 
 const surfaces = ["surface", "surface-raised", "surface-sunken"];
+const codeInks = [
+  "keyword",
+  "string",
+  "number",
+  "comment",
+  "function",
+  "type",
+  "punctuation",
+  "constant",
+].map((name) => `code-${name}`);
 const inks = [
   "ink",
   "ink-muted",
@@ -43,14 +53,19 @@ const inks = [
   "status-failed",
   "diff-add",
   "diff-remove",
-  ...["keyword", "string", "number", "comment", "function", "type", "punctuation", "constant"].map(
-    (name) => `code-${name}`,
-  ),
+  ...codeInks,
 ];
 const uses: [ink: string, surface: string][] = [
   ...inks.flatMap((ink) => surfaces.map((surface): [string, string] => [ink, surface])),
   ...["ink", "ink-muted", "diff-add"].map((ink): [string, string] => [ink, "diff-add-surface"]),
   ...["ink", "ink-muted", "diff-remove"].map((ink): [string, string] => [ink, "diff-remove-surface"]),
+  ...["add", "remove"].flatMap((side) =>
+    ["ink", ...codeInks].flatMap((ink): [string, string][] => [
+      [ink, `diff-${side}-surface`],
+      // Comments have the colour of text there.
+      ...(ink === "code-comment" ? [] : [[ink, `diff-${side}-strong`] as [string, string]]),
+    ]),
+  ),
 ];
 
 /** The inks of Markdown and code; inside a thought some are different. */

@@ -1,15 +1,12 @@
-import { memo, type ReactNode, useState } from "react";
+import { memo, type ReactNode, useMemo, useState } from "react";
 import { t } from "../text/text.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { ScrollBox } from "../ui/ScrollBox.tsx";
 import { useIsSearchMatch } from "../ui/search-match.ts";
-
-/** A hunk of a unified diff. `lines` begin with a space, `-` or `+`. Numbers count from 1; 0: unknown. */
-interface Hunk {
-  readonly old_start: number;
-  readonly new_start: number;
-  readonly lines: readonly string[];
-}
+import { changedRanges, type DiffLine, GAP, type Hunk, numberLines } from "./diff-lines.ts";
+import { type LineTokens, PAGE_LINES, useHighlight } from "./highlight.ts";
+import { TOKEN_KINDS } from "./highlight-protocol.ts";
+import { languageOfPath } from "./language-of-path.ts";
 
 const FIRST = 60;
 const CHUNK = 100;
@@ -30,16 +27,21 @@ export function DiffCounts({ additions, deletions }: { additions: number; deleti
   );
 }
 
-interface Line {
-  old: string;
-  new: string;
-  text: string;
-}
-
-/** The changed lines of one file. Signs are text and line numbers are not, so a selection copies as a diff. */
-export function Diff({ hunks, label }: { hunks: readonly Hunk[]; label: string }): ReactNode {
+/**
+ * The changed lines of one file, highlighted in the language of its path. Signs are text and line numbers are not, so a selection copies
+ * as a diff.
+ */
+export function Diff({
+  hunks,
+  path,
+  label,
+}: {
+  hunks: readonly Hunk[];
+  path: string;
+  label: string;
+}): ReactNode {
   const [all, setAll] = useState(false);
-  const lines = numberLines(hunks);
+  const lines = useMemo(() => numberLines(hunks), [hunks]);
   const shown = all || lines.length <= FIRST * 1.25 ? lines : lines.slice(0, FIRST);
   const isMatch = useIsSearchMatch(() =>
     lines
@@ -48,8 +50,9 @@ export function Diff({ hunks, label }: { hunks: readonly Hunk[]; label: string }
       .join("\n"),
   );
   if (isMatch) setAll(true);
-  const chunks: Line[][] = [];
-  for (let index = 0; index < shown.length; index += CHUNK) chunks.push(shown.slice(index, index + CHUNK));
+  const views = useLineViews(shown, languageOfPath(path));
+  const chunks: LineView[][] = [];
+  for (let index = 0; index < views.length; index += CHUNK) chunks.push(views.slice(index, index + CHUNK));
   return (
     <div className="diff">
       <ScrollBox className={all ? "diff-text diff-scrolls" : "diff-text"} label={label}>
@@ -66,32 +69,51 @@ export function Diff({ hunks, label }: { hunks: readonly Hunk[]; label: string }
   );
 }
 
-function numberLines(hunks: readonly Hunk[]): Line[] {
-  const lines: Line[] = [];
-  for (const [index, hunk] of hunks.entries()) {
-    if (index > 0) lines.push({ old: "", new: "", text: "@" });
-    let before = hunk.old_start;
-    let after = hunk.new_start;
-    const known = before > 0 || after > 0;
-    for (const text of hunk.lines) {
-      const sign = text[0];
-      lines.push({
-        old: known && sign !== "+" && sign !== "\\" ? String(before++) : "",
-        new: known && sign !== "-" && sign !== "\\" ? String(after++) : "",
-        text,
-      });
-    }
-  }
-  return lines;
+/** A line with its tokens and what changed in it. */
+interface LineView extends DiffLine {
+  tokens: LineTokens | undefined;
+  /** The changed part of the text behind the sign. */
+  changed: readonly [start: number, end: number] | undefined;
 }
 
+/** The old and the new text are highlighted apart, so that each is code of its language. */
+function useLineViews(lines: readonly DiffLine[], language: string): LineView[] {
+  const [before, after] = useMemo(() => [codeOf(lines, "+"), codeOf(lines, "-")], [lines]);
+  const changed = useMemo(() => changedRanges(lines), [lines]);
+  const isHighlighted = language !== "";
+  const old = useHighlight(isHighlighted ? before : "", language, false);
+  const now = useHighlight(isHighlighted ? after : "", language, false);
+  return useMemo(() => {
+    let at_old = 0;
+    let at_new = 0;
+    return lines.map((line, index): LineView => {
+      const sign = line.text[0];
+      const [pages, at] = sign === "-" ? [old.pages, at_old] : [now.pages, at_new];
+      if (sign !== "+") at_old += 1;
+      if (sign !== "-") at_new += 1;
+      return {
+        ...line,
+        tokens: pages[Math.floor(at / PAGE_LINES)]?.[at % PAGE_LINES],
+        changed: changed.get(index),
+      };
+    });
+  }, [lines, old.pages, now.pages, changed]);
+}
+
+/** The code of one side: all lines but those with the sign of the other. */
+const codeOf = (lines: readonly DiffLine[], other: "+" | "-"): string =>
+  lines
+    .filter(({ text }) => text[0] !== other)
+    .map(({ text }) => (text === GAP ? "" : text.slice(1)))
+    .join("\n");
+
 const DiffLines = memo(
-  function DiffLines({ lines }: { lines: readonly Line[] }): ReactNode {
+  function DiffLines({ lines }: { lines: readonly LineView[] }): ReactNode {
     return (
       <pre className="diff-lines">
         {lines.map((line, index) => (
           <span key={index} className={lineClass(line.text)} data-old={line.old} data-new={line.new}>
-            {line.text === "@" ? "⋯" : visible(line.text, "code")}
+            {line.text === GAP ? "⋯" : <LineText line={line} />}
             {"\n"}
           </span>
         ))}
@@ -100,10 +122,65 @@ const DiffLines = memo(
   },
   (before, after) =>
     before.lines.length === after.lines.length &&
-    before.lines.every(
-      (line, index) => line.text === after.lines[index]?.text && line.old === after.lines[index]?.old,
-    ),
+    before.lines.every((line, index) => {
+      const other = after.lines[index];
+      return line.text === other?.text && line.old === other.old && line.tokens === other.tokens;
+    }),
 );
+
+/** The sign, then the code in its colours, with the changed part marked. */
+function LineText({ line: { text, tokens, changed } }: { line: LineView }): ReactNode {
+  const code = text.slice(1);
+  return (
+    <>
+      <span className="diff-sign">{text.slice(0, 1)}</span>
+      {changed === undefined ? (
+        <Code code={code} tokens={tokens} from={0} to={code.length} />
+      ) : (
+        <>
+          <Code code={code} tokens={tokens} from={0} to={changed[0]} />
+          <span className="diff-strong">
+            <Code code={code} tokens={tokens} from={changed[0]} to={changed[1]} />
+          </span>
+          <Code code={code} tokens={tokens} from={changed[1]} to={code.length} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** A range of a line of code in the colours of its tokens. */
+function Code({
+  code,
+  tokens = NO_TOKENS,
+  from,
+  to,
+}: {
+  code: string;
+  tokens: LineTokens | undefined;
+  from: number;
+  to: number;
+}): ReactNode {
+  const shown: ReactNode[] = [];
+  let position = 0;
+  const show = (end: number, kind: string | undefined): void => {
+    const [start, stop] = [Math.max(from, position), Math.min(to, end)];
+    position = end;
+    if (start >= stop) return;
+    const piece = visible(code.slice(start, stop), "code");
+    shown.push(
+      <span key={start} className={kind === undefined ? undefined : `code-${kind}`}>
+        {piece}
+      </span>,
+    );
+  };
+  for (let index = 0; index < tokens.length; index += 2)
+    show(position + (tokens[index] ?? 0), TOKEN_KINDS[(tokens[index + 1] ?? 0) - 1]);
+  show(code.length, undefined);
+  return shown;
+}
+
+const NO_TOKENS: LineTokens = [];
 
 function lineClass(text: string): string {
   switch (text[0]) {

@@ -32,7 +32,15 @@ const views: [string, ReactNode][] = [
     />,
   ],
   ["code", <CodeBlock key="" code={lines(3_000).join("\n")} language="" />],
-  ["a diff", <Diff key="" label="diff" hunks={[{ old_start: 1, new_start: 1, lines: lines(100) }]} />],
+  [
+    "a diff",
+    <Diff
+      key=""
+      label="diff"
+      path="a.txt"
+      hunks={[{ old_start: 1, new_start: 1, lines: lines(100).map((line) => ` ${line}`) }]}
+    />,
+  ],
   ["Markdown of many lines", <Markdown key="" text={lines(3_000).join("\n\n")} />],
   ["Markdown of many elements", <Markdown key="" text={lines(900).join("\n\n- **row**\n\n")} />],
 ];

@@ -230,7 +230,13 @@ function DiffBody({ view }: CardBodyProps): ReactNode {
         </span>{" "}
         <DiffCounts additions={file.additions} deletions={file.deletions} />
       </figcaption>
-      {file.hunks.length > 0 && <Diff hunks={file.hunks} label={visibleText(t.diff.of(file.path), "name")} />}
+      {file.hunks.length > 0 && (
+        <Diff
+          hunks={file.hunks}
+          path={file.new_path ?? file.path}
+          label={visibleText(t.diff.of(file.path), "name")}
+        />
+      )}
     </figure>
   ));
 }

@@ -86,7 +86,7 @@ function Changes({
           ) : file.hunks.length === 0 ? (
             <p className="dialog-note">{file.is_net ? t.changes.sameText : t.changes.notRecorded}</p>
           ) : (
-            <Diff hunks={file.hunks} label={t.diff.of(file.path)} />
+            <Diff hunks={file.hunks} path={file.path} label={t.diff.of(file.path)} />
           )}
           <p className="changed-edits">
             {t.changes.edits}{" "}
