@@ -1,0 +1,65 @@
+import type { ReactNode } from "react";
+import { NEW_SESSION, searchHref } from "../../app/router.ts";
+import { t } from "../../text/text.ts";
+
+/** What is in place of the list while it has no lines. */
+export function EmptyList({
+  loaded,
+  filtering,
+  total,
+  text,
+  lost,
+  roots,
+  onClear,
+}: {
+  /** The list is filtered by it. */
+  text: string;
+  loaded: boolean;
+  filtering: boolean;
+  total: number;
+  /** Why the list has not come; absent: it is on its way. */
+  lost: readonly [heading: string, text: string] | undefined;
+  roots: readonly string[];
+  onClear(): void;
+}): ReactNode {
+  if (!loaded)
+    return (
+      <div className="blank">
+        <h2>{lost?.[0] ?? t.sessions.loading}</h2>
+        <p>{lost?.[1] ?? t.sessions.indexing}</p>
+      </div>
+    );
+  if (filtering && total > 0)
+    return (
+      <div className="blank">
+        <h2>{t.sessions.noMatches}</h2>
+        <p>{t.sessions.hidden(total)}</p>
+        {text !== "" && (
+          <p>
+            <a href={searchHref(text)}>{t.sessions.searchInside(text)}</a>
+          </p>
+        )}
+        <button type="button" className="button" onClick={onClear}>
+          {t.sessions.clearFilter}
+        </button>
+      </div>
+    );
+  return (
+    <div className="blank">
+      <h2>{t.sessions.none}</h2>
+      <p>
+        <a href={NEW_SESSION}>{t.sessions.startOne}</a> {t.sessions.orRun}
+      </p>
+      <ul>
+        {roots.map((path) => (
+          <li key={path}>
+            <code>{path}</code>
+          </li>
+        ))}
+      </ul>
+      <p>
+        {t.sessions.otherFolders} <code>npm start -- PATH</code>
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,99 @@
+import { type RefObject, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useSetting } from "../../app/store.ts";
+import type { Left } from "./list-left.ts";
+import type { ListItem } from "./session-list.ts";
+
+/** Whether a row has two lines, as sessions.css has it. */
+const isNarrow = (): boolean => matchMedia("(max-width: 800px)").matches;
+
+/** Of a row and of a group's heading, in pixels, as theme.css has them. A narrow list has lines for fingers in any density. */
+const HEIGHTS = {
+  narrow: { row: 56, group: 40 },
+  comfortable: { row: 32, group: 40 },
+  compact: { row: 24, group: 32 },
+} as const;
+
+/** A line of the list with its place, in pixels from the list's top. */
+export interface PlacedLine {
+  readonly item: ListItem;
+  /** Its position in the list. */
+  readonly index: number;
+  readonly key: string;
+  readonly top: number;
+  readonly end: number;
+}
+
+/** The list's lines, each with its place. */
+function placed(
+  items: readonly ListItem[],
+  heights: { readonly row: number; readonly group: number },
+): PlacedLine[] {
+  let end = 0;
+  return items.map((item, index) => {
+    const top = end;
+    end += item.type === "group" ? heights.group : heights.row;
+    const key = item.type === "group" ? `group ${item.key}` : `${item.depth} ${item.row.id}`;
+    return { item, index, key, top, end };
+  });
+}
+
+/** The list's lines and the part of them that is in view. */
+export interface ListView {
+  readonly scroller: RefObject<HTMLDivElement | null>;
+  readonly lines: readonly PlacedLine[];
+  /** The height of all lines. */
+  readonly total: number;
+  readonly view: { readonly top: number; readonly height: number; readonly narrow: boolean };
+  /** Reads the scroll position again. */
+  look(): void;
+}
+
+/** Places the lines and follows the scroll position, which is kept in `left`. */
+export function useListView(left: Left, items: readonly ListItem[]): ListView {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: left.scrollTop, height: 800, narrow: isNarrow() });
+  const [density] = useSetting("density");
+  const heights = HEIGHTS[view.narrow ? "narrow" : density];
+  const lines = useMemo(() => placed(items, heights), [items, heights]);
+  const total = lines.at(-1)?.end ?? 0;
+
+  const look = useCallback(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    left.scrollTop = element.scrollTop;
+    setView({ top: element.scrollTop, height: element.clientHeight, narrow: isNarrow() });
+  }, [left]);
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    element.scrollTop = left.scrollTop;
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    element.addEventListener("scroll", look, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener("scroll", look);
+    };
+  }, [left, look]);
+
+  // Visible rows keep their position when rows above them change: the view is shifted as most of them are.
+  const shown = useRef(lines);
+  useLayoutEffect(() => {
+    const before = shown.current;
+    shown.current = lines;
+    const element = scroller.current;
+    if (element === null || left.scrollTop === 0) return;
+    const tops = new Map(lines.map(({ key, top }) => [key, top]));
+    const shifts = before
+      .filter(({ top, end }) => end > left.scrollTop && top < left.scrollTop + element.clientHeight)
+      .map(({ key, top }) => (tops.get(key) ?? Number.NaN) - top)
+      .filter((shift) => !Number.isNaN(shift))
+      .sort((a, b) => a - b);
+    const shift = shifts[shifts.length >> 1] ?? 0;
+    if (shift === 0) return;
+    element.scrollTop = left.scrollTop + shift;
+    look();
+  }, [left, lines, look]);
+
+  return { scroller, lines, total, view, look };
+}
