@@ -29,6 +29,8 @@ export const sessionPatch = record({
   /** The agent's own storage of the session, if it is not the file that was read. */
   file: optional(z.string()),
   git_branch: optional(z.string()),
+  /** The repository of that folder by its remote, as `repositoryName` names it: `github.com/jdx/mise`. */
+  repository: optional(z.string()),
   model: optional(z.string()),
   /** For a sub-agent's run: the session that started it and, once linked, the call. */
   parent: optional(record({ session_id: uuid, tool_call_id: optional(z.string()) })),
@@ -155,6 +157,7 @@ export const sessionSummary = record({
   first_prompt: optional(z.string()),
   cwd: optional(z.string()),
   git_branch: optional(z.string()),
+  repository: optional(z.string()),
   model: optional(z.string()),
   status: sessionStatus,
   /** For sessions in files: how `status` and `waiting` were determined. */

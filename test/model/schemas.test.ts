@@ -507,6 +507,7 @@ describe("a schema accepts exactly these fields and values:", () => {
       "title?": "text",
       "cwd?": "text",
       "git_branch?": "text",
+      "repository?": "text",
       "model?": "text",
       "parent?": PARENT,
       "run?": RUN,

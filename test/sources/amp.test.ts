@@ -53,7 +53,7 @@ const head = {
         {
           displayName: "tide",
           uri: "file:///home/mara/my%20tide",
-          repository: { type: "git", ref: "refs/heads/main" },
+          repository: { type: "git", url: "git@github.com:mara/tide.git", ref: "refs/heads/main" },
         },
       ],
       platform: { os: "linux", client: "CLI", clientVersion: "0.0.1772" },
@@ -159,6 +159,7 @@ it("reads a thread as it grows: an answer while it is written, and each result w
     title: "Fix the tide table",
     cwd: "/home/mara/my tide",
     git_branch: "main",
+    repository: "github.com/mara/tide",
     model: "tide-1",
   });
   const told = parts.flatMap((part) =>

@@ -1734,10 +1734,14 @@ describe("thread facts in a file", () => {
   const patches = (...lines: object[]) => framesOf("session.update", ...lines).map(({ patch }) => patch);
   const PARENT = "01900000-0000-7000-8000-00000000000a";
 
-  it("include version, folder, branch and name", () => {
+  it("include version, folder, branch, repository and name", () => {
     expect(
       patches(
-        meta({ cwd: "/w", cli_version: "1.2", git: { branch: "main" } }),
+        meta({
+          cwd: "/w",
+          cli_version: "1.2",
+          git: { branch: "main", repository_url: "https://x:secret@github.com/jdx/mise.git" },
+        }),
         meta({ cwd: "/w" }),
         event("thread_name_updated", { thread_name: "N" }),
         event("thread_name_updated", { thread_name: "N" }),
@@ -1748,6 +1752,7 @@ describe("thread facts in a file", () => {
         agent_version: "1.2",
         cwd: "/w",
         git_branch: "main",
+        repository: "github.com/jdx/mise",
       },
       {
         title: "N",

@@ -7,6 +7,7 @@ import { codexExec } from "../../src/sources/codex-exec/format.ts";
 import { codexExecReader } from "../../src/sources/codex-exec/reader.ts";
 import type { Format, RecordReader } from "../../src/sources/contract.ts";
 import { copilotCli } from "../../src/sources/copilot-cli/format.ts";
+import { factsOf } from "../../src/sources/copilot-cli/notices.ts";
 import { copilotReader } from "../../src/sources/copilot-cli/reader.ts";
 import { cursor } from "../../src/sources/cursor/format.ts";
 import { transcriptReader } from "../../src/sources/cursor/transcript.ts";
@@ -403,6 +404,16 @@ describe("facts in records other than their text", () => {
       cwd: "/home/mara",
       git_branch: "main",
     });
+  });
+
+  it.each([
+    [{ repository: "mara/tide", repositoryHost: "github.com" }, "github.com/mara/tide"],
+    [{ repository: "mara/tide", repositoryHost: "git.example.org" }, "git.example.org/mara/tide"],
+    [{ repository: "mara/tide" }, "github.com/mara/tide"],
+    [{ repository: "tide" }, undefined],
+    [{}, undefined],
+  ])("names the repository that Copilot records: %o", (context, repository) => {
+    expect(factsOf({ context }).repository).toBe(repository);
   });
 
   it("links sub-agent runs to the calls that started them, or to their parent if no record names the call", () => {

@@ -3,6 +3,7 @@ import type { StopReason, ToolStatus, Usage } from "../../model/messages/message
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { CallOutcome } from "../../model/parts/outcome.ts";
 import { RawJson } from "../../model/raw-json.ts";
+import { repositoryName } from "../../model/repository.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { RecordResult, SessionRecord } from "../contract.ts";
 import { emitBlocks } from "../conversation/blocks.ts";
@@ -111,7 +112,9 @@ function readHead(state: AmpState, record: SessionRecord): RecordResult {
   const conversation = new Conversation(state.conversation, record, { at: timeOf(value.created) });
   const initial = asObject(asObject(value.env)?.initial);
   const tree = asObject(asArray(initial?.trees)[0]);
-  const branch = asText(asObject(tree?.repository)?.ref)?.replace(/^refs\/heads\//, "");
+  const remote = asObject(tree?.repository);
+  const branch = asText(remote?.ref)?.replace(/^refs\/heads\//, "");
+  const repository = repositoryName(asText(remote?.url) ?? "");
   const cwd = pathOf(asText(tree?.uri));
   const agent_version = asText(asObject(initial?.platform)?.clientVersion);
   const title = asText(value.title);
@@ -121,6 +124,7 @@ function readHead(state: AmpState, record: SessionRecord): RecordResult {
     ...(title !== undefined && { title }),
     ...(cwd !== undefined && { cwd }),
     ...(branch !== undefined && { git_branch: branch }),
+    ...(repository !== undefined && { repository }),
     ...(state.parent !== undefined && {
       parent: { session_id: state.parent.session_id },
       run: { depth: 1 },

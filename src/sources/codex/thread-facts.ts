@@ -1,5 +1,6 @@
 import { isUuid } from "../../model/is-uuid.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { repositoryName } from "../../model/repository.ts";
 import type { SessionPatch } from "../../model/session.ts";
 import type { Disposition } from "../contract.ts";
 import { keptName, keyOfText } from "./bounds.ts";
@@ -64,6 +65,7 @@ export class ThreadFacts {
       asNumber(base?.end_byte_offset) ?? (before?.session_id === forked ? before?.at_byte : undefined);
     const cwd = asString(payload.cwd);
     const branch = asString(git?.branch);
+    const repository = repositoryName(asString(git?.repository_url) ?? "");
     const version = asString(payload.cli_version);
     state.startedAt ??= line.moment.at;
     setFirst(state, "group", asString(payload.session_id));
@@ -81,6 +83,7 @@ export class ThreadFacts {
       ...(version === undefined ? {} : { agent_version: version }),
       ...(cwd === undefined ? {} : { cwd }),
       ...(branch === undefined ? {} : { git_branch: branch }),
+      ...(repository === undefined ? {} : { repository }),
       ...(state.parent === undefined ? {} : { parent: { session_id: state.parent } }),
       ...(state.isRun
         ? {

@@ -1,4 +1,5 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { repositoryName } from "../../model/repository.ts";
 import type { SessionPatch } from "../../model/session.ts";
 import { Conversation } from "../conversation/conversation.ts";
 import type { Event } from "./event.ts";
@@ -13,11 +14,17 @@ export function factsOf(data: JsonObject): SessionPatch {
   const context = asObject(data.context) ?? data;
   const cwd = asText(context.cwd);
   const git_branch = asText(context.branch);
+  const owned = asText(context.repository) ?? "";
+  // `owner/name`, with the host beside it.
+  const repository = /^[^/]+\/[^/]+$/.test(owned)
+    ? repositoryName(`${asText(context.repositoryHost) ?? "github.com"}/${owned}`)
+    : undefined;
   const agent_version = asText(data.copilotVersion);
   const model = asText(data.selectedModel);
   return {
     ...(cwd !== undefined && { cwd }),
     ...(git_branch !== undefined && { git_branch }),
+    ...(repository !== undefined && { repository }),
     ...(agent_version !== undefined && { agent_version }),
     ...(model !== undefined && { model }),
   };

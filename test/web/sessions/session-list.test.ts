@@ -46,7 +46,7 @@ function list(rows: SessionSummary[], query: Partial<ListQuery> = {}): string[] 
   }).map((item: ListItem) =>
     item.type === "group"
       ? `# ${item.title}`
-      : `${"  ".repeat(item.depth)}${item.row.id}${item.unlinked ? " (run)" : ""}`,
+      : `${"  ".repeat(item.depth)}${item.row.id}${item.unlinked ? " (run)" : ""}${item.place === undefined ? "" : ` [${item.place}]`}`,
   );
 }
 
@@ -63,6 +63,35 @@ test("projects are sorted by their newest activity, with running sessions first,
     }),
   ];
   expect(list(rows)).toEqual(["# /a", "began later", "works", "old", "# /b", "new"]);
+});
+
+test("the worktrees of a repository are one group, whose sessions name theirs", () => {
+  const rows = [
+    row("main", { cwd: "/home/op/boat", repository: "github.com/op/boat" }),
+    row("claude", { cwd: "/home/op/boat/.claude/worktrees/sail", last_activity_at: now - 1 }),
+    row("codex", {
+      cwd: "/home/op/.codex/worktrees/fd52/boat",
+      repository: "github.com/op/boat",
+      last_activity_at: now - 2,
+    }),
+    row("pinned", {
+      cwd: "/home/op/.codex/worktrees/fd52/boat",
+      repository: "github.com/op/boat",
+      pinned: true,
+    }),
+  ];
+  expect(list(rows)).toEqual(["# Pinned", "pinned", "# op/boat", "main", "claude [sail]", "codex [fd52]"]);
+  expect(list(rows, { groupBy: "time" })).toEqual([
+    "# Pinned",
+    "pinned",
+    "# Today",
+    "main",
+    "claude",
+    "codex",
+  ]);
+  // The group of a session does not depend on which others are listed.
+  expect(list(rows, { text: "sail" })).toEqual(["# op/boat", "claude [sail]"]);
+  expect(list(rows, { text: "op/boat fd52" })).toEqual(["# Pinned", "pinned", "# op/boat", "codex [fd52]"]);
 });
 
 test("a running session does not move with new records", () => {

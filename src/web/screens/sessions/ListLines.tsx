@@ -72,9 +72,18 @@ export function ListLines({
   );
 }
 
+/** Folders that a heading's tooltip names. */
+const MOST_FOLDERS = 12;
+
+function foldersOf({ folders }: { folders: readonly string[] }): string | undefined {
+  if (folders.length === 0) return undefined;
+  const named = folders.slice(0, MOST_FOLDERS).map((folder) => visibleText(folder, "name"));
+  return [...named, ...(folders.length > MOST_FOLDERS ? ["…"] : [])].join("\n");
+}
+
 function Group({ item }: { item: Extract<ListItem, { type: "group" }> }): ReactNode {
   return (
-    <h2 className="group" title={item.detail && visibleText(item.detail, "name")}>
+    <h2 className="group" title={foldersOf(item)}>
       <span className="group-name">{visible(item.title, "name")}</span>{" "}
       <span className="group-count">{t.sessions.group(item.count, item.running)}</span>
     </h2>

@@ -55,7 +55,7 @@ function WaitingSince({ since, now }: { since: number; now: number }): ReactNode
 
 /** One session in one line (two on a phone). The link is the whole row; what follows it only opens and closes its runs. */
 export const SessionRow = memo(function SessionRow({ item, now, showFolder, onToggle }: Props): ReactNode {
-  const { row, depth, runs, expanded, unlinked, below } = item;
+  const { row, depth, runs, expanded, unlinked, place, below } = item;
   const [waits] = waitsOf(row);
   // What asks for an answer has its room: that something is new goes without saying.
   const asks = waits !== undefined || below !== undefined;
@@ -78,6 +78,11 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
           >
             {title}
           </span>{" "}
+          {place !== undefined && (
+            <span className="session-mark session-place" title={row.cwd && visibleText(row.cwd, "name")}>
+              {visible(place, "name")}
+            </span>
+          )}{" "}
           {isUnread(row) && !asks && (
             <span className="session-new">
               {row.new_parts === undefined ? t.read.unread : t.read.counted(exactNumber(row.new_parts))}

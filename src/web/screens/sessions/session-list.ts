@@ -1,11 +1,12 @@
 import type { SessionSummary } from "../../../model/session.ts";
 import { type SessionState, sessionState } from "../../../model/session-state.ts";
 import { ancestorsOf, type Waiting, waitingBelow, waitsOf } from "../../app/waiting.ts";
-import { dayName, shortPath, WEEK } from "../../text/format.ts";
+import { dayName, WEEK } from "../../text/format.ts";
 import { t } from "../../text/text.ts";
+import { type Project, placeIn, projectsOf } from "./projects.ts";
 
 export interface ListQuery {
-  /** Every word must occur in the title, first prompt, folder, branch, agent or model. */
+  /** Every word must occur in the title, first prompt, folder, branch, repository, agent or model. */
   readonly text: string;
   /** Empty: all. */
   readonly states: ReadonlySet<SessionState>;
@@ -17,7 +18,15 @@ export interface ListQuery {
 
 /** One line of the list: the heading of a group, or a session. */
 export type ListItem =
-  | { type: "group"; key: string; title: string; detail?: string; count: number; running: number }
+  | {
+      type: "group";
+      key: string;
+      title: string;
+      /** Where its sessions are, if that is what they have in common. */
+      folders: readonly string[];
+      count: number;
+      running: number;
+    }
   | {
       type: "session";
       row: SessionSummary;
@@ -28,12 +37,21 @@ export type ListItem =
       expanded: boolean;
       /** A run whose parent is not in the list. */
       unlinked: boolean;
+      /** The worktree or folder that it is in, if its group has several. */
+      place?: string;
       /** What waits longest for a person in a run below it. */
       below?: Waiting;
     };
 
-/** The key of the group of pinned sessions: no folder is called so. */
-const PINNED = "\0pinned";
+/** What a group of sessions is. */
+interface Group {
+  readonly key: string;
+  readonly title: string;
+  readonly project?: Project;
+}
+
+/** The key of the group of pinned sessions. */
+const PINNED = "pinned";
 
 /** Normalizes case, composition and width. */
 const plain = (text: string): string => text.normalize("NFKC").toLowerCase();
@@ -42,9 +60,21 @@ const texts = new WeakMap<SessionSummary, string>();
 function searchText(row: SessionSummary): string {
   let text = texts.get(row);
   if (text === undefined) {
-    const { title, first_prompt, cwd, git_branch, agent, model, run, id } = row;
+    const { title, first_prompt, cwd, git_branch, repository, agent, model, run, id } = row;
     text = plain(
-      [title, first_prompt, cwd, git_branch, agent, row.agent_name, model, run?.name, run?.task, id]
+      [
+        title,
+        first_prompt,
+        cwd,
+        git_branch,
+        repository,
+        agent,
+        row.agent_name,
+        model,
+        run?.name,
+        run?.task,
+        id,
+      ]
         .filter((field) => field !== undefined)
         .join("\n"),
     );
@@ -81,17 +111,28 @@ export function dayBefore(now: number, days: number): number {
   return day.setDate(day.getDate() - days);
 }
 
-/** Names the group by time that a row belongs to. */
-function periods(now: number): (row: SessionSummary, waits: boolean) => string {
+/** Groups by project. */
+function byProject(byId: ReadonlyMap<string, SessionSummary>): (row: SessionSummary) => Group {
+  const projectOf = projectsOf(byId);
+  return (row) => {
+    const project = projectOf(row);
+    return { key: project.key, title: project.title, project };
+  };
+}
+
+/** Groups by time. */
+function periods(now: number, since: WaitsSince): (row: SessionSummary) => Group {
   const [today, yesterday] = [dayBefore(now, 0), dayBefore(now, 1)];
-  return (row, waits) => {
-    if (waits) return t.waiting.name;
-    if (row.status === "running") return t.sessions.times.running;
+  const { times } = t.sessions;
+  return (row) => {
+    if (since(row) !== undefined) return { key: "time waiting", title: t.waiting.name };
+    if (row.status === "running") return { key: "time running", title: times.running };
     const at = row.last_activity_at;
-    if (at >= today) return t.sessions.times.today;
-    if (at >= yesterday) return t.sessions.times.yesterday;
-    if (now - at < WEEK) return t.sessions.times.week;
-    return dayName(at).slice(0, 7);
+    if (at >= today) return { key: "time today", title: times.today };
+    if (at >= yesterday) return { key: "time yesterday", title: times.yesterday };
+    if (now - at < WEEK) return { key: "time week", title: times.week };
+    const month = dayName(at).slice(0, 7);
+    return { key: `time ${month}`, title: month };
   };
 }
 
@@ -145,13 +186,13 @@ export function filtered(
   return { all, by };
 }
 
-/** The list's lines in order: groups, their sessions, and the runs of those that are expanded or match. */
-export function listItems(
+/** Which rows a query lists, and what waits in and below them. */
+function look(
   byId: ReadonlyMap<string, SessionSummary>,
   runs: ReadonlyMap<string, ReadonlySet<string>>,
   waiting: ReadonlySet<string>,
   query: ListQuery,
-): ListItem[] {
+) {
   const below: ReadonlyMap<string, Waiting[]> =
     waiting.size === 0 ? new Map() : waitingBelow({ byId, waiting });
   const since: WaitsSince = (row) => {
@@ -161,11 +202,11 @@ export function listItems(
       undefined,
     );
   };
+  const stateOf = (row: SessionSummary): SessionState => sessionState(row, below.has(row.id));
   const words = wordsOf(query.text);
   const filtering = words.length > 0 || query.states.size > 0;
   const matches = (row: SessionSummary): boolean =>
-    (query.states.size === 0 || query.states.has(sessionState(row, below.has(row.id)))) &&
-    hasWords(row, words);
+    (query.states.size === 0 || query.states.has(stateOf(row))) && hasWords(row, words);
 
   const childrenOf = (id: string): SessionSummary[] =>
     [...(runs.get(id) ?? [])]
@@ -181,27 +222,42 @@ export function listItems(
     matchingBelow.set(id, found);
     return found;
   };
+  return { below, since, stateOf, filtering, matches, childrenOf, anyBelow };
+}
 
-  const nothing: ReadonlySet<string> = new Set();
+const NOTHING: ReadonlySet<string> = new Set();
+
+/** The list's lines in order: groups, their sessions, and the runs of those that are expanded or match. */
+export function listItems(
+  byId: ReadonlyMap<string, SessionSummary>,
+  runs: ReadonlyMap<string, ReadonlySet<string>>,
+  waiting: ReadonlySet<string>,
+  query: ListQuery,
+): ListItem[] {
+  const { below, since, stateOf, filtering, matches, childrenOf, anyBelow } = look(
+    byId,
+    runs,
+    waiting,
+    query,
+  );
   const top = [...byId.values()]
-    .filter((row) => isTop(byId, row) && (!filtering || matches(row) || anyBelow(row.id, nothing)))
+    .filter((row) => isTop(byId, row) && (!filtering || matches(row) || anyBelow(row.id, NOTHING)))
     .sort(waiting.size === 0 ? newestFirst : waitingFirst(since));
-
-  const groups = new Map<string, SessionSummary[]>();
-  const period = periods(query.now);
+  const groupOf = query.groupBy === "time" ? periods(query.now, since) : byProject(byId);
+  const groups = new Map<string, Group & { rows: SessionSummary[] }>();
   // Pinned sessions are first in every grouping.
   const pinned = top.filter((row) => row.pinned === true);
-  if (pinned.length > 0) groups.set(PINNED, pinned);
+  if (pinned.length > 0) groups.set(PINNED, { key: PINNED, title: t.read.pinned, rows: pinned });
   for (const row of top) {
     if (row.pinned === true) continue;
-    const key = query.groupBy === "time" ? period(row, since(row) !== undefined) : (row.cwd ?? "");
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [row]);
-    else group.push(row);
+    const group = groupOf(row);
+    const known = groups.get(group.key);
+    if (known === undefined) groups.set(group.key, { ...group, rows: [row] });
+    else known.rows.push(row);
   }
 
   const items: ListItem[] = [];
-  const add = (row: SessionSummary, depth: number, above: ReadonlySet<string>): void => {
+  const add = (row: SessionSummary, depth: number, above: ReadonlySet<string>, place?: string): void => {
     const path = new Set(above).add(row.id);
     const children = childrenOf(row.id).filter(({ id }) => !path.has(id));
     const waitsBelow = below.get(row.id)?.[0];
@@ -213,23 +269,22 @@ export function listItems(
       runs: Math.max(children.length, row.runs),
       expanded,
       unlinked: depth === 0 && row.parent !== undefined,
+      ...(place === undefined ? {} : { place }),
       ...(waitsBelow === undefined ? {} : { below: waitsBelow }),
     });
     for (const run of children)
       if (expanded || (filtering && (matches(run) || anyBelow(run.id, path)))) add(run, depth + 1, path);
   };
-  for (const [key, rows] of groups) {
-    const project = query.groupBy === "project" && key !== PINNED;
+  for (const { key, title, project, rows } of groups.values()) {
     items.push({
       type: "group",
       key,
-      title:
-        key === PINNED ? t.read.pinned : project ? (key === "" ? t.sessions.noFolder : shortPath(key)) : key,
-      ...(project && key !== "" ? { detail: key } : {}),
+      title,
+      folders: project?.folders ?? [],
       count: rows.length,
-      running: rows.filter((row) => sessionState(row, below.has(row.id)) === "working").length,
+      running: rows.filter((row) => stateOf(row) === "working").length,
     });
-    for (const row of rows) add(row, 0, nothing);
+    for (const row of rows) add(row, 0, NOTHING, project && placeIn(project, row.cwd));
   }
   return items;
 }
