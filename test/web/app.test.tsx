@@ -164,8 +164,8 @@ test("the list shows sessions by project, with runs under their session on reque
   render(<App client={client} />);
   await screen.findByRole("link", { name: /Repair the uploader/ });
   expect(screen.getAllByRole("heading", { level: 2 }).map((heading) => heading.textContent)).toEqual([
-    "~/uploader 1 session",
-    "~/site 1 session",
+    "▾ ~/uploader 1 session",
+    "▾ ~/site 1 session · 1 failed",
   ]);
   expect(screen.queryByText("Find the retry loop")).toBeNull();
   await userEvent.click(screen.getByRole("button", { name: "1 run of Repair the uploader" }));

@@ -16,6 +16,8 @@ export interface Settings {
   readonly rows: "readable" | "every";
   readonly times: "clock" | "elapsed";
   readonly groupBy: "project" | "time";
+  /** The groups of the list that are folded, by their keys; the last one was folded last. */
+  readonly folded: readonly string[];
   readonly outline: boolean;
   /** Whether the list of what needs attention is open. */
   readonly attention: boolean;
@@ -29,7 +31,11 @@ export interface Settings {
 /** public/first-paint.js reads the same key before the first paint. */
 const KEY = "verbatim.settings";
 
-const choices: { [Name in keyof Settings]: readonly Settings[Name][] } = {
+/** Folded groups that are kept. The list may no longer have them. */
+const MOST_FOLDED = 500;
+
+type Choices = Omit<Settings, "folded">;
+const choices: { [Name in keyof Choices]: readonly Choices[Name][] } = {
   theme: ["system", "dark", "light"],
   language: ["system", "en", "zh"],
   density: ["comfortable", "compact"],
@@ -46,11 +52,17 @@ const choices: { [Name in keyof Settings]: readonly Settings[Name][] } = {
 };
 
 /** The stored value if it is one of the choices, else the first choice. */
-function choice<Name extends keyof Settings>(stored: object, name: Name): Settings[Name] {
+function choice<Name extends keyof Choices>(stored: object, name: Name): Choices[Name] {
   const value: unknown = Reflect.get(stored, name);
   const [first] = choices[name];
   // Every list of choices has a first entry.
-  return choices[name].find((known) => known === value) ?? (first as Settings[Name]);
+  return choices[name].find((known) => known === value) ?? (first as Choices[Name]);
+}
+
+function foldedIn(stored: object): string[] {
+  const value: unknown = Reflect.get(stored, "folded");
+  const keys: unknown[] = Array.isArray(value) ? value : [];
+  return keys.filter((key) => typeof key === "string").slice(-MOST_FOLDED);
 }
 
 function read(): Settings {
@@ -70,6 +82,7 @@ function read(): Settings {
     rows: choice(from, "rows"),
     times: choice(from, "times"),
     groupBy: choice(from, "groupBy"),
+    folded: foldedIn(from),
     outline: choice(from, "outline"),
     attention: choice(from, "attention"),
     notify: choice(from, "notify"),

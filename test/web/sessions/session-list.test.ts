@@ -41,6 +41,7 @@ function list(rows: SessionSummary[], query: Partial<ListQuery> = {}): string[] 
     states: new Set(),
     groupBy: "project",
     expanded: new Set(),
+    folded: new Set(),
     now,
     ...query,
   }).map((item: ListItem) =>

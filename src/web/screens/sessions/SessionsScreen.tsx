@@ -33,6 +33,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
   const version = useCalmVersion();
   const loaded = useStore(client.rows, (rows) => rows.loaded);
   const [groupBy] = useSetting("groupBy");
+  const [folded, setFolded] = useSetting("folded");
   const [{ text, states }, setFilter] = useListFilter(left, filter);
   const [expanded, setExpanded] = useState<ReadonlySet<string>>(left.expanded);
   const now = useNow(10_000);
@@ -42,8 +43,16 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
   const { byId, runs, waiting } = client.rows.getState();
   // `version` stands for the contents of the maps and the set, which are changed in place.
   const items = useMemo(
-    () => listItems(byId, runs, waiting, { text: query, states, groupBy, expanded, now }),
-    [version, query, states, groupBy, expanded, now, byId, runs, waiting],
+    () =>
+      listItems(byId, runs, waiting, {
+        text: query,
+        states,
+        groupBy,
+        expanded,
+        folded: new Set(folded),
+        now,
+      }),
+    [version, query, states, groupBy, expanded, folded, now, byId, runs, waiting],
   );
   const whole = useMemo(() => filtered(byId, waiting, ""), [version, byId, waiting]);
   const { by } = useMemo(
@@ -56,20 +65,32 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
   useEffect(() => {
     left.expanded = expanded;
   }, [left, expanded]);
-  /** Shows or hides a session's runs; without `open`, the other of the two. */
-  const toggle = useCallback((id: string | undefined, open?: boolean) => {
-    if (id === undefined) return;
-    setExpanded((before) => {
-      const after = new Set(before);
-      if (open ?? !before.has(id)) after.add(id);
-      else after.delete(id);
-      return after;
-    });
-  }, []);
-
   const list = useListView(left, items);
-  const { move } = useListFocus(left, list);
-  const { bindings, notSaved } = useListKeys({ search, move, toggle });
+  const { latest, hold } = list;
+  /** Shows or hides a session's runs; without `open`, the other of the two. */
+  const toggle = useCallback(
+    (id: string, open?: boolean) => {
+      const line = latest.current.find(({ item }) => item.type === "session" && item.row.id === id);
+      if (line !== undefined) hold(line.key);
+      setExpanded((before) => {
+        const after = new Set(before);
+        if (open ?? !before.has(id)) after.add(id);
+        else after.delete(id);
+        return after;
+      });
+    },
+    [latest, hold],
+  );
+  const focus = useListFocus(left, list);
+  const fold = (key: string, isFolded: boolean): void => {
+    hold(`group ${key}`);
+    const others = folded.filter((one) => one !== key);
+    focus.goTo(
+      (item) => item.type === "group" && item.key === key,
+      () => setFolded(isFolded ? [...others, key] : others),
+    );
+  };
+  const { bindings, notSaved } = useListKeys({ search, lines: list.lines, focus, toggle, fold });
 
   const filtering = text !== "" || states.size > 0;
   const listed = items.filter((item) => item.type === "session" && item.depth === 0).length;
@@ -92,7 +113,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
           counts={by}
           summary={summary}
           onFilter={setFilter}
-          onDown={() => move("first")}
+          onDown={() => focus.move("first")}
         />
         <ConnectionState />
         <a className="button usage-link" href={USAGE}>
@@ -117,7 +138,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
         }}
       >
         {items.length > 0 && <ListHead />}
-        <ListLines list={list} now={now} onToggle={toggle} />
+        <ListLines list={list} now={now} onToggle={toggle} onFold={fold} />
         {items.length === 0 && (
           <EmptyList
             text={text}

@@ -13,20 +13,30 @@ export interface ListQuery {
   readonly groupBy: "project" | "time";
   /** Sessions whose runs are listed below them. */
   readonly expanded: ReadonlySet<string>;
+  /** The keys of the groups whose sessions are not listed, unless the list is filtered: what is found is seen. */
+  readonly folded: ReadonlySet<string>;
   readonly now: number;
+}
+
+/** The heading of a group. */
+export interface GroupItem {
+  type: "group";
+  key: string;
+  title: string;
+  /** Where its sessions are, if that is what they have in common. */
+  folders: readonly string[];
+  /** Its sessions, and those of them in some states. */
+  count: number;
+  running: number;
+  failed: number;
+  waiting: number;
+  foldable: boolean;
+  folded: boolean;
 }
 
 /** One line of the list: the heading of a group, or a session. */
 export type ListItem =
-  | {
-      type: "group";
-      key: string;
-      title: string;
-      /** Where its sessions are, if that is what they have in common. */
-      folders: readonly string[];
-      count: number;
-      running: number;
-    }
+  | GroupItem
   | {
       type: "session";
       row: SessionSummary;
@@ -276,14 +286,21 @@ export function listItems(
       if (expanded || (filtering && (matches(run) || anyBelow(run.id, path)))) add(run, depth + 1, path);
   };
   for (const { key, title, project, rows } of groups.values()) {
+    const count = (state: SessionState): number => rows.filter((row) => stateOf(row) === state).length;
+    const folded = !filtering && query.folded.has(key);
     items.push({
       type: "group",
       key,
       title,
       folders: project?.folders ?? [],
       count: rows.length,
-      running: rows.filter((row) => stateOf(row) === "working").length,
+      running: count("working"),
+      failed: count("failed"),
+      waiting: count("waiting"),
+      foldable: !filtering,
+      folded,
     });
+    if (folded) continue;
     for (const row of rows) add(row, 0, NOTHING, project && placeIn(project, row.cwd));
   }
   return items;

@@ -1,57 +1,86 @@
 import { useCallback, useEffect } from "react";
 import { flushSync } from "react-dom";
 import type { Left } from "./list-left.ts";
-import type { ListView } from "./use-list-view.ts";
+import type { ListItem } from "./session-list.ts";
+import type { ListView, PlacedLine } from "./use-list-view.ts";
 
 /** Where the focus goes: to the next row, the one before, or an end of the list. */
 export type Move = 1 | -1 | "first" | "last";
 
+const focusedData = (): DOMStringMap =>
+  document.activeElement instanceof HTMLElement ? document.activeElement.dataset : {};
+
 /** The session whose row has the focus. */
-export const focusedSession = (): string | undefined =>
-  document.activeElement instanceof HTMLElement ? document.activeElement.dataset.session : undefined;
+export const focusedSession = (): string | undefined => focusedData().session;
+
+/** Whether a line has the focus: a row, or the heading of a group. */
+export function hasFocus(item: ListItem): boolean {
+  const { session, group } = focusedData();
+  return item.type === "group" ? item.key === group : item.row.id === session;
+}
+
+/** Rows, and the headings that stand for rows. */
+const isStop = ({ item }: PlacedLine): boolean => item.type === "session" || item.folded;
+
+/** What moves the focus over the list. */
+export interface ListFocus {
+  move(by: Move): void;
+  /** The line that has the focus. */
+  line(): PlacedLine | undefined;
+  /** Applies a change of the list, and focuses the line that then fits. */
+  goTo(fits: (item: ListItem) => boolean, change?: () => void): void;
+}
 
 /** Moves the focus over the list's rows. At first, it is where a former visit left it. */
-export function useListFocus(
-  left: Left,
-  { scroller, lines, total, look }: ListView,
-): { move(by: Move): void } {
+export function useListFocus(left: Left, { scroller, lines, latest, total, look }: ListView): ListFocus {
   const focus = useCallback(
-    (id: string | undefined): void => {
-      const links = scroller.current?.querySelectorAll<HTMLElement>("[data-session]") ?? [];
-      [...links].find(({ dataset }) => dataset.session === id)?.focus({ preventScroll: true });
+    (fits: (data: DOMStringMap) => boolean): void => {
+      const links = scroller.current?.querySelectorAll<HTMLElement>("[data-session], [data-group]") ?? [];
+      [...links].find(({ dataset }) => fits(dataset))?.focus({ preventScroll: true });
     },
     [scroller],
   );
-  useEffect(() => focus(left.focused), [left, focus]);
+  useEffect(() => {
+    const { focused } = left;
+    if (focused !== undefined) focus(({ session }) => session === focused);
+  }, [left, focus]);
 
-  /** Loads the row into view before it is focused. */
-  const move = (by: Move): void => {
-    const element = scroller.current;
-    if (element === null) return;
-    const id = focusedSession();
-    const sessions = lines.flatMap(({ item, top, end }) =>
-      item.type === "session" ? { id: item.row.id, top, end } : [],
-    );
-    const here = sessions.findIndex(
-      ({ id: session, top, end }) =>
-        session === id && end > element.scrollTop && top < element.scrollTop + element.clientHeight,
-    );
-    const to = sessions.at(
-      by === "first"
-        ? 0
-        : by === "last"
-          ? -1
-          : here < 0
-            ? sessions.findIndex(({ top }) => top >= element.scrollTop)
-            : Math.min(sessions.length - 1, Math.max(0, here + by)),
-    );
-    if (to === undefined) return;
+  /** Loads a line into view before it is focused. */
+  const enter = (element: HTMLElement, { item, top, end }: PlacedLine, height: number): void => {
     // Below the headers of the list and the group, and above the lower edge of the view.
-    const least = to.end + element.scrollHeight - total - element.clientHeight;
-    element.scrollTop = Math.min(to.top - 40, Math.max(element.scrollTop, least));
+    const least = end + element.scrollHeight - height - element.clientHeight;
+    element.scrollTop = Math.min(top - 40, Math.max(element.scrollTop, least));
     // The row is in the document once the current view is rendered.
     flushSync(look);
-    focus(to.id);
+    focus(({ session, group }) => (item.type === "group" ? group === item.key : session === item.row.id));
   };
-  return { move };
+
+  return {
+    move(by) {
+      const element = scroller.current;
+      if (element === null) return;
+      const { scrollTop, clientHeight } = element;
+      const here = lines.findIndex(
+        ({ item, top, end }) => hasFocus(item) && end > scrollTop && top < scrollTop + clientHeight,
+      );
+      const last = lines.findLast(isStop);
+      const to =
+        by === "first"
+          ? lines.find(isStop)
+          : by === "last"
+            ? last
+            : here < 0
+              ? (lines.find((line) => isStop(line) && line.top >= scrollTop) ?? last)
+              : ((by === 1 ? lines.slice(here + 1).find(isStop) : lines.slice(0, here).findLast(isStop)) ??
+                lines[here]);
+      if (to !== undefined) enter(element, to, total);
+    },
+    line: () => lines.find(({ item }) => hasFocus(item)),
+    goTo(fits, change) {
+      if (change !== undefined) flushSync(change);
+      const element = scroller.current;
+      const to = latest.current.find(({ item }) => fits(item));
+      if (element !== null && to !== undefined) enter(element, to, latest.current.at(-1)?.end ?? 0);
+    },
+  };
 }

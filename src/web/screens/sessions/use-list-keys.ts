@@ -6,23 +6,55 @@ import { NEW_SESSION, navigate, sessionHref } from "../../app/router.ts";
 import { useClient, useSetting } from "../../app/store.ts";
 import { useWaitingKey } from "../../app/waiting.ts";
 import { t } from "../../text/text.ts";
-import { focusedSession, type Move } from "./use-list-focus.ts";
+import { focusedSession, type ListFocus } from "./use-list-focus.ts";
+import type { PlacedLine } from "./use-list-view.ts";
 
-/** The list's keys. `notSaved`: the last mark that a key made was lost. */
-export function useListKeys({
-  search,
-  move,
-  toggle,
-}: {
+/** What the list's keys act on. */
+interface Actions {
   search: RefObject<HTMLInputElement | null>;
-  move(by: Move): void;
+  lines: readonly PlacedLine[];
+  focus: ListFocus;
   /** Shows or hides a session's runs. */
-  toggle(id: string | undefined, open: boolean): void;
-}): { bindings: readonly KeyBinding[]; notSaved: boolean } {
+  toggle(id: string, open: boolean): void;
+  fold(key: string, isFolded: boolean): void;
+}
+
+/** Shows the runs of the row in focus, or the sessions of the group. */
+function show({ focus, toggle, fold }: Actions): void {
+  const item = focus.line()?.item;
+  if (item?.type === "session") toggle(item.row.id, true);
+  else if (item?.folded) fold(item.key, false);
+}
+
+/** Hides the runs of the row in focus, else those that it is among, else its group. */
+function hide({ lines, focus, toggle, fold }: Actions): void {
+  const here = focus.line();
+  if (here === undefined) return;
+  const { item, index } = here;
+  if (item.type === "group") {
+    if (item.foldable) fold(item.key, true);
+    return;
+  }
+  if (item.expanded && item.runs > 0) {
+    toggle(item.row.id, false);
+    return;
+  }
+  const above = lines
+    .slice(0, index)
+    .findLast(({ item: one }) => one.type === "group" || one.depth < item.depth)?.item;
+  if (above?.type === "session") {
+    const { id } = above.row;
+    focus.goTo(
+      (one) => one.type === "session" && one.row.id === id,
+      () => toggle(id, false),
+    );
+  } else if (above?.foldable) fold(above.key, true);
+}
+
+/** Marks the session in focus as read or unread, or pins it: the other of the two. */
+function useMarks(): { mark(what: "read" | "pin"): void; notSaved: boolean } {
   const client = useClient();
-  const [groupBy, setGroupBy] = useSetting("groupBy");
   const [notSaved, setNotSaved] = useState(false);
-  /** Marks the session in focus as read or unread, or pins it: the other of the two. */
   const mark = (what: "read" | "pin"): void => {
     const row = client.rows.getState().byId.get(focusedSession() ?? "");
     if (row === undefined) return;
@@ -30,21 +62,35 @@ export function useListKeys({
       what === "pin" ? { pinned: row.pinned !== true } : isUnread(row) ? readToEnd(row) : { unread: true };
     void markRead(client, row.id, patch).then((kept) => setNotSaved(!kept));
   };
-  const open = (): void => {
-    const id = focusedSession();
-    if (id !== undefined) navigate(sessionHref(id));
-  };
+  return { mark, notSaved };
+}
+
+const key = (keys: readonly string[], does: string, run: () => void): KeyBinding => ({
+  keys,
+  does,
+  keyOnly: true,
+  run,
+});
+
+function openFocused(): void {
+  const id = focusedSession();
+  if (id !== undefined) navigate(sessionHref(id));
+}
+
+/** The list's keys. `notSaved`: the last mark that a key made was lost. */
+export function useListKeys(actions: Actions): { bindings: readonly KeyBinding[]; notSaved: boolean } {
+  const {
+    search,
+    focus: { move },
+  } = actions;
+  const [groupBy, setGroupBy] = useSetting("groupBy");
+  const { mark, notSaved } = useMarks();
   const filter = (): void => {
     search.current?.focus();
     search.current?.select();
   };
+  const group = (): void => setGroupBy(groupBy === "project" ? "time" : "project");
   const { keys } = t.sessions;
-  const key = (names: readonly string[], does: string, run: () => void): KeyBinding => ({
-    keys: names,
-    does,
-    keyOnly: true,
-    run,
-  });
   const bindings: KeyBinding[] = [
     { keys: ["n", "s"], does: t.common.newSession, run: () => navigate(NEW_SESSION) },
     useWaitingKey(),
@@ -52,17 +98,13 @@ export function useListKeys({
     key(["k", "ArrowUp"], keys.previous, () => move(-1)),
     key(["g", "Home"], keys.first, () => move("first")),
     key(["G", "End"], keys.last, () => move("last")),
-    key(["o"], keys.open, open),
-    key(["l", "ArrowRight"], keys.showRuns, () => toggle(focusedSession(), true)),
-    key(["h", "ArrowLeft"], keys.hideRuns, () => toggle(focusedSession(), false)),
+    key(["o"], keys.open, openFocused),
+    key(["l", "ArrowRight"], keys.show, () => show(actions)),
+    key(["h", "ArrowLeft"], keys.hide, () => hide(actions)),
     key(["m"], t.read.toggle, () => mark("read")),
     key(["P"], t.read.togglePin, () => mark("pin")),
     { keys: ["/", "Ctrl+f"], does: keys.filter, run: filter },
-    {
-      keys: ["t"],
-      does: keys.group,
-      run: () => setGroupBy(groupBy === "project" ? "time" : "project"),
-    },
+    { keys: ["t"], does: keys.group, run: group },
   ];
   useKeys(bindings);
   return { bindings, notSaved };

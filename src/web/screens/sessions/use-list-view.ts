@@ -21,6 +21,8 @@ export interface PlacedLine {
   readonly key: string;
   readonly top: number;
   readonly end: number;
+  /** Where the last row of its group ends; of a row, where it ends itself. */
+  readonly until: number;
 }
 
 /** The list's lines, each with its place. */
@@ -29,23 +31,34 @@ function placed(
   heights: { readonly row: number; readonly group: number },
 ): PlacedLine[] {
   let end = 0;
-  return items.map((item, index) => {
+  const lines = items.map((item, index) => {
     const top = end;
     end += item.type === "group" ? heights.group : heights.row;
     const key = item.type === "group" ? `group ${item.key}` : `${item.depth} ${item.row.id}`;
-    return { item, index, key, top, end };
+    return { item, index, key, top, end, until: end };
   });
+  let until = end;
+  for (const line of lines.toReversed()) {
+    if (line.item.type !== "group") continue;
+    line.until = until;
+    until = line.top;
+  }
+  return lines;
 }
 
 /** The list's lines and the part of them that is in view. */
 export interface ListView {
   readonly scroller: RefObject<HTMLDivElement | null>;
   readonly lines: readonly PlacedLine[];
+  /** The lines that were rendered last. */
+  readonly latest: RefObject<readonly PlacedLine[]>;
   /** The height of all lines. */
   readonly total: number;
   readonly view: { readonly top: number; readonly height: number; readonly narrow: boolean };
   /** Reads the scroll position again. */
   look(): void;
+  /** When the lines change next, this one keeps its place in the view. */
+  hold(key: string): void;
 }
 
 /** Places the lines and follows the scroll position, which is kept in `left`. */
@@ -77,15 +90,20 @@ export function useListView(left: Left, items: readonly ListItem[]): ListView {
   }, [left, look]);
 
   // Visible rows keep their position when rows above them change: the view is shifted as most of them are.
-  const shown = useRef(lines);
+  const latest = useRef(lines);
+  const held = useRef<string>(undefined);
   useLayoutEffect(() => {
-    const before = shown.current;
-    shown.current = lines;
+    const before = latest.current;
+    latest.current = lines;
+    const anchor = held.current;
+    held.current = undefined;
     const element = scroller.current;
     if (element === null || left.scrollTop === 0) return;
     const tops = new Map(lines.map(({ key, top }) => [key, top]));
-    const shifts = before
-      .filter(({ top, end }) => end > left.scrollTop && top < left.scrollTop + element.clientHeight)
+    const visible = before.filter(
+      ({ top, end }) => end > left.scrollTop && top < left.scrollTop + element.clientHeight,
+    );
+    const shifts = (anchor === undefined ? visible : before.filter(({ key }) => key === anchor))
       .map(({ key, top }) => (tops.get(key) ?? Number.NaN) - top)
       .filter((shift) => !Number.isNaN(shift))
       .sort((a, b) => a - b);
@@ -95,5 +113,8 @@ export function useListView(left: Left, items: readonly ListItem[]): ListView {
     look();
   }, [left, lines, look]);
 
-  return { scroller, lines, total, view, look };
+  const hold = useCallback((key: string) => {
+    held.current = key;
+  }, []);
+  return { scroller, lines, latest, total, view, look, hold };
 }

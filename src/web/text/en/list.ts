@@ -62,8 +62,13 @@ export const list = {
     listed: (listed: number, all: number): string => `${exactNumber(listed)} of ${counted(all, "session")}`,
     summary: (all: number, running: number, waiting: number): string =>
       `${counted(all, "session")}, ${running} running${waiting > 0 ? `, ${waiting} waiting for you` : ""}`,
-    group: (count: number, running: number): string =>
-      `${counted(count, "session")}${running > 0 ? `, ${running} running` : ""}`,
+    group: (count: number, of: { running: number; failed: number; waiting: number }): string =>
+      [
+        counted(count, "session"),
+        ...(of.running > 0 ? [`${exactNumber(of.running)} running`] : []),
+        ...(of.failed > 0 ? [`${exactNumber(of.failed)} failed`] : []),
+        ...(of.waiting > 0 ? [`${exactNumber(of.waiting)} waiting`] : []),
+      ].join(" · "),
     heads: {
       state: "State",
       session: "Session",
@@ -82,8 +87,8 @@ export const list = {
       first: "First session",
       last: "Last session",
       open: "Open the session (as Enter)",
-      showRuns: "Show its runs",
-      hideRuns: "Hide its runs",
+      show: "Show its runs, or unfold its group",
+      hide: "Hide its runs, or fold its group",
       filter: "Filter",
       group: "Group by project or by time",
     },

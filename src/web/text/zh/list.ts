@@ -61,8 +61,13 @@ export const list = {
     listed: (listed: number, all: number): string => `${number(listed)} / ${number(all)} 个会话`,
     summary: (all: number, running: number, waiting: number): string =>
       `${number(all)} 个会话，${running} 个运行中${waiting > 0 ? `，${waiting} 个等待你处理` : ""}`,
-    group: (count: number, running: number): string =>
-      `${number(count)} 个会话${running > 0 ? `，${running} 个运行中` : ""}`,
+    group: (count: number, of: { running: number; failed: number; waiting: number }): string =>
+      [
+        `${number(count)} 个会话`,
+        ...(of.running > 0 ? [`${number(of.running)} 个运行中`] : []),
+        ...(of.failed > 0 ? [`${number(of.failed)} 个失败`] : []),
+        ...(of.waiting > 0 ? [`${number(of.waiting)} 个等待处理`] : []),
+      ].join(" · "),
     heads: {
       state: "状态",
       session: "会话",
@@ -81,8 +86,8 @@ export const list = {
       first: "第一个会话",
       last: "最后一个会话",
       open: "打开会话（同 Enter）",
-      showRuns: "展开其运行",
-      hideRuns: "收起其运行",
+      show: "展开其运行，或展开分组",
+      hide: "收起其运行，或收起所在分组",
       filter: "筛选",
       group: "按项目或按时间分组",
     },
