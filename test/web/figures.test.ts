@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ago, shortTokens } from "../../src/web/text/format.ts";
+import { ago, listTime, shortTokens } from "../../src/web/text/format.ts";
 
 const now = new Date(2026, 8, 16, 12).getTime();
 const HOUR = 3_600_000;
@@ -11,6 +11,20 @@ test("an age, the date after a week, and 'now' for a time in the future", () => 
     ...["5 s ago", "1 min ago", "1 h ago", "6 d ago"],
   ]);
   expect([7 * DAY, 400 * DAY].map((age) => ago(now - age, now))).toEqual(["2026-09-09", "2025-08-12"]);
+});
+
+test("a time in the list: an age today, the minute this year, the day before", () => {
+  const times = (at: number, of = now) => listTime(at, of);
+  expect([now + DAY, now, now - 90_000, now - 12 * HOUR].map((at) => times(at))).toEqual([
+    ...["now", "now", "1 min ago", "12 h ago"],
+  ]);
+  expect(times(new Date(2026, 8, 15, 23, 59, 59).getTime())).toBe("09-15 23:59");
+  expect(times(new Date(2026, 0, 1).getTime())).toBe("01-01 00:00");
+  expect(times(new Date(2025, 11, 31, 23, 59).getTime())).toBe("2025-12-31");
+  // What works on over midnight is not of yesterday.
+  const midnight = new Date(2026, 0, 1).getTime();
+  expect(times(midnight - 30_000, midnight + 30_000)).toBe("1 min ago");
+  expect(times(midnight - HOUR, midnight + 30_000)).toBe("2025-12-31");
 });
 
 test("one token is singular, and larger numbers are formatted for reading", () => {

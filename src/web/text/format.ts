@@ -44,6 +44,12 @@ export function ago(at: number, now: number): string {
   if (now - at < 5_000) return t.time.now;
   return now - at < WEEK ? t.time.ago(shortDuration(now - at)) : dayName(at);
 }
+/** A time in the list: `12 min ago` today, `07-16 20:21` this year, `2025-07-16` before. Nothing of the last hour is yesterday. */
+export function listTime(at: number, now: number): string {
+  const [day, today] = [dayName(at), dayName(now)];
+  if (day === today || now - at < 3_600_000) return ago(at, now);
+  return day.slice(0, 4) === today.slice(0, 4) ? `${day.slice(5)} ${clockTime(at).slice(0, 5)}` : day;
+}
 /** `2026-09-14 14:03:22`, by the reader's clock. */
 export const exactTime = (at: number): string => `${dayName(at)} ${clockTime(at)}`;
 

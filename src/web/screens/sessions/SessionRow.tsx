@@ -6,7 +6,14 @@ import { tokensOf } from "../../../model/tokens.ts";
 import { sessionHref } from "../../app/router.ts";
 import { runKind, sessionTitle } from "../../app/session-title.ts";
 import { waitsOf } from "../../app/waiting.ts";
-import { ago, exactNumber, exactTime, shortDuration, shortNumber, shortPath } from "../../text/format.ts";
+import {
+  exactNumber,
+  exactTime,
+  listTime,
+  shortDuration,
+  shortNumber,
+  shortPath,
+} from "../../text/format.ts";
 import { plainMarkdown } from "../../text/plain-markdown.ts";
 import { statusRuleText } from "../../text/status-rule.ts";
 import { t } from "../../text/text.ts";
@@ -147,7 +154,7 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
           dateTime={new Date(row.last_activity_at).toISOString()}
           title={exactTime(row.last_activity_at)}
         >
-          {ago(row.last_activity_at, now)}
+          {listTime(row.last_activity_at, now)}
         </time>
       </a>
       {runs > 0 ? (
