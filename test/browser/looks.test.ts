@@ -618,6 +618,46 @@ it("places labels beside their boxes, and focus rings clear of times, on a phone
   await context.close();
 });
 
+it.each([1920, 1440, 1101, 1024, 801, 641, 390])(
+  "keeps the list's filter readable, its states on one line and the current group's heading in view at %i px",
+  async (width) => {
+    const context = await browser.newContext({ viewport: { width, height: 480 } });
+    const { page, complaints } = await enter(context, { ...daemon, launch: address });
+    address = await nextLink(page);
+    await page.locator("[data-session]").first().waitFor();
+    await page.getByRole("searchbox", { name: "Filter sessions" }).fill("a");
+    await page.getByText(/^\d+ of \d+ sessions$/).waitFor();
+    const sizes = await page.evaluate(() => {
+      const boxes = (selector: string) =>
+        [...document.querySelectorAll(selector)]
+          .map((element) => element.getBoundingClientRect())
+          .filter((box) => box.height > 0);
+      return {
+        field: boxes(".filter").map((box) => box.width),
+        lines: new Set(boxes(".chip").map(({ top }) => top)).size,
+        overflow: document.documentElement.scrollWidth - innerWidth,
+      };
+    });
+    expect(sizes.field[0]).toBeGreaterThanOrEqual(240);
+    expect(sizes).toMatchObject({ lines: 1, overflow: 0 });
+
+    const list = page.getByRole("main", { name: "Sessions" });
+    // The group's first row is half under its heading.
+    await list.evaluate((element) => element.scrollTo(0, 40 + 16));
+    const heading = page.locator("h2 > .group-name, .group-button").first();
+    await expect
+      .poll(() =>
+        heading.evaluate((element) => {
+          const { left, top } = element.getBoundingClientRect();
+          return element.contains(document.elementFromPoint(left + 2, top + 2));
+        }),
+      )
+      .toBe(true);
+    expect(complaints).toEqual([]);
+    await context.close();
+  },
+);
+
 /** The visible controls that are smaller, except links in a text. */
 const smaller = (page: Page, least: number) =>
   page.locator("button, summary, .button, .action, .needs-you:is(a)").evaluateAll(

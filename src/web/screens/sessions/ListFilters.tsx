@@ -51,42 +51,44 @@ export function ListFilters({
           }
         }}
       />
-      <p className={filtering ? "filter-count" : "unseen"} role="status">
-        {summary}
-      </p>
-      <fieldset className="chips">
-        <legend className="unseen">{t.sessions.statesName}</legend>
-        {SESSION_STATES.map((state) => (
-          <button
-            key={state}
-            type="button"
-            className={`chip chip-${state}`}
-            aria-pressed={states.has(state)}
-            data-empty={counts[state].size === 0}
-            onClick={() => {
-              const after = new Set(states);
-              if (!after.delete(state)) after.add(state);
-              onFilter({ text, states: after });
-            }}
-          >
-            {t.sessions.states[state]} <span className="chip-count">{exactNumber(counts[state].size)}</span>
-          </button>
-        ))}
-      </fieldset>
-      <fieldset className="chips">
-        <legend className="unseen">{t.sessions.groupBy}</legend>
-        {WAYS.map((way) => (
-          <button
-            key={way}
-            type="button"
-            className="chip"
-            aria-pressed={groupBy === way}
-            onClick={() => setGroupBy(way)}
-          >
-            {t.sessions.ways[way]}
-          </button>
-        ))}
-      </fieldset>
+      <div className="filter-row">
+        <p className={filtering ? "filter-count" : "unseen"} role="status">
+          {summary}
+        </p>
+        <fieldset className="chips state-chips">
+          <legend className="unseen">{t.sessions.statesName}</legend>
+          {SESSION_STATES.map((state) => (
+            <button
+              key={state}
+              type="button"
+              className={`chip chip-${state}`}
+              aria-pressed={states.has(state)}
+              data-empty={counts[state].size === 0}
+              onClick={() => {
+                const after = new Set(states);
+                if (!after.delete(state)) after.add(state);
+                onFilter({ text, states: after });
+              }}
+            >
+              {t.sessions.states[state]} <span className="chip-count">{exactNumber(counts[state].size)}</span>
+            </button>
+          ))}
+        </fieldset>
+        <fieldset className="chips">
+          <legend className="unseen">{t.sessions.groupBy}</legend>
+          {WAYS.map((way) => (
+            <button
+              key={way}
+              type="button"
+              className="chip"
+              aria-pressed={groupBy === way}
+              onClick={() => setGroupBy(way)}
+            >
+              {t.sessions.ways[way]}
+            </button>
+          ))}
+        </fieldset>
+      </div>
     </div>
   );
 }
