@@ -15,7 +15,7 @@ let client: Client;
 /** The sessions of the list by title, newest first. */
 const SESSIONS: Record<string, Partial<SessionSummary>> = {
   Sail: { cwd: "/home/op/boat", repository: "github.com/op/boat", runs: 1 },
-  Row: { cwd: "/home/op/boat/.claude/worktrees/oars", status: "failed" },
+  Row: { turns: 7, cwd: "/home/op/boat/.claude/worktrees/oars", status: "failed" },
   Swim: { cwd: "/home/op/pool" },
   Dive: { cwd: "/home/op/pool", status: "running" },
 };
@@ -157,4 +157,30 @@ test("groups by time fold, each on its own", async () => {
   await userEvent.keyboard("jh");
   expect(listed()[0]).toBe("▸ Running now 1 session · 1 running");
   expect(listed().slice(2)).toEqual(["  Sail", "  Row", "  Swim"]);
+});
+
+test("the head of a column sorts by it, for the next visit too", async () => {
+  const leave = await open();
+  const sorted = (name: string): HTMLElement => screen.getByRole("button", { name });
+  await userEvent.click(sorted("Turns"));
+  const down = [...POOL, "▾ op/boat 2 sessions · 1 failed", "  Row", "  Sail"];
+  expect(listed()).toEqual(down);
+  expect(sorted("Turns, descending").getAttribute("aria-pressed")).toBe("true");
+  expect(sorted("Tokens").getAttribute("aria-pressed")).toBe("false");
+  expect(screen.getByText("Sorted by column: Turns, descending").role).toBe("status");
+
+  leave();
+  client.close();
+  client = clientOf(daemon);
+  await open();
+  expect(listed()).toEqual(down);
+  await userEvent.click(sorted("Turns, descending"));
+  expect(listed()).toEqual([...POOL, ...BOAT]);
+  await userEvent.click(sorted("Errors"));
+  await userEvent.click(sorted("Active"));
+  await userEvent.click(sorted("Active, descending"));
+  expect(listed().slice(3)).toEqual(["▾ op/boat 2 sessions · 1 failed", "  Row", "  Sail"]);
+  await userEvent.click(sorted("Active, ascending"));
+  expect(listed()).toEqual([...POOL, ...BOAT]);
+  expect(sorted("Active").getAttribute("aria-pressed")).toBe("false");
 });

@@ -3,6 +3,12 @@ import { createStore, type StoreApi } from "zustand/vanilla";
 /** Which events show a desktop notification: none, sessions that wait for the user, or also those that failed or finished. */
 export type NotifyOf = "off" | "waiting" | "all";
 
+/** The columns that the list can be sorted by. */
+export const LIST_COLUMNS = ["turns", "tools", "errors", "tokens", "active"] as const;
+export type ListColumn = (typeof LIST_COLUMNS)[number];
+/** `down`: the highest value first. */
+export type ListSort = "none" | `${ListColumn} ${"down" | "up"}`;
+
 /** The user's settings, stored in this browser. */
 export interface Settings {
   readonly theme: "system" | "dark" | "light";
@@ -16,6 +22,8 @@ export interface Settings {
   readonly rows: "readable" | "every";
   readonly times: "clock" | "elapsed";
   readonly groupBy: "project" | "time";
+  /** The order within the groups of the list. */
+  readonly sort: ListSort;
   /** The groups of the list that are folded, by their keys; the last one was folded last. */
   readonly folded: readonly string[];
   readonly outline: boolean;
@@ -44,6 +52,7 @@ const choices: { [Name in keyof Choices]: readonly Choices[Name][] } = {
   rows: ["readable", "every"],
   times: ["clock", "elapsed"],
   groupBy: ["project", "time"],
+  sort: ["none", ...LIST_COLUMNS.flatMap((column) => [`${column} down`, `${column} up`] as const)],
   outline: [true, false],
   attention: [true, false],
   notify: ["off", "waiting", "all"],
@@ -82,6 +91,7 @@ function read(): Settings {
     rows: choice(from, "rows"),
     times: choice(from, "times"),
     groupBy: choice(from, "groupBy"),
+    sort: choice(from, "sort"),
     folded: foldedIn(from),
     outline: choice(from, "outline"),
     attention: choice(from, "attention"),

@@ -39,6 +39,7 @@ function list(rows: SessionSummary[], query: Partial<ListQuery> = {}): string[] 
     text: "",
     states: new Set(),
     groupBy: "project",
+    sort: "none",
     expanded: new Set(),
     folded: new Set(),
     now,
@@ -92,6 +93,27 @@ test("the worktrees of a repository are one group, whose sessions name theirs", 
   // The group of a session does not depend on which others are listed.
   expect(list(rows, { text: "sail" })).toEqual(["# op/boat", "claude [sail]"]);
   expect(list(rows, { text: "op/boat fd52" })).toEqual(["# Pinned", "pinned", "# op/boat", "codex [fd52]"]);
+});
+
+test("a column sorts within the groups, and what waits for a person stays first", () => {
+  const rows = [
+    row("a", { cwd: "/one", turns: 2, errors: 1, usage: { input: 5, output: 5 } }),
+    row("b", { cwd: "/one", turns: 9, last_activity_at: now - 1 }),
+    row("c", { cwd: "/two", turns: 3, tool_calls: 4, last_activity_at: now - 2 }),
+    row("d", { cwd: "/one", turns: 2, status: "running", last_activity_at: now - 9 }),
+    row("asks", { cwd: "/one", turns: 1, waiting: { since: now } }),
+  ];
+  const order = (sort: ListQuery["sort"]): string => list(rows, { sort }).join(" ");
+  expect(order("none")).toBe("# /one asks d a b # /two c");
+  // Equal rows stay in their order.
+  expect(order("turns down")).toBe("# /one asks b d a # /two c");
+  expect(order("turns up")).toBe("# /one asks d a b # /two c");
+  expect(order("tools down")).toBe("# /one asks d a b # /two c");
+  expect(order("errors down")).toBe("# /one asks a d b # /two c");
+  expect(order("tokens down")).toBe("# /one asks a d b # /two c");
+  expect(order("tokens up")).toBe("# /one asks d b a # /two c");
+  expect(order("active down")).toBe("# /one asks a b d # /two c");
+  expect(order("active up")).toBe("# /one asks d b a # /two c");
 });
 
 test("a running session does not move with new records", () => {

@@ -1,23 +1,37 @@
 import type { ReactNode } from "react";
+import { useSetting } from "../../app/store.ts";
 import { t } from "../../text/text.ts";
+import { sortOf } from "./list-sort.ts";
+import { SortHead } from "./SortHead.tsx";
 
-/** The names of the columns. */
+/** The names of the columns. Those with figures sort the groups. */
 export function ListHead(): ReactNode {
+  const [sort] = useSetting("sort");
+  const { by, up } = sortOf(sort);
   const { heads } = t.sessions;
   return (
-    <div className="list-head" aria-hidden="true">
+    <div className="list-head">
       <div className="session-row">
-        <span>{heads.state}</span>
-        <span>{heads.session}</span>
-        <span className="session-agent">{heads.agent}</span>
-        <span className="session-model">{heads.model}</span>
-        <span className="figure figure-turn">{heads.turns}</span>
-        <span className="figure figure-tool">{heads.tools}</span>
-        <span className="figure figure-error">{heads.errors}</span>
-        <span className="figure figure-token">{heads.tokens}</span>
-        <span className="session-time">{heads.active}</span>
+        <span aria-hidden="true">{heads.state}</span>
+        <span aria-hidden="true">{heads.session}</span>
+        <span aria-hidden="true" className="session-agent">
+          {heads.agent}
+        </span>
+        <span aria-hidden="true" className="session-model">
+          {heads.model}
+        </span>
+        <SortHead column="turns" className="figure figure-turn" />
+        <SortHead column="tools" className="figure figure-tool" />
+        <SortHead column="errors" className="figure figure-error" />
+        <SortHead column="tokens" className="figure figure-token" />
+        <SortHead column="active" className="session-time" />
       </div>
-      <span className="session-runs">{heads.runs}</span>
+      <span aria-hidden="true" className="session-runs">
+        {heads.runs}
+      </span>
+      <span className="unseen" role="status">
+        {by === undefined ? "" : t.sessions.sortedBy(heads[by], up)}
+      </span>
     </div>
   );
 }

@@ -7,6 +7,7 @@ import { useClient, useConnection, useSetting } from "../../app/store.ts";
 import { usePageTitle } from "../../app/waiting.ts";
 import { t } from "../../text/text.ts";
 import { useNow } from "../../ui/use-now.ts";
+import { useMatch } from "../session/use-match.ts";
 import { AttentionList } from "./AttentionList.tsx";
 import { EmptyList } from "./EmptyList.tsx";
 import { ListFilters } from "./ListFilters.tsx";
@@ -19,7 +20,7 @@ import { useCalmVersion } from "./use-calm-version.ts";
 import { useListFilter } from "./use-list-filter.ts";
 import { focusedSession, useListFocus } from "./use-list-focus.ts";
 import { useListKeys } from "./use-list-keys.ts";
-import { useListView } from "./use-list-view.ts";
+import { NARROW, useListView } from "./use-list-view.ts";
 import "./sessions.css";
 
 const USAGE = usageHref({ by: "day", days: USAGE_DAYS });
@@ -33,6 +34,9 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
   const version = useCalmVersion();
   const loaded = useStore(client.rows, (rows) => rows.loaded);
   const [groupBy] = useSetting("groupBy");
+  const [byColumn] = useSetting("sort");
+  // A narrow list has no columns to sort by.
+  const sort = useMatch(NARROW) ? "none" : byColumn;
   const [folded, setFolded] = useSetting("folded");
   const [{ text, states }, setFilter] = useListFilter(left, filter);
   const [expanded, setExpanded] = useState<ReadonlySet<string>>(left.expanded);
@@ -48,11 +52,12 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
         text: query,
         states,
         groupBy,
+        sort,
         expanded,
         folded: new Set(folded),
         now,
       }),
-    [version, query, states, groupBy, expanded, folded, now, byId, runs, waiting],
+    [version, query, states, groupBy, sort, expanded, folded, now, byId, runs, waiting],
   );
   const whole = useMemo(() => filtered(byId, waiting, ""), [version, byId, waiting]);
   const { by } = useMemo(

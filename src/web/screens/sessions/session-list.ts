@@ -1,8 +1,10 @@
 import type { SessionSummary } from "../../../model/session.ts";
 import { type SessionState, sessionState } from "../../../model/session-state.ts";
+import type { ListSort } from "../../app/settings.ts";
 import { ancestorsOf, type Waiting, waitingBelow, waitsOf } from "../../app/waiting.ts";
 import { dayName, WEEK } from "../../text/format.ts";
 import { t } from "../../text/text.ts";
+import { columnOrder } from "./list-sort.ts";
 import { type Project, placeIn, projectsOf } from "./projects.ts";
 
 export interface ListQuery {
@@ -11,6 +13,8 @@ export interface ListQuery {
   /** Empty: all. */
   readonly states: ReadonlySet<SessionState>;
   readonly groupBy: "project" | "time";
+  /** The order within groups; what waits for a person is first in any. */
+  readonly sort: ListSort;
   /** Sessions whose runs are listed below them. */
   readonly expanded: ReadonlySet<string>;
   /** The keys of the groups whose sessions are not listed, unless the list is filtered: what is found is seen. */
@@ -96,14 +100,11 @@ function searchText(row: SessionSummary): string {
 /** Since when a session, or a run below it, waits for a person; `undefined`: nothing does. */
 type WaitsSince = (row: SessionSummary) => number | undefined;
 
-/** What waits for a person first, the longest before all; then as `newestFirst`. */
-function waitingFirst(since: WaitsSince): (a: SessionSummary, b: SessionSummary) => number {
-  return (a, b) => {
-    const [one, other] = [since(a), since(b)];
-    if (one !== undefined && other !== undefined) return one - other || newestFirst(a, b);
-    if (one !== other) return one !== undefined ? -1 : 1;
-    return newestFirst(a, b);
-  };
+/** What waits for a person first, the longest before all. */
+function waitingOrder(one: number | undefined, other: number | undefined): number {
+  if (one !== undefined && other !== undefined) return one - other;
+  if (one === other) return 0;
+  return one === undefined ? 1 : -1;
 }
 
 /** Running first, by when they began, so that rows do not jump at each sign of life; then the newest activity. */
@@ -206,6 +207,7 @@ function look(
   const below: ReadonlyMap<string, Waiting[]> =
     waiting.size === 0 ? new Map() : waitingBelow({ byId, waiting });
   const since: WaitsSince = (row) => {
+    if (waiting.size === 0) return undefined;
     const times = [waitsOf(row)[0]?.since, below.get(row.id)?.[0]?.since];
     return times.reduce(
       (first, time) => (time === undefined || (first ?? time) < time ? first : time),
@@ -252,7 +254,7 @@ export function listItems(
   );
   const top = [...byId.values()]
     .filter((row) => isTop(byId, row) && (!filtering || matches(row) || anyBelow(row.id, NOTHING)))
-    .sort(waiting.size === 0 ? newestFirst : waitingFirst(since));
+    .sort((a, b) => waitingOrder(since(a), since(b)) || newestFirst(a, b));
   const groupOf = query.groupBy === "time" ? periods(query.now, since) : byProject(byId);
   const groups = new Map<string, Group & { rows: SessionSummary[] }>();
   // Pinned sessions are first in every grouping.
@@ -265,6 +267,11 @@ export function listItems(
     if (known === undefined) groups.set(group.key, { ...group, rows: [row] });
     else known.rows.push(row);
   }
+
+  const order = columnOrder(query.sort);
+  if (order !== undefined)
+    for (const { rows } of groups.values())
+      rows.sort((a, b) => waitingOrder(since(a), since(b)) || order(a, b));
 
   const items: ListItem[] = [];
   const add = (row: SessionSummary, depth: number, above: ReadonlySet<string>, place?: string): void => {

@@ -1,10 +1,11 @@
 import { type RefObject, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useSetting } from "../../app/store.ts";
+import { useMatch } from "../session/use-match.ts";
 import type { Left } from "./list-left.ts";
 import type { ListItem } from "./session-list.ts";
 
-/** Whether a row has two lines, as sessions.css has it. */
-const isNarrow = (): boolean => matchMedia("(max-width: 800px)").matches;
+/** Where a row has two lines, as sessions.css has it. */
+export const NARROW = "(max-width: 800px)";
 
 /** Of a row and of a group's heading, in pixels, as theme.css has them. A narrow list has lines for fingers in any density. */
 const HEIGHTS = {
@@ -54,7 +55,7 @@ export interface ListView {
   readonly latest: RefObject<readonly PlacedLine[]>;
   /** The height of all lines. */
   readonly total: number;
-  readonly view: { readonly top: number; readonly height: number; readonly narrow: boolean };
+  readonly view: { readonly top: number; readonly height: number };
   /** Reads the scroll position again. */
   look(): void;
   /** When the lines change next, this one keeps its place in the view. */
@@ -64,9 +65,10 @@ export interface ListView {
 /** Places the lines and follows the scroll position, which is kept in `left`. */
 export function useListView(left: Left, items: readonly ListItem[]): ListView {
   const scroller = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: left.scrollTop, height: 800, narrow: isNarrow() });
+  const [view, setView] = useState({ top: left.scrollTop, height: 800 });
+  const isNarrow = useMatch(NARROW);
   const [density] = useSetting("density");
-  const heights = HEIGHTS[view.narrow ? "narrow" : density];
+  const heights = HEIGHTS[isNarrow ? "narrow" : density];
   const lines = useMemo(() => placed(items, heights), [items, heights]);
   const total = lines.at(-1)?.end ?? 0;
 
@@ -74,7 +76,7 @@ export function useListView(left: Left, items: readonly ListItem[]): ListView {
     const element = scroller.current;
     if (element === null) return;
     left.scrollTop = element.scrollTop;
-    setView({ top: element.scrollTop, height: element.clientHeight, narrow: isNarrow() });
+    setView({ top: element.scrollTop, height: element.clientHeight });
   }, [left]);
   useLayoutEffect(() => {
     const element = scroller.current;

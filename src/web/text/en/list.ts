@@ -81,6 +81,10 @@ export const list = {
       active: "Active",
       runs: "Runs",
     },
+    sortHint: "Sorts within the groups: descending, ascending, off",
+    sorted: (head: string, up: boolean): string => `${head}, ${up ? "ascending" : "descending"}`,
+    sortedBy: (head: string, up: boolean): string =>
+      `Sorted by column: ${head}, ${up ? "ascending" : "descending"}`,
     keys: {
       next: "Next session",
       previous: "Previous session",

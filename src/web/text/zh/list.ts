@@ -80,6 +80,9 @@ export const list = {
       active: "活动",
       runs: "运行",
     },
+    sortHint: "在各分组内排序：降序、升序、不排序",
+    sorted: (head: string, up: boolean): string => `${head}，${up ? "升序" : "降序"}`,
+    sortedBy: (head: string, up: boolean): string => `按列排序：${head}，${up ? "升序" : "降序"}`,
     keys: {
       next: "下一个会话",
       previous: "上一个会话",
