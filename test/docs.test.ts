@@ -10,6 +10,10 @@ import { helpText } from "../src/server/cli/flags.ts";
 const root = resolve(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const api = read("docs/specs/http-api.md");
+/** The files with the routes that the document describes. */
+const routeFiles = ["app", "session-routes", "part-routes", "export-route"]
+  .map((name) => `src/server/http/${name}.ts`)
+  .concat("src/server/managed/routes.ts");
 
 /** The rows of the tables under a heading, by the names in their first cells. */
 function rowsUnder(heading: string): Map<string, string> {
@@ -69,7 +73,7 @@ describe("docs/specs/http-api.md", () => {
   });
 
   it("names every route", () => {
-    const sources = ["http/app.ts", "managed/routes.ts"].map((file) => read(`src/server/${file}`)).join("\n");
+    const sources = routeFiles.map(read).join("\n");
     const routes = [...sources.matchAll(/app\.(?:get|post)\("(\/api\/[^"*]+)"/g)];
     expect(routes.length).toBeGreaterThan(8);
     for (const [, route = ""] of routes) expect(api).toContain(route);
@@ -92,7 +96,7 @@ describe("docs/specs/http-api.md", () => {
   });
 
   it("names every word that a route reads of its query", () => {
-    const sources = ["http/app.ts", "managed/routes.ts"].map((file) => read(`src/server/${file}`)).join("\n");
+    const sources = routeFiles.map(read).join("\n");
     const words = [
       ...[...sources.matchAll(/req\.query\("(\w+)"\)/g)].map(([, word = ""]) => word),
       ...[...sources.matchAll(/const \{ (.+) \} = context\.req\.query\(\)/g)].flatMap(([, names = ""]) =>

@@ -1,0 +1,110 @@
+import type { Hono } from "hono";
+import { findError } from "../../model/parts/find-error.ts";
+import { marksOf } from "../../model/parts/map-marks.ts";
+import { filterParts, partFilter } from "../../model/parts/part-filter.ts";
+import { readStatePatch } from "../../model/read-state.ts";
+import { PART_KINDS, PART_STATUSES } from "../../model/search/query.ts";
+import { placedParts, sessionPage } from "../sessions/pages.ts";
+import type { ReadableSessions } from "../sessions/read-state.ts";
+import { readBody } from "../sessions/request-body.ts";
+import type { Sessions } from "../sessions/sessions.ts";
+import { numberOf } from "./query-number.ts";
+import { noPart, noSession, refuse } from "./refuse.ts";
+import { searchParts } from "./search.ts";
+import { QUERY_LIMIT } from "./search-route.ts";
+import { locate, openSession } from "./session-query.ts";
+
+/** Adds the routes of the list and of a session's pages and places. */
+export function addSessionRoutes(app: Hono, sessions: Sessions): void {
+  app.get("/api/sessions", (context) =>
+    context.json({ epoch: sessions.epoch, seq: sessions.seq, sessions: sessions.list() }),
+  );
+
+  app.get("/api/sessions/:id", async (context) => {
+    const open = await openSession(sessions, context.req.param("id"));
+    return context.json({
+      epoch: open.epoch,
+      seq: open.seq,
+      page: sessionPage(open.summary, open.transcript),
+    });
+  });
+
+  app.get("/api/sessions/:id/parts", async (context) => {
+    const from = numberOf(context.req.query("from"));
+    const to = numberOf(context.req.query("to"));
+    if (from === undefined || to === undefined || to < from) {
+      return refuse(context, 400, "range", "`from` and `to` must be positions from 0, in ascending order.");
+    }
+    const open = await openSession(sessions, context.req.param("id"));
+    return context.json({
+      epoch: open.epoch,
+      seq: open.seq,
+      part_count: open.transcript.parts.length,
+      parts: placedParts(open.transcript, from, to),
+    });
+  });
+
+  app.get("/api/sessions/:id/locate", async (context) => {
+    const { part, turn, call, error, by } = context.req.query();
+    if ([part, turn, call, error].filter((given) => given !== undefined).length !== 1) {
+      return refuse(context, 400, "query", "Exactly one of `part`, `turn`, `call` and `error` is required.");
+    }
+    const from = numberOf(error);
+    if (error !== undefined && (from === undefined || (by !== "1" && by !== "-1"))) {
+      return refuse(context, 400, "query", "`error` must be a position from 0, and `by` 1 or -1.");
+    }
+    const open = await openSession(sessions, context.req.param("id"));
+    const index =
+      from === undefined
+        ? locate(open, { part, turn, call })
+        : findError(open.transcript, from, by === "1" ? 1 : -1)?.index;
+    const found = index === undefined ? undefined : open.transcript.parts.at(index);
+    if (index === undefined || !found) return noPart(context);
+    return context.json({ index, part_id: found.id });
+  });
+
+  app.get("/api/sessions/:id/map", async (context) => {
+    const open = await sessions.open(context.req.param("id"));
+    if (!open) return noSession(context);
+    return context.json(marksOf(open.transcript));
+  });
+}
+
+/** Adds the routes that select the parts of a session: by words, and by kind, tool and status. */
+export function addPartSearchRoutes(app: Hono, sessions: Sessions): void {
+  app.get("/api/sessions/:id/search", async (context) => {
+    const query = context.req.query("q") ?? "";
+    if (query.length > QUERY_LIMIT) {
+      return refuse(context, 400, "query", `A search can have at most ${QUERY_LIMIT} characters.`);
+    }
+    const open = await openSession(sessions, context.req.param("id"));
+    return context.json(await searchParts(open.transcript, query, () => context.req.raw.signal.aborted));
+  });
+
+  app.get("/api/sessions/:id/filter", async (context) => {
+    const { kind, tool, status } = context.req.queries();
+    const filter = partFilter.safeParse({
+      ...(kind && { kinds: kind }),
+      ...(tool && { tools: tool }),
+      ...(status && { statuses: status }),
+    });
+    if (!filter.success) {
+      const kinds = `\`kind\` must be one of ${PART_KINDS.join(", ")}`;
+      return refuse(context, 400, "query", `${kinds}; \`status\` one of ${PART_STATUSES.join(", ")}.`);
+    }
+    const open = await openSession(sessions, context.req.param("id"));
+    const settings = {
+      showSteps: context.req.query("steps") === "1",
+      everyRecord: context.req.query("every") === "1",
+    };
+    return context.json(filterParts(open.transcript, filter.data, settings));
+  });
+}
+
+/** Adds the route that changes the read state of a session. */
+export function addReadStateRoute(app: Hono, markRead: ReadableSessions["markRead"]): void {
+  app.post("/api/sessions/:id/read-state", async (context) => {
+    const patch = await readBody(context, readStatePatch);
+    return markRead(context.req.param("id"), patch) ? context.json({}) : noSession(context);
+  });
+}
