@@ -37,7 +37,10 @@ const TARGETS: { sources: string; tests: readonly string[] }[] = [
     tests: ["test/sources/{claude-code,codex,many-records}*.test.ts"],
   },
   // Its decisions, without a port: the servers of `guard.test.ts` take too long for each mutant.
-  { sources: "src/server/auth/guard.ts", tests: ["test/server/guard-decisions.test.ts"] },
+  {
+    sources: "src/server/auth/{auth-request,credentials,guard,refusals}.ts",
+    tests: ["test/server/guard-decisions.test.ts"],
+  },
   { sources: "src/web/ui/safe-url.ts", tests: ["test/web/ui/safe-url.test.ts"] },
   { sources: "src/web/code/ansi.ts", tests: ["test/web/ui/ansi.test.ts"] },
   { sources: "src/hidden-text/*.ts", tests: ["test/hidden-text.test.ts"] },

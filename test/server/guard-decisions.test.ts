@@ -4,12 +4,8 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { CLIENT_HEADER } from "../../src/protocol.ts";
 import { type Access, ingestToken, loadAccess, newAccess, readAccess } from "../../src/server/auth/access.ts";
-import {
-  type AuthRequest,
-  bodyLimitOf,
-  createGuard,
-  type GuardOptions,
-} from "../../src/server/auth/guard.ts";
+import { type AuthRequest, bodyLimitOf } from "../../src/server/auth/auth-request.ts";
+import { createGuard, type GuardOptions } from "../../src/server/auth/guard.ts";
 import { originsOf } from "../../src/server/http/address.ts";
 
 // Tests single decisions of the guard without a port. `guard.test.ts` tests them over HTTP.

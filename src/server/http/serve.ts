@@ -6,7 +6,8 @@ import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { WebSocketServer } from "ws";
 import { IN_PIECES } from "../../protocol.ts";
-import { type AuthRequest, bodyLimitOf, type Guard } from "../auth/guard.ts";
+import { type AuthRequest, bodyLimitOf } from "../auth/auth-request.ts";
+import type { Guard } from "../auth/guard.ts";
 import type { Live } from "../live/live.ts";
 import type { CertificatePair } from "./certificate.ts";
 
