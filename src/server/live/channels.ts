@@ -48,8 +48,6 @@ export function createSessionChannel(
   let sent_at = Number.NEGATIVE_INFINITY;
   let written: { epoch: string; seq: number; page: string } | undefined;
 
-  const cut = ({ seq, frame }: ChannelFrame): ChannelFrame => ({ seq, frame: truncateFrame(frame) });
-
   const channel: Channel = {
     name,
     clients: new Set(),
@@ -93,23 +91,7 @@ export function createSessionChannel(
       return `${JSON.stringify(head).slice(0, -1)},"page":${written.page}}`;
     },
     check: () => open.checkAt?.(channel.seq),
-    missed(previous, after_seq, check) {
-      const frames = open.framesAfter(previous, after_seq, check);
-      if (!frames || frames.length > MAX_MISSED) return undefined;
-      const { epoch } = open;
-      const messages: ServerMessage[] = [];
-      if (epoch !== previous)
-        messages.push({ type: "resumed", channel: name, previous, epoch, seq: after_seq });
-      for (let from = 0; from < frames.length; from += BATCH) {
-        const batch = frames.slice(from, from + BATCH).map(cut);
-        messages.push({ type: "frames", channel: name, epoch, frames: batch });
-      }
-      // A client that resumes has no live parts.
-      const { live = [] } = open;
-      if (live.length > 0)
-        messages.push({ type: "frames", channel: name, epoch, frames: [], live: wholeOf(live) });
-      return messages;
-    },
+    missed: (previous, after_seq, check) => missedFrames(open, previous, after_seq, check),
     close() {
       clearTimeout(timer);
       end();
@@ -136,6 +118,32 @@ export function createSessionChannel(
   });
   return channel;
 }
+
+/** The messages of a session after a position; `undefined`: a snapshot is needed. */
+function missedFrames(
+  open: OpenSession,
+  previous: string,
+  after_seq: number,
+  check: string | undefined,
+): ServerMessage[] | undefined {
+  const frames = open.framesAfter(previous, after_seq, check);
+  if (!frames || frames.length > MAX_MISSED) return undefined;
+  const { id, epoch } = open;
+  const name = outputChannel(id);
+  const messages: ServerMessage[] = [];
+  if (epoch !== previous) messages.push({ type: "resumed", channel: name, previous, epoch, seq: after_seq });
+  for (let from = 0; from < frames.length; from += BATCH) {
+    const batch = frames.slice(from, from + BATCH).map(cut);
+    messages.push({ type: "frames", channel: name, epoch, frames: batch });
+  }
+  // A client that resumes has no live parts.
+  const { live = [] } = open;
+  if (live.length > 0)
+    messages.push({ type: "frames", channel: name, epoch, frames: [], live: wholeOf(live) });
+  return messages;
+}
+
+const cut = ({ seq, frame }: ChannelFrame): ChannelFrame => ({ seq, frame: truncateFrame(frame) });
 
 /** The message field with the digest, if there is one. */
 export const checked = (check: string | undefined) => (check === undefined ? {} : { check });

@@ -10,24 +10,21 @@ import {
 } from "../../protocol.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
-import {
-  type Channel,
-  checked,
-  createListChannel,
-  createSessionChannel,
-  type SnapshotReason,
-} from "./channels.ts";
+import { type Channel, createListChannel, createSessionChannel } from "./channels.ts";
 import type { Client } from "./client.ts";
+import {
+  dismiss,
+  notify,
+  refuse,
+  SOFT_LIMIT,
+  send,
+  sendSnapshot,
+  synced,
+  unsentBytes,
+  written,
+} from "./sending.ts";
 import { textFrame, textPieces } from "./websocket-frame.ts";
 
-/**
- * A client with more unsent bytes than this, not counting responses to its requests, receives nothing until it has read
- * everything, then a snapshot. A client above the hard limit is disconnected.
- */
-const SOFT_LIMIT = 1024 * 1024;
-const HARD_LIMIT = 4 * 1024 * 1024;
-/** Maximum size of missed frames that may be queued on top of unsent bytes. */
-const MAX_MISSED_BYTES = HARD_LIMIT - SOFT_LIMIT;
 const DRAINED = 64 * 1024;
 /** Interval between checks of slow clients' queues, in milliseconds. */
 const DRAIN_CHECK_MS = 100;
@@ -36,8 +33,7 @@ const UNANSWERED = 2;
 /** Maximum burst of messages from a client, and messages per second after that. */
 const BURST = 200;
 const RATE = 50;
-/** Time for a client to complete the closing handshake, in milliseconds. */
-const DISMISS_MS = 1_000;
+
 const MAX_CHANNELS = 64;
 const MAX_CLIENTS = 4_096;
 
@@ -62,6 +58,8 @@ export interface Live {
   close(): void;
 }
 
+/** Serves the sessions to sockets. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the clients and the channels they share: its functions are short
 export function createLive({
   sessions,
   addLiveText = (open) => open,
@@ -74,22 +72,6 @@ export function createLive({
   let drain_timer: NodeJS.Timeout | undefined;
   const list = createListChannel(sessions, deliver);
   channels.set(sessionsChannel, list);
-
-  function send(client: Client, message: Buffer): void {
-    if (client.socket.readyState !== WebSocket.OPEN) return;
-    client.connection.write(message);
-    // A single message may be longer than the limit, but the queue must not grow beyond it.
-    if (unsentBytes(client) > Math.max(HARD_LIMIT, SOFT_LIMIT + message.length)) client.socket.terminate();
-  }
-
-  function notify(client: Client, message: ServerMessage): void {
-    send(client, client.frame(JSON.stringify(message)));
-  }
-
-  /** Unsent bytes of a client without snapshots: a long snapshot does not mean that the client does not read. */
-  function unsentBytes({ socket, snapshots }: Client): number {
-    return socket.bufferedAmount - snapshots;
-  }
 
   function deliver(channel: Channel, message: ServerMessage): void {
     const text = JSON.stringify(message);
@@ -142,29 +124,6 @@ export function createLive({
       clearInterval(drain_timer);
       drain_timer = undefined;
     }
-  }
-
-  function sendSnapshot(client: Client, channel: Channel, reason: SnapshotReason): void {
-    if (client.socket.readyState !== WebSocket.OPEN) return;
-    const snapshot = client.frame(channel.snapshot(reason));
-    client.snapshots += snapshot.length;
-    client.connection.write(snapshot, () => {
-      client.snapshots -= snapshot.length;
-    });
-    notify(client, synced(channel));
-  }
-
-  function refuse(client: Client, code: string, message: string, channel?: string): void {
-    const refused: ServerMessage = { type: "refused", code, message };
-    if (channel !== undefined) refused.channel = channel;
-    notify(client, refused);
-  }
-
-  /** Disconnects a client that violates the protocol. Its further messages are ignored. */
-  function dismiss(client: Client, reason: string): void {
-    client.socket.removeAllListeners("message");
-    client.socket.close(1008, reason);
-    setTimeout(() => client.socket.terminate(), DISMISS_MS).unref();
   }
 
   function receive(client: Client, data: string): void {
@@ -289,7 +248,8 @@ export function createLive({
     channel.close();
   }
 
-  const heartbeat = setInterval(() => {
+  /** Checks that clients still answer, and tells them how far their channels are. */
+  function beat(): void {
     for (const channel of channels.values()) channel.flush();
     const at = Date.now();
     for (const client of clients) {
@@ -308,7 +268,8 @@ export function createLive({
       }
       notify(client, { type: "heartbeat", at, positions });
     }
-  }, heartbeat_ms);
+  }
+  const heartbeat = setInterval(beat, heartbeat_ms);
 
   return {
     get clients() {
@@ -322,18 +283,7 @@ export function createLive({
     isWatched: (session_id) => channels.has(outputChannel(session_id)),
     accept(socket, connection, in_pieces = false) {
       if (clients.size >= MAX_CLIENTS) return socket.close(1013, "too many clients");
-      const client: Client = {
-        socket,
-        connection,
-        frame: in_pieces ? textPieces : textFrame,
-        channels: new Map(),
-        work: Promise.resolve(),
-        waiting: 0,
-        snapshots: 0,
-        allowance: BURST,
-        allowance_at: performance.now(),
-        unanswered: 0,
-      };
+      const client = newClient(socket, connection, in_pieces);
       clients.add(client);
       socket.on("message", (data, binary) => receive(client, binary ? "" : data.toString()));
       socket.on("pong", () => {
@@ -356,21 +306,19 @@ export function createLive({
   };
 }
 
-/** Encodes missed messages; `undefined`: they are too large. */
-function written({ frame }: Client, missed: ServerMessage[] | undefined): Buffer[] | undefined {
-  const messages: Buffer[] = [];
-  let bytes = 0;
-  for (const message of missed ?? []) {
-    const encoded = frame(JSON.stringify(message));
-    bytes += encoded.length;
-    if (bytes > MAX_MISSED_BYTES) return undefined;
-    messages.push(encoded);
-  }
-  return missed && messages;
-}
-
-function synced({ name, epoch, seq, check }: Channel): ServerMessage {
-  return { type: "synced", channel: name, epoch, seq, ...checked(check()) };
+function newClient(socket: WebSocket, connection: Duplex, in_pieces: boolean): Client {
+  return {
+    socket,
+    connection,
+    frame: in_pieces ? textPieces : textFrame,
+    channels: new Map(),
+    work: Promise.resolve(),
+    waiting: 0,
+    snapshots: 0,
+    allowance: BURST,
+    allowance_at: performance.now(),
+    unanswered: 0,
+  };
 }
 
 function parseMessage(data: string): ClientMessage | undefined {
