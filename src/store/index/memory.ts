@@ -6,12 +6,14 @@ import {
   type IndexedTurn,
   MAX_PAST,
   type PartIndex,
+  type PastPage,
   type PastPlace,
+  type PastRequest,
   type SegmentStart,
   type SourceUpdate,
   type WriteReport,
 } from "./contract.ts";
-import { searchTables } from "./search.ts";
+import { type SearchTables, searchTables } from "./search.ts";
 import { sumUsage } from "./usage-sums.ts";
 
 const placeOf = (part: IndexedPart | undefined): Pick<PastPlace, "part_id" | "byte"> => ({
@@ -36,7 +38,6 @@ export function createMemoryIndex(): PartIndex {
   let next_ref = 1;
   const find = (source: string, id: string) =>
     sessions.find((one) => one.source === source && one.session.id === id);
-  const byRef = (ref: number) => sessions.find((one) => one.ref === ref);
   const sorted = () =>
     sessions.toSorted(
       (one, other) => other.session.last_activity_at - one.session.last_activity_at || other.ref - one.ref,
@@ -92,49 +93,7 @@ export function createMemoryIndex(): PartIndex {
       }
       sessions = sessions.filter(({ source }) => stamps.has(source));
     },
-    search: async (request) =>
-      searchTables(
-        {
-          sessions: sorted,
-          candidates(trigrams) {
-            const small = trigrams.map((trigram) => trigram.toLowerCase());
-            return new Map(
-              sessions.map(({ ref, parts }) => [
-                ref,
-                parts
-                  .filter((part) => {
-                    const text = indexForm(part.text).toLowerCase();
-                    return small.every((trigram) => text.includes(trigram));
-                  })
-                  .map(({ seq }) => seq)
-                  .reverse(),
-              ]),
-            );
-          },
-          withIds(part_ids) {
-            const wanted = new Set(part_ids);
-            return new Map(
-              sessions.map(({ ref, parts }) => [
-                ref,
-                parts
-                  .filter(({ id }) => wanted.has(id))
-                  .map(({ seq }) => seq)
-                  .reverse(),
-              ]),
-            );
-          },
-          positions: (ref) => (byRef(ref)?.parts ?? []).map(({ seq }) => seq).reverse(),
-          row: (ref, seq) => byRef(ref)?.parts[seq],
-          text: (ref, seq) => byRef(ref)?.parts[seq]?.text ?? "",
-          turnTitle: (ref, turn) => byRef(ref)?.turns[turn]?.title,
-          cutParts: () =>
-            sessions.reduce(
-              (sum, { parts }) => sum + parts.filter(({ full_length }) => full_length !== undefined).length,
-              0,
-            ),
-        },
-        request,
-      ),
+    search: async (request) => searchTables(tablesOf(sessions, sorted), request),
     usage: async (request) =>
       sumUsage(
         sessions.flatMap(({ ref, source, session, steps }) =>
@@ -142,31 +101,7 @@ export function createMemoryIndex(): PartIndex {
         ),
         request,
       ),
-    async past(request) {
-      const places = sorted().flatMap(({ source, session, parts, turns }): PastPlace[] => {
-        if (request.type === "turns")
-          return turns
-            .filter(({ status }) => status === request.status)
-            .map((turn) => {
-              const part = parts[turn.first_seq];
-              const at = turn.ended_at ?? turn.started_at;
-              return { source, session, ...placeOf(part), ...(at !== undefined && { at }) };
-            });
-        const timed = parts.filter(({ started_at }) => (started_at ?? 0) > 0);
-        return timed.flatMap((part, index) => {
-          const before = timed.slice(0, index).findLast(({ turn }) => turn === part.turn);
-          const length = (part.started_at ?? 0) - (before?.started_at ?? part.started_at ?? 0);
-          if (before === undefined || before.kind === "request" || length <= request.longer_than) return [];
-          return [{ source, session, ...placeOf(part), at: part.started_at ?? 0, length }];
-        });
-      });
-      places.sort((one, other) => (other.at ?? 0) - (one.at ?? 0));
-      return {
-        places: places.slice(0, MAX_PAST),
-        sessions: sessions.length,
-        is_more: places.length > MAX_PAST,
-      };
-    },
+    past: async (request) => findPast(sorted(), request),
     sessions: async () =>
       sorted().map(({ source, session, parts }) => ({ ...session, source, part_count: parts.length })),
     turns: async (source, id) => find(source, id)?.turns ?? [],
@@ -177,5 +112,76 @@ export function createMemoryIndex(): PartIndex {
       ),
     segment: async (source, segment) => segments.get(source)?.get(segment),
     async close() {},
+  };
+}
+
+/** The tables of the search. `sorted`: the sessions, newest first. */
+function tablesOf(sessions: readonly MemorySession[], sorted: () => MemorySession[]): SearchTables {
+  const byRef = (ref: number) => sessions.find((one) => one.ref === ref);
+  return {
+    sessions: sorted,
+    candidates(trigrams) {
+      const small = trigrams.map((trigram) => trigram.toLowerCase());
+      return new Map(
+        sessions.map(({ ref, parts }) => [
+          ref,
+          parts
+            .filter((part) => {
+              const text = indexForm(part.text).toLowerCase();
+              return small.every((trigram) => text.includes(trigram));
+            })
+            .map(({ seq }) => seq)
+            .reverse(),
+        ]),
+      );
+    },
+    withIds(part_ids) {
+      const wanted = new Set(part_ids);
+      return new Map(
+        sessions.map(({ ref, parts }) => [
+          ref,
+          parts
+            .filter(({ id }) => wanted.has(id))
+            .map(({ seq }) => seq)
+            .reverse(),
+        ]),
+      );
+    },
+    positions: (ref) => (byRef(ref)?.parts ?? []).map(({ seq }) => seq).reverse(),
+    row: (ref, seq) => byRef(ref)?.parts[seq],
+    text: (ref, seq) => byRef(ref)?.parts[seq]?.text ?? "",
+    turnTitle: (ref, turn) => byRef(ref)?.turns[turn]?.title,
+    cutParts: () =>
+      sessions.reduce(
+        (sum, { parts }) => sum + parts.filter(({ full_length }) => full_length !== undefined).length,
+        0,
+      ),
+  };
+}
+
+/** The places for a trial of a rule. `sessions`: newest first. */
+function findPast(sessions: readonly MemorySession[], request: PastRequest): PastPage {
+  const places = sessions.flatMap(({ source, session, parts, turns }): PastPlace[] => {
+    if (request.type === "turns")
+      return turns
+        .filter(({ status }) => status === request.status)
+        .map((turn) => {
+          const part = parts[turn.first_seq];
+          const at = turn.ended_at ?? turn.started_at;
+          return { source, session, ...placeOf(part), ...(at !== undefined && { at }) };
+        });
+    const timed = parts.filter(({ started_at }) => (started_at ?? 0) > 0);
+    return timed.flatMap((part, index) => {
+      const before = timed.slice(0, index).findLast(({ turn }) => turn === part.turn);
+      const length = (part.started_at ?? 0) - (before?.started_at ?? part.started_at ?? 0);
+      if (before === undefined || before.kind === "request" || length <= request.longer_than) return [];
+      return [{ source, session, ...placeOf(part), at: part.started_at ?? 0, length }];
+    });
+  });
+  places.sort((one, other) => (other.at ?? 0) - (one.at ?? 0));
+  return {
+    places: places.slice(0, MAX_PAST),
+    sessions: sessions.length,
+    is_more: places.length > MAX_PAST,
   };
 }

@@ -22,9 +22,8 @@ import {
 /** Number of decompressed blocks that are cached. */
 const MOST_BLOCKS = 8;
 
-/** Reads the index over a connection. */
-export function createReader(database: DatabaseSync) {
-  const statements = {
+function prepareReads(database: DatabaseSync) {
+  return {
     version: database.prepare("PRAGMA data_version"),
     sessions: database.prepare("SELECT * FROM session ORDER BY last_activity_at DESC, ref DESC"),
     session: database.prepare("SELECT ref FROM session WHERE source = ? AND id = ?"),
@@ -54,15 +53,21 @@ export function createReader(database: DatabaseSync) {
        FROM part_text WHERE part_text MATCH ? GROUP BY 1`,
     ),
   };
+}
+
+/** Reads the index over a connection. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over a connection and its caches: its methods are short
+export function createReader(database: DatabaseSync) {
+  const statements = prepareReads(database);
   /** Valid until another connection writes. */
   let cached: { version: number; sessions?: SessionRow[]; cut?: number } = { version: -1 };
-  const blocks = new Map<number, string[]>();
+  const texts = createTexts(statements);
 
   function current() {
     const version = Number(Object.values(statements.version.get() ?? {})[0]);
     if (version !== cached.version) {
       cached = { version };
-      blocks.clear();
+      texts.clear();
     }
     return cached;
   }
@@ -73,27 +78,9 @@ export function createReader(database: DatabaseSync) {
     return cache.sessions;
   }
 
-  function textOf(id: number): string {
-    const block = id - (id % BLOCK);
-    let texts = blocks.get(block);
-    if (texts === undefined) {
-      const row = statements.block.get(block);
-      texts = row?.texts instanceof Uint8Array ? unpack(row.texts) : [];
-      blocks.set(block, texts);
-      if (blocks.size > MOST_BLOCKS)
-        for (const oldest of blocks.keys()) return drop(oldest, texts[id - block]);
-    }
-    return texts[id - block] ?? "";
-  }
-
-  function drop(block: number, text: string | undefined): string {
-    blocks.delete(block);
-    return text ?? "";
-  }
-
   const partOf = (row: Record<string, SQLOutputValue>): IndexedPart => ({
     ...rowOf(row),
-    text: textOf(Number(row.id)),
+    text: texts.of(Number(row.id)),
   });
 
   const tables: SearchTables = {
@@ -132,7 +119,7 @@ export function createReader(database: DatabaseSync) {
       const row = statements.part.get(ref * MOST_PARTS + seq);
       return row && rowOf(row);
     },
-    text: (ref, seq) => textOf(ref * MOST_PARTS + seq),
+    text: (ref, seq) => texts.of(ref * MOST_PARTS + seq),
     turnTitle(ref, turn) {
       const title = statements.turnTitle.get(ref, turn)?.title;
       return typeof title === "string" ? title : undefined;
@@ -182,6 +169,31 @@ export function createReader(database: DatabaseSync) {
       return statements.parts.all(base + from, base + Math.min(to, MOST_PARTS)).map(partOf);
     },
   };
+}
+
+/** The texts of parts, with a cache of the blocks that were read last. */
+function createTexts(statements: ReturnType<typeof prepareReads>) {
+  const blocks = new Map<number, string[]>();
+
+  function of(id: number): string {
+    const block = id - (id % BLOCK);
+    let texts = blocks.get(block);
+    if (texts === undefined) {
+      const row = statements.block.get(block);
+      texts = row?.texts instanceof Uint8Array ? unpack(row.texts) : [];
+      blocks.set(block, texts);
+      if (blocks.size > MOST_BLOCKS)
+        for (const oldest of blocks.keys()) return drop(oldest, texts[id - block]);
+    }
+    return texts[id - block] ?? "";
+  }
+
+  function drop(block: number, text: string | undefined): string {
+    blocks.delete(block);
+    return text ?? "";
+  }
+
+  return { of, clear: () => blocks.clear() };
 }
 
 /** `detail = none` does not support phrases: each trigram is a separate term. */

@@ -109,8 +109,8 @@ function createLoaded(database: DatabaseSync): SessionStore {
   };
 }
 
-function createStore(database: DatabaseSync): SessionStore {
-  const statements = {
+function prepareStatements(database: DatabaseSync) {
+  return {
     files: database.prepare("SELECT * FROM file"),
     sessions: database.prepare("SELECT * FROM session"),
     putFile: database.prepare(
@@ -133,6 +133,10 @@ function createStore(database: DatabaseSync): SessionStore {
       "SELECT start, length, compressed FROM chunk WHERE file_id = ? AND start <= ? ORDER BY start DESC LIMIT 1",
     ),
   };
+}
+
+function createStore(database: DatabaseSync): SessionStore {
+  const statements = prepareStatements(database);
 
   return {
     load: () =>
