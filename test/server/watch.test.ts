@@ -12,12 +12,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  type FoundFile,
-  type SessionWatch,
-  type WatchOptions,
-  watchSessions,
-} from "../../src/server/import/watch.ts";
+import type { FoundFile } from "../../src/server/import/watch/found-file.ts";
+import { type SessionWatch, type WatchOptions, watchSessions } from "../../src/server/import/watch/watch.ts";
 import { eventually } from "../eventually.ts";
 import { times } from "../long.ts";
 import { append, frameFormat, prompt, write } from "./frame-source.ts";

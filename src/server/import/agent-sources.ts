@@ -9,7 +9,9 @@ import { type ReadFailures, unreadNotice } from "./read-failures.ts";
 import type { RecordLogs } from "./record-logs/record-logs.ts";
 import type { IndexedSession, SessionFile } from "./session-file.ts";
 import type { TrackedFiles } from "./tracked-files.ts";
-import { isMissing, type SessionWatch, type WatchRoot, whyUnread } from "./watch.ts";
+import type { WatchRoot } from "./watch/found-file.ts";
+import type { SessionWatch } from "./watch/watch.ts";
+import { isMissing, whyUnread } from "./watch/why-unread.ts";
 
 /** Describes each agent's session files, and reacts when an agent is switched on or off. */
 export interface AgentSources {

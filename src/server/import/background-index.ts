@@ -5,7 +5,7 @@ import type { Indexed, IndexedRow, Indexer, IndexJob } from "./index-threads.ts"
 import { isArchivable, isStale, type SessionFile } from "./session-file.ts";
 import { loadSide } from "./side-file.ts";
 import type { SessionsTiming } from "./timing.ts";
-import type { FoundFile } from "./watch.ts";
+import type { FoundFile } from "./watch/found-file.ts";
 
 /** Indexes files on worker threads. Only the rows are kept, not the transcripts. */
 interface BackgroundIndex {

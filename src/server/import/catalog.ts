@@ -40,7 +40,8 @@ import type { SourceChoices } from "./source-choices.ts";
 import { createStatus, type Terminals } from "./status.ts";
 import { type SessionsTiming, TIMING } from "./timing.ts";
 import { createTrackedFiles } from "./tracked-files.ts";
-import { type WatchRoot, watchSessions } from "./watch.ts";
+import type { WatchRoot } from "./watch/found-file.ts";
+import { watchSessions } from "./watch/watch.ts";
 
 export interface SessionsOptions {
   formats: readonly Format[];

@@ -1,6 +1,6 @@
 import type { Notice } from "../../store/contract.ts";
 import type { SessionFile } from "./session-file.ts";
-import { NO_PERMISSION, whyUnread } from "./watch.ts";
+import { NO_PERMISSION, whyUnread } from "./watch/why-unread.ts";
 
 export const MAX_NOTICES = 20;
 /** A failed file is retried after one tick, then at doubling intervals up to this many ticks. */

@@ -7,7 +7,7 @@ import { isRecordLog } from "../../sources/record-log/log-line.ts";
 import type { FileIdentity, StoredFile } from "../../store/contract.ts";
 import type { SessionView } from "../sessions/session-view.ts";
 import type { Reading, SessionBuilder } from "./reading.ts";
-import type { FoundFile } from "./watch.ts";
+import type { FoundFile } from "./watch/found-file.ts";
 
 /** A session file, or the archived bytes of a deleted one. */
 export interface SessionFile {

@@ -9,7 +9,7 @@ import { createProcessRegistry, type RunningProcess } from "./process-registry.t
 import { isArchivedLog } from "./record-logs/log-writer.ts";
 import { type IndexedSession, modifiedAt } from "./session-file.ts";
 import { createTitles } from "./titles.ts";
-import type { WatchRoot } from "./watch.ts";
+import type { WatchRoot } from "./watch/found-file.ts";
 
 /** Computes whether sessions run, and their rows: from frames, process registries, runs and the time. */
 export interface Status {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { openRegular, readAt } from "../files/follow.ts";
-import type { WatchRoot } from "./watch.ts";
+import type { WatchRoot } from "./watch/found-file.ts";
 
 /** Titles that agents store next to their sessions, one file per root (`Format.titles`). */
 interface Titles {

@@ -6,7 +6,8 @@ import type { SessionList } from "../sessions/list.ts";
 import { isHuge } from "./large-files/segments.ts";
 import type { ReadFailures } from "./read-failures.ts";
 import { isStale, newSessionFile, type SessionFile, sizeOf } from "./session-file.ts";
-import type { FoundFile, SessionWatch } from "./watch.ts";
+import type { FoundFile } from "./watch/found-file.ts";
+import type { SessionWatch } from "./watch/watch.ts";
 
 /** The known session files: those on disk, and deleted ones that are archived. */
 export interface TrackedFiles {

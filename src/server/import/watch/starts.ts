@@ -1,0 +1,65 @@
+import { lstat, realpath } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
+import type { Format } from "../../../sources/contract.ts";
+import type { KnownFile, WatchRoot } from "./found-file.ts";
+import { isMissing, whyUnread } from "./why-unread.ts";
+
+/** The start of a walk. `base`: the folder to which the paths for `classify` are relative. */
+export interface Start {
+  path: string;
+  base: string;
+  format?: Format;
+  /** A file that the user named. */
+  single?: boolean;
+  /** A file added with `follow`. */
+  known?: KnownFile;
+  sample?: boolean;
+}
+
+/**
+ * Resolves the roots, the named paths and the followed files. `existing`: the roots that exist. `setError` is called for paths
+ * that cannot be read.
+ */
+export async function resolveStarts({
+  roots,
+  paths,
+  followed,
+  isOff,
+  setError,
+}: {
+  roots: readonly WatchRoot[];
+  paths: readonly string[];
+  followed: ReadonlyMap<string, KnownFile>;
+  isOff(format: Format): boolean;
+  setError(path: string, why: string): void;
+}): Promise<{ starts: Start[]; existing: Set<string> }> {
+  const found: Start[] = [];
+  const there = new Set<string>();
+  for (const { path: root, format, sample = false, folders = format.root?.folders ?? [] } of roots) {
+    for (const folder of folders) {
+      try {
+        const base = await realpath(root);
+        there.add(root);
+        if (isOff(format)) continue;
+        found.push({ path: await realpath(join(base, folder)), base, format, sample });
+      } catch (error) {
+        if (!isMissing(error) && !isOff(format)) setError(join(root, folder), whyUnread(error));
+      }
+    }
+  }
+  for (const path of paths) {
+    try {
+      const real = await realpath(path);
+      const isFolder = (await lstat(real)).isDirectory();
+      found.push({ path: real, base: isFolder ? real : dirname(real), single: !isFolder });
+    } catch (error) {
+      setError(path, isMissing(error) ? "the path does not exist" : whyUnread(error));
+    }
+  }
+  for (const [path, known] of followed) found.push({ path, base: dirname(path), known });
+  return { starts: found, existing: there };
+}
+
+/** The path that `Format.classify` gets. */
+export const pathWithin = (start: Start, path: string): string =>
+  relative(start.base, path).split(sep).join("/");
