@@ -2,17 +2,19 @@ import type { Frame } from "../../model/frames/frame.ts";
 import type { FileIdentity } from "../../store/contract.ts";
 import type { ArchiveWriter } from "../archive/archive-writer.ts";
 import { openContent } from "../files/file-content.ts";
-import { followFile, isCompressed, readBeginning } from "../files/follow.ts";
+import { followFile, isCompressed } from "../files/follow.ts";
 import type { SessionList } from "../sessions/list.ts";
-import { fieldsOf } from "../sessions/row.ts";
 import type { SessionView } from "../sessions/session-view.ts";
 import type { OpenSession } from "../sessions/sessions.ts";
+import { readArchived } from "./archived-reading.ts";
 import { createBackgroundIndex } from "./background-index.ts";
+import { createCommits } from "./commit-reading.ts";
 import { createFileSessions } from "./file-sessions.ts";
 import type { Indexer, IndexJob } from "./index-threads.ts";
 import type { PlaceOfSegment } from "./large-files/segment-places.ts";
-import { isHuge, lastSegment } from "./large-files/segments.ts";
+import { isHuge } from "./large-files/segments.ts";
 import type { Links } from "./links.ts";
+import { readPreview } from "./preview.ts";
 import { growthStart, tailStart } from "./read-start.ts";
 import { createReaderCache, MAX_READERS } from "./reader-cache.ts";
 import { createReading, type Reading, type ReadingWindow, type SessionBuilder } from "./reading.ts";
@@ -97,14 +99,27 @@ interface FileReaderOptions {
 const RECENT_MS = 60_000;
 /** After a gap, reading starts this many bytes before the old end; four times as many if no step begins there. */
 const LOOK_BACK = 256 * 1024;
-const ARCHIVE_BLOCK = 256 * 1024;
-/** Bytes from the start of a file that are read for a preview. */
-const PREVIEW_BYTES = 64 * 1024;
-/** A longer file is read only until its sessions are named, in chunks of this size. */
-const PREVIEW_CHUNK = 8 * 1024;
 
+/** A file that is being read. */
+interface Work {
+  reading: Reading | undefined;
+  /** A new reading was begun. */
+  from_start: boolean;
+  /** The content was replaced. */
+  replaced: boolean;
+  file_id: number;
+  /** The stamp of the side file when the reading began. */
+  side_stamp: string | undefined;
+  /** The file was read to its end before. */
+  known_before: boolean;
+}
+
+type Tail = NonNullable<Awaited<ReturnType<typeof tailStart>>>;
+
+/** Creates the reader of all files. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the steps of reading a file: its functions are short
 export function createFileReader(options: FileReaderOptions): FileReader {
-  const { timing, now, archive, links, list, status, indexed, detached_views, owners, run } = options;
+  const { timing, now, archive, links, list, indexed, detached_views, owners, run } = options;
   const views = createTranscriptViews(options);
   const { hasViewer, isViewed, emitFrames } = views;
   const { retain, evictReaders } = createReaderCache({ ...options, hasViewer });
@@ -120,7 +135,8 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     onOrphaned: options.onOrphaned,
     onReplaced: options.onReplaced,
   });
-  const { idFor, stateFor } = sessions;
+  const { idFor } = sessions;
+  const { commit, finishLastLine } = createCommits({ ...options, sessions, views });
   const { indexer } = options;
   const background_index =
     indexer &&
@@ -169,14 +185,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     const current = entry.reading;
     const huge =
       background_index !== undefined && isHuge(entry.path, entry.seen?.size ?? entry.identity?.size ?? 0);
-    const onward =
-      !folded &&
-      current !== undefined &&
-      !current.ended &&
-      !isCompressed(entry.path) &&
-      (!folding || current.folding) &&
-      // A reader that counts nothing belongs to a file whose rows are read by another thread.
-      (huge || current.window?.count_from !== Number.POSITIVE_INFINITY);
+    const onward = !folded && canContinue(entry, folding, huge);
     if (huge && !entry.identity) {
       background_index.begin(entry);
       if (!folding) return;
@@ -184,9 +193,14 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       if (isQuiet(entry) || isLong(entry) || isOneOfMany()) return await background_index.read(entry);
     }
     const { seen } = entry;
-    const seen_side = seen?.side_stamp;
-    const known_before = entry.done;
-    const work = { reading: current, from_start: false, replaced: false, file_id: entry.id };
+    const work: Work = {
+      reading: current,
+      from_start: false,
+      replaced: false,
+      file_id: entry.id,
+      side_stamp: seen?.side_stamp,
+      known_before: entry.done,
+    };
     const known = current?.identity ?? entry.identity ?? entry.partial_identity;
     const tail = huge && !onward ? await tailStart(entry, archive, options.placeOf) : undefined;
     const from =
@@ -203,35 +217,12 @@ export function createFileReader(options: FileReaderOptions): FileReader {
         work.reading = readingOf(
           entry,
           folding,
-          from === undefined
-            ? undefined
-            : {
-                from,
-                ...(tail?.checkpoint && !replaced && { checkpoint: tail.checkpoint }),
-                ...(tail && { use_from: tail.byte }),
-                count_from: replaced
-                  ? Number.POSITIVE_INFINITY
-                  : (entry.identity?.size ?? Number.POSITIVE_INFINITY),
-                was_ended: huge && entry.identity !== undefined && isOver(entry.identity),
-                rowOf: (id) => indexed.get(id),
-                leadingMarkers: (id, at) =>
-                  tail ? options.leadingMarkers(id, tail.segment, tail.byte, at) : [],
-              },
+          from === undefined ? undefined : windowOf(entry, { from, huge, replaced, tail }),
         );
         work.replaced = replaced;
         if (replaced) work.file_id = options.newFileId();
       },
-      async bytes(chunk, offset) {
-        if (isArchivable(entry) && !(await archive.append(work.file_id, offset, chunk)))
-          options.enqueueBackfill(entry);
-        await work.reading?.decoder.write(chunk);
-        if (work.reading) {
-          if (!work.from_start) commit(entry, work.reading, false);
-          else if (!entry.done && !work.reading.window)
-            sessions.preview(entry, work.reading.builders.values());
-        }
-        entry.progress = offset + chunk.length;
-      },
+      bytes: (chunk, offset) => takeBytes(entry, work, chunk, offset),
       stop: () => options.isClosed() || (entry.interrupt && !folded && !work.replaced),
     });
     if (result.type === "gone") {
@@ -262,14 +253,56 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     // Without the start of the step, the reader would start a new turn and never end the open step.
     if (work.from_start && reading.window && !huge && !reading.knows_step)
       return await readNow(entry, folded, look_back * 4);
+    await finishRead(entry, reading, result.identity, work);
+  }
+
+  /** The window of a reading that begins inside the file. */
+  function windowOf(
+    entry: SessionFile,
+    {
+      from,
+      huge,
+      replaced,
+      tail,
+    }: { from: number; huge: boolean; replaced: boolean; tail: Tail | undefined },
+  ): ReadingWindow {
+    return {
+      from,
+      ...(tail?.checkpoint && !replaced && { checkpoint: tail.checkpoint }),
+      ...(tail && { use_from: tail.byte }),
+      count_from: replaced ? Number.POSITIVE_INFINITY : (entry.identity?.size ?? Number.POSITIVE_INFINITY),
+      was_ended: huge && entry.identity !== undefined && isOver(entry.identity),
+      rowOf: (id) => indexed.get(id),
+      leadingMarkers: (id, at) => (tail ? options.leadingMarkers(id, tail.segment, tail.byte, at) : []),
+    };
+  }
+
+  async function takeBytes(entry: SessionFile, work: Work, chunk: Uint8Array, offset: number): Promise<void> {
+    if (isArchivable(entry) && !(await archive.append(work.file_id, offset, chunk)))
+      options.enqueueBackfill(entry);
+    await work.reading?.decoder.write(chunk);
+    if (work.reading) {
+      if (!work.from_start) commit(entry, work.reading, false);
+      else if (!entry.done && !work.reading.window) sessions.preview(entry, work.reading.builders.values());
+    }
+    entry.progress = offset + chunk.length;
+  }
+
+  /** Publishes a file that was read to its end. */
+  async function finishRead(
+    entry: SessionFile,
+    reading: Reading,
+    identity: FileIdentity,
+    work: Work,
+  ): Promise<void> {
     if (isCompressed(entry.path)) {
       await reading.decoder.end();
       reading.ended = true;
     }
-    if (work.from_start || entry.side_stamp !== seen_side) await readSide(entry, reading);
-    finishLastLine(entry, reading, result.identity.modified_at);
+    if (work.from_start || entry.side_stamp !== work.side_stamp) await readSide(entry, reading);
+    finishLastLine(entry, reading, identity.modified_at);
     if (work.replaced) sessions.replaceContent(entry, reading.builders, work.file_id);
-    entry.identity = result.identity;
+    entry.identity = identity;
     entry.read_at = now();
     delete reading.identity;
     delete entry.partial_identity;
@@ -277,36 +310,12 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     options.onRead(entry);
     archive.entryChanged(entry);
     commit(entry, reading, work.from_start);
-    retain(entry, reading, work.from_start && !known_before ? RECENT_MS : timing.idle);
+    retain(entry, reading, work.from_start && !work.known_before ? RECENT_MS : timing.idle);
     if (!reading.folding) reloadViewed(entry);
     // The file changed while it was read, so its last known state may be older or newer than the content that was read.
-    if (isStale(entry) && entry.seen && entry.seen.modified_at > result.identity.modified_at) {
+    if (isStale(entry) && entry.seen && entry.seen.modified_at > identity.modified_at) {
       void run(entry, () => (isStale(entry) ? read(entry, false) : undefined));
     }
-  }
-
-  async function readPreview(entry: SessionFile): Promise<void> {
-    const isKnown = entry.done || entry.identity !== undefined || entry.partial_identity !== undefined;
-    if (isKnown || entry.sessions.size > 0 || entry.gone || isCompressed(entry.path)) return;
-    const beginning = await readBeginning(entry.path, PREVIEW_BYTES);
-    if (beginning === undefined) return;
-    const reading = readingOf(entry, false);
-    const isWhole = beginning.length < PREVIEW_BYTES;
-    const isNamed = () =>
-      [...reading.builders.values()].some(({ summary }) => summary.first_prompt !== undefined);
-    for (let at = 0; at < beginning.length && (isWhole || !isNamed()); at += PREVIEW_CHUNK)
-      await reading.decoder.write(beginning.subarray(at, at + PREVIEW_CHUNK));
-    const rows = [...reading.builders.values()].map(({ id, summary, open_calls }) => {
-      const row = fieldsOf(summary);
-      if (isWhole) return { id, summary: row, open_calls };
-      row.last_activity_at = Math.max(row.last_activity_at, modifiedAt(entry));
-      // The end of the last turn was not read yet, and a new file may be a copy of an old one. Until the file is read, only the
-      // process registries can say that it runs.
-      if (row.status === "running") row.status = "completed";
-      return { id, summary: row, open_calls: [] };
-    });
-    sessions.preview(entry, rows);
-    sessions.setFacts(entry, reading.facts());
   }
 
   /** Not modified for a while, so its reader is not kept. */
@@ -342,99 +351,16 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     if (entry.side_text !== undefined) reading.take(reading.reader.readSide(entry.side_text));
   }
 
-  /** Reads a last line without a newline once the file is no longer written. */
-  function finishLastLine(entry: SessionFile, reading: Reading, modified_at: number) {
-    clearTimeout(entry.last_line_timer);
-    if (reading.ended) {
-      reading.close();
-      return;
-    }
-    const quiet_ms = now() - modified_at;
-    if (quiet_ms > timing.close) {
-      const states = [...entry.sessions].flatMap((id) => indexed.get(id) ?? []);
-      reading.close(states.some(status.wasStopped));
-      reading.ended = true;
-    } else if (quiet_ms > timing.last_line) {
-      reading.take(reading.reader.settle());
-    } else {
-      entry.last_line_timer = setTimeout(() => {
-        void run(entry, () => {
-          if (options.isClosed() || entry.reading !== reading || reading.ended) return;
-          reading.take(reading.reader.settle());
-          commit(entry, reading, false);
-        });
-      }, timing.last_line);
-    }
-  }
-
-  /** Publishes the result of a reading. `from_start`: it replaces the result of an earlier one. */
-  function commit(entry: SessionFile, reading: Reading, from_start: boolean) {
-    const counted = reading.window?.count_from !== Number.POSITIVE_INFINITY;
-    if (from_start && reading.folding && reading.window) {
-      // Also for sessions without records in the last segment: their markers lead to the earlier segments.
-      for (const id of entry.sessions)
-        reading.leadingMarkers(id, indexed.get(id)?.summary.last_activity_at ?? 0);
-    }
-    for (const builder of reading.builders.values()) {
-      const state = stateFor(entry, builder.id);
-      if (counted) {
-        state.summary = fieldsOf(builder.summary);
-        state.open_calls = builder.open_calls;
-        archive.sessionChanged(builder.id);
-      }
-      state.builder = builder;
-      list.mark(builder.id);
-      // A session may continue in a file that was empty for a while. Its viewers get the new transcript.
-      const is_replaced = state.view !== undefined && state.view.buffer !== builder.buffer;
-      if (builder.buffer && (from_start || is_replaced))
-        views.replaceTranscript(state, builder, builder.buffer);
-    }
-    if (from_start && !reading.window) {
-      for (const id of [...entry.sessions]) if (!reading.builders.has(id)) options.removeSession(id);
-    }
-    if (counted) sessions.setFacts(entry, reading.facts(), reading.window !== undefined);
-    for (const builder of reading.builders.values()) emitFrames(builder);
-    // Viewers of a reloaded session get the new row at the same time.
-    if (!from_start || !hasViewer(entry)) return;
-    list.publish();
-    // The eviction takes this reading into account.
-    entry.reading = reading;
-    views.evictUnwatched(entry);
-  }
-
   async function readArchive(entry: SessionFile): Promise<void> {
     const content = await openContent(entry, archive);
     if (!content) return;
-    const is_segment = isHuge(entry.path, content.size);
-    const segment = lastSegment(content.size);
-    const place = is_segment ? await options.placeOf(entry, content, segment) : { byte: 0 };
-    const from = place.checkpoint?.byte ?? place.byte;
-    const reading = readingOf(
-      entry,
-      true,
-      is_segment
-        ? {
-            from,
-            ...(place.checkpoint && { checkpoint: place.checkpoint }),
-            use_from: place.byte,
-            count_from: Number.POSITIVE_INFINITY,
-            was_ended: false,
-            rowOf: (id) => indexed.get(id),
-            leadingMarkers: (id, at) => options.leadingMarkers(id, segment, place.byte, at),
-          }
-        : undefined,
-    );
-    for (let at = from; at < content.size && !options.isClosed(); ) {
-      const bytes = await content.read(at, Math.min(ARCHIVE_BLOCK, content.size - at));
-      if (bytes.length === 0) break;
-      await reading.decoder.write(bytes);
-      at += bytes.length;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    await reading.decoder.end();
-    if (entry.side_text !== undefined) reading.take(reading.reader.readSide(entry.side_text));
-    reading.close();
-    reading.ended = true;
+    const { reading, is_segment } = await readArchived(entry, content, {
+      startReading: (window) => readingOf(entry, true, window),
+      placeOf: options.placeOf,
+      leadingMarkers: options.leadingMarkers,
+      rowOf: (id) => indexed.get(id),
+      isClosed: options.isClosed,
+    });
     // A truncated archive does not change the rows of the list.
     if (!is_segment) for (const id of entry.sessions) if (!reading.builders.has(id)) return;
     commit(entry, reading, true);
@@ -444,7 +370,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   return {
     read,
     idFor,
-    readPreview,
+    readPreview: (entry) => readPreview(entry, sessions, () => readingOf(entry, false)),
     indexing: (entry) => background_index?.readingOf(entry),
     readArchive,
     end(entry) {
@@ -460,4 +386,16 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     evictViews: views.evictViews,
     evictReaders,
   };
+}
+
+/** Whether the reader of a file can continue where it stopped. */
+function canContinue({ path, reading }: SessionFile, folding: boolean, huge: boolean): boolean {
+  return (
+    reading !== undefined &&
+    !reading.ended &&
+    !isCompressed(path) &&
+    (!folding || reading.folding) &&
+    // A reader that counts nothing belongs to a file whose rows are read by another thread.
+    (huge || reading.window?.count_from !== Number.POSITIVE_INFINITY)
+  );
 }

@@ -23,6 +23,9 @@ export interface TranscriptViewsOptions {
   reopen(id: string): Promise<OpenSession | undefined>;
 }
 
+/** See `createTranscriptViews`. */
+export type TranscriptViews = ReturnType<typeof createTranscriptViews>;
+
 /** The transcripts of sessions that are viewed, or were until recently. */
 export function createTranscriptViews(options: TranscriptViewsOptions) {
   const { timing, now, indexed, detached_views, status, run_markers } = options;
