@@ -22,7 +22,8 @@ import { accumulate, restoreTranscript } from "../../src/model/transcript/accumu
 import type { Transcript } from "../../src/model/transcript/transcript-state.ts";
 import { uuidFrom } from "../../src/model/uuid.ts";
 import type { ChannelFrame } from "../../src/protocol.ts";
-import { createSessions, type SessionsOptions } from "../../src/server/import/catalog.ts";
+import { createSessions } from "../../src/server/import/catalog.ts";
+import type { SessionsOptions } from "../../src/server/import/sessions-options.ts";
 import type { OpenSession, SessionEvent, Sessions } from "../../src/server/sessions/sessions.ts";
 import { claudeCode } from "../../src/sources/claude-code/format.ts";
 import type { Format } from "../../src/sources/contract.ts";

@@ -20,7 +20,7 @@ export interface AgentSources {
   switched(agent: string): void;
 }
 
-interface AgentSourcesOptions {
+export interface AgentSourcesOptions {
   formats: readonly Format[];
   roots: readonly WatchRoot[];
   /** Files and folders beside the agents' own. */

@@ -1,77 +1,33 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { uuidFrom } from "../../model/uuid.ts";
 import type { AgentSource } from "../../protocol.ts";
-import type { Format } from "../../sources/contract.ts";
-import { createArchiveBackfill } from "../archive/archive-backfill.ts";
-import { createArchiveWriter } from "../archive/archive-writer.ts";
 import { openContent } from "../files/file-content.ts";
-import type { IndexState } from "../index/index-state.ts";
 import { createList } from "../sessions/list.ts";
 import type { SessionView } from "../sessions/session-view.ts";
 import type { Sessions } from "../sessions/sessions.ts";
-import { createAgentSources } from "./agent-sources.ts";
+import { createArchiving } from "./archiving.ts";
+import { createDiscovery } from "./discovery.ts";
+import { createFileAccess } from "./file-access.ts";
 import { createFileReader } from "./file-reader.ts";
-import type { Indexer } from "./index-threads.ts";
+import { followProcesses } from "./follow-processes.ts";
+import { importStatus } from "./import-status.ts";
 import { createSegmentPlaces } from "./large-files/segment-places.ts";
 import { createSegments, marker } from "./large-files/segment-views.ts";
 import { createLinks } from "./links.ts";
 import { loadStore } from "./load-store.ts";
-import { loggedRequests } from "./logged-requests.ts";
-import { createPartIndexing, keyOf, openedAs } from "./part-indexing.ts";
-import { createReadFailures, MAX_NOTICES, unreadNotice } from "./read-failures.ts";
+import { createPartIndexing, indexedAs, keyOf } from "./part-indexing.ts";
+import { previewNewest } from "./preview.ts";
+import { createReadFailures } from "./read-failures.ts";
 import { createReadQueue } from "./read-queue.ts";
 import { createRecordAccess } from "./record-access.ts";
-import { createRecordLogs } from "./record-logs/record-logs.ts";
-import { watchRegistries } from "./registry-hints.ts";
 import { createRunMarkers } from "./run-markers.ts";
-import {
-  diskState,
-  type IndexedSession,
-  isArchivable,
-  isStale,
-  modifiedAt,
-  type SessionFile,
-  sizeOf,
-  storedFile,
-} from "./session-file.ts";
-import { sessionFrames } from "./session-frames.ts";
-import type { SourceChoices } from "./source-choices.ts";
-import { createStatus, type Terminals } from "./status.ts";
-import { type SessionsTiming, TIMING } from "./timing.ts";
+import { type IndexedSession, isStale, modifiedAt, type SessionFile, sizeOf } from "./session-file.ts";
+import type { SessionsOptions } from "./sessions-options.ts";
+import { createStatus } from "./status.ts";
+import { createTimers } from "./timers.ts";
+import { TIMING } from "./timing.ts";
 import { createTrackedFiles } from "./tracked-files.ts";
-import type { WatchRoot } from "./watch/found-file.ts";
-import { watchSessions } from "./watch/watch.ts";
 
-export interface SessionsOptions {
-  formats: readonly Format[];
-  /** The agents' default folders. */
-  roots: readonly WatchRoot[];
-  /** Additional files and folders. */
-  paths?: readonly string[];
-  /** Folder of the store. Absent: nothing is stored, and a session disappears with its file. */
-  dataFolder?: string;
-  /** See `DatabaseOptions`. */
-  check_limit?: number;
-  read_only?: boolean;
-  timing?: Partial<SessionsTiming>;
-  /** The agents that the user switched off. Absent: all agents are read. */
-  choices?: Pick<SourceChoices, "off" | "subscribe">;
-  /** Whether another source has a session with this id. If so, the file's session gets a different id. */
-  isInOtherSource?(id: string): boolean;
-  /** Messages and requests of agents in terminals, by the agent's own session id. */
-  terminals?: Terminals & {
-    /** Calls the listener with a session id when its state or requests change. */
-    subscribe(listener: (session_id: string) => void): () => void;
-  };
-  /** Reads files on worker threads. Supports only the built-in formats. Closed together with the sessions. */
-  indexer?: Indexer;
-  /** The part index, for search. Absent: parts are not indexed. */
-  part_index?: IndexState;
-  /** Whether to use file system events. Polling finds all changes either way. */
-  hints?: boolean;
-  now?: () => number;
-}
 /**
  * Concurrent background reads, and bytes of short files that are read together. Each read needs a few messages between two
  * threads, so a single read at a time would mostly wait. A file that someone opens is always read at once.
@@ -82,8 +38,6 @@ const MAX_CONCURRENT_BYTES = 2 * 1024 * 1024;
 const START_MS = 150;
 /** Number of files that are previewed at start: more than one screen. */
 const MAX_PREVIEWS = 60;
-/** Rows that the page shows first. */
-const PREVIEW_BATCH = 30;
 /** Milliseconds between checks for files whose parts have to be indexed. */
 const PART_INDEX_MS = 1_000;
 
@@ -94,6 +48,7 @@ export interface FileBackedSessions extends Sessions {
 }
 
 /** Finds, follows, lists, opens and archives the sessions of all agents on this machine. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: connects the parts of the import, which refer to each other
 export function createSessions(options: SessionsOptions): FileBackedSessions {
   const timing = { ...TIMING, ...options.timing };
   const now = options.now ?? Date.now;
@@ -107,39 +62,21 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
   const owners = new Map<string, SessionFile>();
   const links = createLinks();
   const frame_listeners = new Set<Parameters<NonNullable<Sessions["watchFrames"]>>[0]>();
-  const timers = new Set<NodeJS.Timeout>();
+  const timers = createTimers();
   let ready = false;
   let closed = false;
 
   const failures = createReadFailures({ tick: timing.tick, isClosed: () => closed });
   const { run } = failures;
-  const archive = createArchiveWriter<SessionFile>({
-    ...(options.dataFolder !== undefined && { dataFolder: options.dataFolder }),
-    ...(options.check_limit !== undefined && { check_limit: options.check_limit }),
-    ...(options.read_only !== undefined && { read_only: options.read_only }),
+  const { archive, backfill } = createArchiving({
+    ...options,
+    indexed,
+    links,
     now,
     retry: timing.retry,
-    rowOf: storedFile,
-    sessionRowOf(id) {
-      const state = indexed.get(id);
-      if (!state?.entry.identity || state.entry.sample) return undefined;
-      const facts = links.facts(id);
-      return {
-        id,
-        file_id: state.entry.id,
-        summary: state.summary,
-        open_calls: state.open_calls,
-        ...(facts && { facts }),
-      };
-    },
-    onLoss() {
-      for (const entry of files.byPath.values()) if (entry.identity) backfill.add(entry);
-    },
-  });
-  const backfill = createArchiveBackfill({
-    archive,
+    files: () => files.byPath.values(),
+    isOff,
     isClosed: () => closed,
-    isArchivable: (entry: SessionFile) => !isOff(entry) && isArchivable(entry),
     run,
   });
   const status = createStatus({
@@ -274,7 +211,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
   // --- Opening ----------------------------------------------------------------------------------------------------
 
   async function open(id: string) {
-    await processes_known;
+    await processes.known;
     const state = indexed.get(id);
     if (!state && !closed) return await segments.open(id);
     if (!state || state.summary.parts === 0 || isOff(state.entry) || closed) return undefined;
@@ -298,44 +235,19 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
 
   // --- Beginning --------------------------------------------------------------------------------------------------
 
-  /** One refresh at a time, because an older one that finishes last would restore an outdated state. */
-  let refresh: { again: boolean; done: Promise<void> } | undefined;
-  function refreshProcesses(): Promise<void> {
-    if (refresh) {
-      refresh.again = true;
-      return refresh.done;
-    }
-    const current = { again: true, done: Promise.resolve() };
-    refresh = current;
-    current.done = (async () => {
-      try {
-        while (current.again && !closed) {
-          current.again = false;
-          for (const id of await status.refreshProcesses()) list.mark(id);
-        }
-      } finally {
-        refresh = undefined;
-      }
-    })();
-    return current.done;
-  }
-
   async function begin() {
+    const previewed = previewNewest({
+      newest: read_queue.next(MAX_PREVIEWS),
+      preview: (entry) => run(entry, () => reader.readPreview(entry)),
+      publish: list.publish,
+      isClosed: () => closed,
+    });
     // On the first start the newest sessions are shown long before all files are read.
-    await Promise.race([previewNewest(), sleep(START_MS, undefined, { ref: false })]);
+    await Promise.race([previewed, sleep(START_MS, undefined, { ref: false })]);
     if (!closed) read_queue.start();
   }
 
-  async function previewNewest() {
-    const newest = read_queue.next(MAX_PREVIEWS);
-    for (let at = 0; at < newest.length && !closed; at += PREVIEW_BATCH) {
-      const previews = newest
-        .slice(at, at + PREVIEW_BATCH)
-        .map((entry) => run(entry, () => reader.readPreview(entry)));
-      await Promise.all(previews);
-      list.publish();
-    }
-  }
+  const isIdle = () => ready && read_queue.idle;
 
   async function readOrMarkGone(entry: SessionFile) {
     if (isOff(entry)) return;
@@ -343,19 +255,13 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     else await files.markGoneUnlessPresent(entry);
   }
 
-  function every(interval: number, work: () => Promise<void>) {
-    const timer = setTimeout(async () => {
-      timers.delete(timer);
-      await work();
-      if (!closed) every(interval, work);
-    }, interval);
-    timers.add(timer);
-  }
-
-  const records = createRecordAccess({
-    open,
-    fileOf: (id) => (indexed.get(id) ?? segments.sessionOf(id))?.entry,
+  const fileOf = (id: string) => (indexed.get(id) ?? segments.sessionOf(id))?.entry;
+  const records = createRecordAccess({ open, fileOf, archive });
+  const file_access = createFileAccess({
+    fileOf,
     archive,
+    idFor: (entry, own) => reader.idFor(entry, own),
+    now,
   });
   loadStore({
     formats: options.formats,
@@ -373,35 +279,34 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     onReplaced: backfill.replacedBy,
   });
   list.publish();
-  const processes_known = refreshProcesses();
-  const stopRequests = options.terminals?.subscribe((name) => {
-    const { session_id, later } = links.registered(name);
-    for (const id of [session_id, ...later]) list.mark(id);
-    // The agent's registry changes at the same time.
-    void refreshProcesses();
+  const processes = followProcesses({
+    roots: options.roots,
+    hints: options.hints !== false,
+    interval: timing.registry,
+    timers,
+    status,
+    links,
+    list,
+    isClosed: () => closed,
+    ...(options.terminals && { terminals: options.terminals }),
   });
-  const record_logs = createRecordLogs({
+  const { watch, record_logs, sources } = createDiscovery({
     formats: options.formats,
     roots: options.roots,
     paths: options.paths ?? [],
     ...(options.dataFolder !== undefined &&
       options.read_only !== true && { folder: join(options.dataFolder, "records") }),
-    hotInterval: timing.hot,
-    listInterval: timing.list,
     hints: options.hints ?? true,
+    timing,
     off,
-    onChange: (paths) => void watch.check(paths),
-  });
-  const watch = watchSessions({
-    roots: [...options.roots, ...record_logs.roots],
-    paths: options.paths ?? [],
-    formats: options.formats,
-    hotInterval: timing.hot,
-    listInterval: timing.list,
-    hints: options.hints ?? true,
-    off,
-    onFound: files.onFound,
-    onGone: files.onMissing,
+    files,
+    indexed,
+    links,
+    list,
+    failures,
+    isClosed: () => closed,
+    cancelRead: (entry) => read_queue.delete(entry),
+    enqueueBackfill: (entry) => backfill.add(entry),
     onReady() {
       ready = true;
       void begin();
@@ -410,46 +315,24 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
       files.onMissing(unseen.map(({ path }) => path));
     },
   });
-  const sources = createAgentSources({
-    formats: options.formats,
-    roots: options.roots,
-    paths: options.paths ?? [],
-    off,
-    files,
-    indexed,
-    links,
-    list,
-    failures,
-    watch,
-    record_logs,
-    isClosed: () => closed,
-    cancelRead: (entry) => read_queue.delete(entry),
-    enqueueBackfill: (entry) => backfill.add(entry),
-  });
   const stopChoices = options.choices?.subscribe(sources.switched);
   // The newest files are read first, so all files should be found first, but the wait is bounded.
   const start_timer = setTimeout(() => void begin(), START_MS);
 
-  every(timing.persist, archive.persist);
-  const registry_hints =
-    options.hints === false ? undefined : watchRegistries(options.roots, () => void refreshProcesses());
-  every(timing.registry, async () => {
-    registry_hints?.watchNew();
-    await refreshProcesses();
-  });
-  every(timing.tick, async () => {
+  timers.every(timing.persist, archive.persist);
+  timers.every(timing.tick, async () => {
     list.markGrowth();
     reader.evictViews();
     reader.evictReaders();
   });
-  every(timing.tick, async () => {
-    if (ready && read_queue.idle) await failures.retry(readOrMarkGone);
+  timers.every(timing.tick, async () => {
+    if (isIdle()) await failures.retry(readOrMarkGone);
   });
-  every(timing.tick, async () => {
-    if (ready && read_queue.idle) await backfill.work();
+  timers.every(timing.tick, async () => {
+    if (isIdle()) await backfill.work();
   });
-  every(PART_INDEX_MS, async () => {
-    if (ready && read_queue.idle) await part_indexing.work();
+  timers.every(PART_INDEX_MS, async () => {
+    if (isIdle()) await part_indexing.work();
   });
   return {
     epoch: crypto.randomUUID(),
@@ -460,61 +343,21 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     get: (id) => list.get(id) ?? segments.get(id),
     open,
     ...records,
-    async frames(id) {
-      const entry = (indexed.get(id) ?? segments.sessionOf(id))?.entry;
-      const content = entry && (await openContent(entry, archive));
-      const is_open = entry?.reading !== undefined && !entry.reading.ended;
-      return content && sessionFrames(id, entry, content, (own) => reader.idFor(entry, own), is_open);
-    },
-    async disk(id) {
-      const entry = (indexed.get(id) ?? segments.sessionOf(id))?.entry;
-      return entry && (await diskState(entry, now()));
-    },
-    async loggedRequests(id) {
-      const entry = (indexed.get(id) ?? segments.sessionOf(id))?.entry;
-      if (entry?.format.createRequestLog === undefined) return [];
-      const content = await openContent(entry, archive);
-      return content ? await loggedRequests(entry, content) : [];
-    },
-    status() {
-      const index = { files_found: 0, files_done: 0, bytes_found: 0, bytes_done: 0 };
-      for (const entry of files.byPath.values()) {
-        if (isOff(entry)) continue;
-        const size = entry.seen?.size ?? entry.identity?.size ?? 0;
-        const stale = isStale(entry) && (!entry.done || failures.has(entry));
-        index.files_found += 1;
-        index.bytes_found += size;
-        index.files_done += stale ? 0 : 1;
-        index.bytes_done += stale ? Math.min(entry.progress, size) : size;
-      }
-      return {
-        index: { ...index, done: ready && read_queue.idle },
-        notices: [
-          ...archive.notices,
-          ...[...watch.errors, ...record_logs.troubles]
-            .filter(([path]) => !record_logs.owns(path) || record_logs.troubles.has(path))
-            .slice(0, MAX_NOTICES)
-            .map(([path, why]) => unreadNotice(path, why)),
-          ...failures.notices,
-        ],
-        roots: options.roots
-          .filter(({ internal }) => internal !== true)
-          .map(({ format, path }) => ({ agent: format.id, path, exists: watch.exists(path) })),
-      };
-    },
+    ...file_access,
+    status: () =>
+      importStatus({
+        files: files.byPath.values(),
+        failures,
+        archive,
+        watch,
+        record_logs,
+        roots: options.roots,
+        isOff,
+        isIdle: isIdle(),
+      }),
     ...(archive.retry && { retry: archive.retry }),
-    indexedAs(source, session_id, byte) {
-      const file_id = Number(source.slice("file:".length));
-      const own = indexed.get(session_id);
-      if (own?.entry.id === file_id) return openedAs(own, byte, options.part_index);
-      // A copy of a file has a different session id.
-      for (const state of indexed.values()) {
-        const { entry } = state;
-        if (entry.id === file_id && uuidFrom(session_id, entry.path) === state.id)
-          return openedAs(state, byte, options.part_index);
-      }
-      return undefined;
-    },
+    indexedAs: (source, session_id, byte) =>
+      indexedAs(indexed, options.part_index, { source, session_id, byte }),
     isIndexed(id) {
       const entry = indexed.get(id)?.entry;
       return entry !== undefined && options.part_index?.stampOf(keyOf(entry)) !== undefined;
@@ -531,12 +374,11 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     async close() {
       closed = true;
       stopChoices?.();
-      stopRequests?.();
+      processes.close();
       clearTimeout(start_timer);
       read_queue.stop();
-      registry_hints?.close();
       list.close();
-      for (const timer of timers) clearTimeout(timer);
+      timers.close();
       await record_logs.close();
       await watch.close();
       const all = files.all();

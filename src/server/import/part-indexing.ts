@@ -1,3 +1,4 @@
+import { uuidFrom } from "../../model/uuid.ts";
 import { fileStamp, type IndexState } from "../index/index-state.ts";
 import type { Indexer, IndexJob } from "./index-threads.ts";
 import { isHuge, lastSegment, SEGMENT_BYTES, segmentId } from "./large-files/segments.ts";
@@ -115,7 +116,7 @@ export function createPartIndexing(options: {
 export const keyOf = (entry: SessionFile): string => `file:${entry.id}`;
 
 /** The id under which a part is opened: the session's, or that of the segment of a huge file that contains its record. */
-export function openedAs(
+function openedAs(
   { entry, id }: IndexedSession,
   byte: number | undefined,
   index: Pick<IndexState, "segmentByte"> | undefined,
@@ -125,4 +126,22 @@ export function openedAs(
   let segment = Math.min(lastSegment(size), Math.floor(byte / SEGMENT_BYTES));
   while (segment > 0 && byte < (index?.segmentByte(keyOf(entry), segment) ?? 0)) segment -= 1;
   return segment === lastSegment(size) ? id : segmentId(id, segment);
+}
+
+/** See `Sessions.indexedAs`. */
+export function indexedAs(
+  indexed: ReadonlyMap<string, IndexedSession>,
+  index: Pick<IndexState, "segmentByte"> | undefined,
+  { source, session_id, byte }: { source: string; session_id: string; byte: number | undefined },
+): string | undefined {
+  const file_id = Number(source.slice("file:".length));
+  const own = indexed.get(session_id);
+  if (own?.entry.id === file_id) return openedAs(own, byte, index);
+  // A copy of a file has a different session id.
+  for (const state of indexed.values()) {
+    const { entry } = state;
+    if (entry.id === file_id && uuidFrom(session_id, entry.path) === state.id)
+      return openedAs(state, byte, index);
+  }
+  return undefined;
 }

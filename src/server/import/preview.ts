@@ -8,6 +8,8 @@ import { modifiedAt, type SessionFile } from "./session-file.ts";
 const PREVIEW_BYTES = 64 * 1024;
 /** A longer file is read only until its sessions are named, in chunks of this size. */
 const PREVIEW_CHUNK = 8 * 1024;
+/** Rows that the page shows first. */
+const PREVIEW_BATCH = 30;
 
 /** Lists a file that was never read, from its first bytes. `startReading`: creates a reading that builds rows only. */
 export async function readPreview(
@@ -36,4 +38,23 @@ export async function readPreview(
   });
   sessions.preview(entry, rows);
   sessions.setFacts(entry, reading.facts());
+}
+
+/** Previews files batch by batch, the newest first. */
+export async function previewNewest({
+  newest,
+  preview,
+  publish,
+  isClosed,
+}: {
+  newest: readonly SessionFile[];
+  preview(entry: SessionFile): Promise<unknown>;
+  publish(): void;
+  isClosed(): boolean;
+}): Promise<void> {
+  for (let at = 0; at < newest.length && !isClosed(); at += PREVIEW_BATCH) {
+    const previews = newest.slice(at, at + PREVIEW_BATCH).map(preview);
+    await Promise.all(previews);
+    publish();
+  }
 }

@@ -1,0 +1,38 @@
+import type { Format } from "../../sources/contract.ts";
+import type { IndexState } from "../index/index-state.ts";
+import type { Indexer } from "./index-threads.ts";
+import type { SourceChoices } from "./source-choices.ts";
+import type { Terminals } from "./status.ts";
+import type { SessionsTiming } from "./timing.ts";
+import type { WatchRoot } from "./watch/found-file.ts";
+
+/** See `createSessions`. */
+export interface SessionsOptions {
+  formats: readonly Format[];
+  /** The agents' default folders. */
+  roots: readonly WatchRoot[];
+  /** Additional files and folders. */
+  paths?: readonly string[];
+  /** Folder of the store. Absent: nothing is stored, and a session disappears with its file. */
+  dataFolder?: string;
+  /** See `DatabaseOptions`. */
+  check_limit?: number;
+  read_only?: boolean;
+  timing?: Partial<SessionsTiming>;
+  /** The agents that the user switched off. Absent: all agents are read. */
+  choices?: Pick<SourceChoices, "off" | "subscribe">;
+  /** Whether another source has a session with this id. If so, the file's session gets a different id. */
+  isInOtherSource?(id: string): boolean;
+  /** Messages and requests of agents in terminals, by the agent's own session id. */
+  terminals?: Terminals & {
+    /** Calls the listener with a session id when its state or requests change. */
+    subscribe(listener: (session_id: string) => void): () => void;
+  };
+  /** Reads files on worker threads. Supports only the built-in formats. Closed together with the sessions. */
+  indexer?: Indexer;
+  /** The part index, for search. Absent: parts are not indexed. */
+  part_index?: IndexState;
+  /** Whether to use file system events. Polling finds all changes either way. */
+  hints?: boolean;
+  now?: () => number;
+}
