@@ -76,7 +76,7 @@ interface RegistryOptions {
 }
 
 /** All sessions of the store: their rows, and the records of those that are viewed or running. */
-interface SessionRegistry {
+export interface SessionRegistry {
   readonly entries: ReadonlyMap<string, ManagedSession>;
   readonly list: SessionList;
   /** Notices about records that cannot be read. */

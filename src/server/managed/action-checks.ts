@@ -1,0 +1,100 @@
+import type { Prompt } from "../../agent/agent.ts";
+import { Refused } from "../sessions/refused.ts";
+import type { AgentKind, Agents } from "./agents.ts";
+import type { CommitQueue } from "./record/commit-queue.ts";
+import type { ManagedSession } from "./session-registry.ts";
+
+/** Maximum time an action waits for a failing disk. The action itself continues. */
+const DISK_LIMIT = 10_000;
+
+interface ActionChecksOptions {
+  entries: ReadonlyMap<string, ManagedSession>;
+  agents: Agents;
+  commit_queue: CommitQueue;
+  /** See `ManagedSessionsOptions`. */
+  isInOtherSource?(id: string): boolean;
+}
+
+/** The conditions of the users' actions. Each throws or rejects with a `Refused`. */
+export type ActionChecks = ReturnType<typeof createActionChecks>;
+
+/** Creates the checks of the users' actions. */
+export function createActionChecks(options: ActionChecksOptions) {
+  const { entries, agents, commit_queue } = options;
+
+  /** The id of a new session must not be in use. */
+  function checkNew(session_id: string) {
+    if (options.isInOtherSource?.(session_id) !== true) return;
+    throw new Refused(409, "session_id", "A session in an agent's file has this id.", "Choose another UUID.");
+  }
+
+  /** A session whose agent this daemon runs. */
+  function check(id: string): ManagedSession {
+    writable();
+    const entry = entries.get(id);
+    if (!entry)
+      throw new Refused(404, "no_session", "There is no such session.", "Reload the list of sessions.");
+    if (entry.config.kind === "pushed") {
+      throw new Refused(
+        409,
+        "pushed",
+        "This session is pushed by another program. Verbatim does not run its agent.",
+      );
+    }
+    return entry;
+  }
+
+  function writable() {
+    if (commit_queue.writable) return;
+    const [why] = commit_queue.notices;
+    const message = `No sessions can be run. ${why?.text ?? ""}`.trim();
+    throw new Refused(409, "read_only", message, why?.remedy);
+  }
+
+  /** An action is confirmed once it is on disk. */
+  async function stored(id: string): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const overdue = new Promise<"overdue">((resolve) => {
+      timer = setTimeout(() => resolve("overdue"), DISK_LIMIT);
+    });
+    const how = await Promise.race([commit_queue.stored(id), overdue]);
+    clearTimeout(timer);
+    if (how === "overdue") {
+      throw new Refused(
+        503,
+        "disk",
+        "The change is not on disk yet: the data folder cannot be written.",
+        commit_queue.write_error?.remedy ?? "Free some disk space. The change is stored then.",
+      );
+    }
+  }
+
+  /** An agent that can be started. */
+  function available(agent: string): AgentKind {
+    const kind = agents.find(agent);
+    if (!kind) throw new Refused(400, "agent", `\`agent\`: unknown agent ${JSON.stringify(agent)}.`);
+    const { unavailable } = kind.entry;
+    if (unavailable) throw new Refused(409, "unavailable", unavailable.message, unavailable.remedy);
+    return kind;
+  }
+
+  function checkImages(kind: AgentKind | undefined, { parts }: Prompt) {
+    if (kind?.entry.takes_images === false && parts.some(({ type }) => type !== "text")) {
+      throw new Refused(400, "images", "`prompt.images`: this agent does not accept images.");
+    }
+  }
+
+  /** Returns `undefined` if the model cannot be checked: the session then begins without waiting. */
+  function checkModel(kind: AgentKind | undefined, model: string | undefined): Promise<void> | undefined {
+    if (model === undefined) return undefined;
+    return kind?.problemOf?.(model).then((problem) => {
+      if (problem !== undefined) throw new Refused(400, "model", `\`model\`: ${problem}`);
+    });
+  }
+
+  return { checkNew, check, writable, stored, available, checkImages, checkModel };
+}
+
+/** The error for an id that another session has. */
+export const otherSession = () =>
+  new Refused(409, "session_id", "`session_id`: another session has this id.");
