@@ -87,7 +87,7 @@ describe("docs/specs/http-api.md", () => {
     const codes = [
       ...sources.matchAll(/\bcode: "(\w+)"/g),
       ...sources.matchAll(/\b(?:Refused\(|refuse\(context,)\s*\d{3},\s*"(\w+)"/g),
-      ...sources.matchAll(/\brefuse\((?:client, )?"(\w+)"/g),
+      ...sources.matchAll(/\brefuse\((?:client, |push, )?"(\w+)"/g),
     ].map(([, code = ""]) => code);
     expect(codes.length).toBeGreaterThan(30);
     const described = `${api}\n${read("docs/push-your-agent.md")}`;

@@ -19,8 +19,9 @@ import {
 } from "../../protocol.ts";
 import { Refused, refusal } from "../sessions/refused.ts";
 import { readBody } from "../sessions/request-body.ts";
-import { createIngestion, PushRefused } from "./ingest.ts";
+import { createIngestion } from "./ingest.ts";
 import type { ManagedSessions } from "./managed-sessions.ts";
+import { PushRefused } from "./push/push.ts";
 
 /** Maximum size of an image in a prompt, in bytes. */
 const IMAGE_LIMIT = 5 * 1024 * 1024;
