@@ -1,8 +1,8 @@
 import type { Prompt } from "../../agent/agent.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { AgentKind, Agents } from "./agents.ts";
+import type { ManagedSession } from "./managed-session.ts";
 import type { CommitQueue } from "./record/commit-queue.ts";
-import type { ManagedSession } from "./session-registry.ts";
 
 /** Maximum time an action waits for a failing disk. The action itself continues. */
 const DISK_LIMIT = 10_000;

@@ -4,10 +4,11 @@ import { Refused } from "../sessions/refused.ts";
 import { type ActionChecks, otherSession } from "./action-checks.ts";
 import type { Agents } from "./agents.ts";
 import { historyBefore, inheritFiles, rewindFrames } from "./fork.ts";
+import type { ManagedSession } from "./managed-session.ts";
 import type { Recorder } from "./record/recorder.ts";
 import type { SessionActions } from "./session-actions.ts";
 import { factsOf, hasPrompt } from "./session-facts.ts";
-import type { ManagedSession, SessionRegistry } from "./session-registry.ts";
+import type { SessionRegistry } from "./session-registry.ts";
 
 /** Forks and rewinds sessions. */
 export function createForkActions({

@@ -3,7 +3,7 @@ import type { Frame } from "../../model/frames/frame.ts";
 import type { OpenPastBody, PastSessionsReply } from "../../protocol.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { AgentKind } from "./agents.ts";
-import { configOf, type ManagedSession, withAgentSession } from "./session-registry.ts";
+import { configOf, type ManagedSession, withAgentSession } from "./managed-session.ts";
 
 /** What is known here about a session that an agent stores. */
 export interface KnownSession {

@@ -5,8 +5,8 @@ import { tokensOf } from "../../model/tokens.ts";
 import { callPositionOf } from "../../model/transcript/accumulate.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
 import type { Host } from "./host.ts";
+import type { ManagedSession } from "./managed-session.ts";
 import type { SessionConfig } from "./session-config.ts";
-import type { ManagedSession } from "./session-registry.ts";
 
 /** Sessions that were started by calls of other sessions. */
 export interface Runs {

@@ -1,7 +1,8 @@
 import type { SessionPatch } from "../../model/session.ts";
 import type { AgentKind } from "./agents.ts";
+import { configOf, type ManagedSession } from "./managed-session.ts";
 import type { SessionConfig } from "./session-config.ts";
-import { configOf, type ManagedSession, type SessionRegistry } from "./session-registry.ts";
+import type { SessionRegistry } from "./session-registry.ts";
 
 const MAX_RECENT = 10;
 

@@ -1,21 +1,21 @@
 import type { RunOptions, RunReport } from "../../agent/agent.ts";
 import type { Frame } from "../../model/frames/frame.ts";
 import type { HistoryEvent } from "../../model/messages/history.ts";
-import { messageOf } from "../../model/narrow.ts";
 import type { SessionPatch, SessionSummary } from "../../model/session.ts";
 import { emptySummary } from "../../model/transcript/summarize.ts";
 import type { Notice } from "../../store/contract.ts";
 import { createList, type SessionList } from "../sessions/list.ts";
-import { Refused } from "../sessions/refused.ts";
 import { fieldsOf } from "../sessions/row.ts";
-import { createSessionView, type SessionView } from "../sessions/session-view.ts";
+import { createSessionView } from "../sessions/session-view.ts";
 import type { OpenSession } from "../sessions/sessions.ts";
 import type { Agents } from "./agents.ts";
 import { controlOf, createHost, type Host } from "./host.ts";
+import { type ManagedSession, withAgentSession } from "./managed-session.ts";
 import type { CommitQueue } from "./record/commit-queue.ts";
 import { filesFolder } from "./record/raw-events.ts";
-import { createRecorder, loadRecorder, type Recorder, type RecorderOptions } from "./record/recorder.ts";
-import type { SessionConfig, SessionState } from "./session-config.ts";
+import type { Recorder } from "./record/recorder.ts";
+import type { SessionConfig } from "./session-config.ts";
+import { createSessionRecords } from "./session-records.ts";
 
 /** Row changes within this time are published together, in milliseconds. */
 const PUBLISH_MS = 50;
@@ -30,36 +30,6 @@ export interface RegistryTiming {
   tick: number;
 }
 const TIMING: RegistryTiming = { idle: 300_000, silence: 900_000, tick: 10_000 };
-
-/** Remedy for a store that is partly damaged or on a failing disk. */
-const REMEDY =
-  "Other sessions are not affected. To start with a new file, stop Verbatim and move this one away. Keep a copy of it.";
-
-/** A managed or pushed session. Keeps only its row while it is idle and has no viewers. */
-export interface ManagedSession {
-  readonly id: string;
-  /** The values when the session was last loaded. */
-  summary: SessionSummary;
-  config: SessionConfig;
-  state: SessionState;
-  has_pending: boolean;
-  recorder?: Recorder;
-  /** Set while its record is being read. */
-  loading?: Promise<Recorder | undefined>;
-  host?: Host;
-  view?: SessionView;
-  used_at: number;
-}
-
-/** The settings of a session as of now. */
-export const configOf = ({ recorder, config }: ManagedSession): SessionConfig => recorder?.config ?? config;
-
-/** The sessions that continue an external agent's session, by the agent's own id. */
-export const withAgentSession = (
-  entries: ReadonlyMap<string, ManagedSession>,
-  agent_session: string,
-): ManagedSession[] =>
-  [...entries.values()].filter((entry) => configOf(entry).agent_session === agent_session);
 
 interface RegistryOptions {
   commit_queue: CommitQueue;
@@ -100,12 +70,12 @@ export interface SessionRegistry {
   close(): Promise<void>;
 }
 
+/** Loads the rows of all sessions from the store. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the sessions: its functions are short
 export function createSessionRegistry(options: RegistryOptions): SessionRegistry {
   const { commit_queue, agents, now, report } = options;
   const timing = { ...TIMING, ...options.timing };
   const entries = new Map<string, ManagedSession>();
-  /** The reasons why records cannot be read, by session id. */
-  const unreadable = new Map<string, string>();
   let closed = false;
 
   for (const row of commit_queue.load()) {
@@ -125,9 +95,11 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
     },
   });
 
-  function isPushedAndOpen({ config, recorder, summary }: ManagedSession): boolean {
-    return config.kind === "pushed" && (recorder?.summary ?? summary).status === "running";
-  }
+  const records = createSessionRecords(commit_queue, (entry, frames) => {
+    options.onFrames?.(entry.id, frames);
+    list.mark(entry.id);
+  });
+  const { record } = records;
 
   function rowOf(entry: ManagedSession): SessionSummary {
     const { config, state, recorder, host } = entry;
@@ -143,62 +115,6 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
     const requests = host?.requests ?? [];
     if (requests.length > 0) row.requests = [...requests];
     return row;
-  }
-
-  /** The stored data of a session. Throws `Refused` if it cannot be read. */
-  function storedOf(entry: ManagedSession): NonNullable<RecorderOptions["stored"]> {
-    try {
-      const stored = { history: commit_queue.history(entry.id), pending: commit_queue.pending(entry.id) };
-      unreadable.delete(entry.id);
-      return stored;
-    } catch (error) {
-      const message = messageOf(error);
-      unreadable.set(entry.id, message);
-      const text = `The record of this session cannot be read from ${commit_queue.path}: ${message}.`;
-      throw new Refused(500, "unreadable", text, REMEDY);
-    }
-  }
-
-  function optionsOf(
-    entry: ManagedSession,
-    initial?: { inherited?: readonly HistoryEvent[] },
-  ): RecorderOptions {
-    return {
-      id: entry.id,
-      commit_queue,
-      config: entry.config,
-      state: entry.state,
-      ...(initial ?? { stored: storedOf(entry) }),
-      onCommitted(frames) {
-        entry.view?.emit(frames);
-        options.onFrames?.(
-          entry.id,
-          frames.map(({ frame }) => frame),
-        );
-        list.mark(entry.id);
-      },
-    };
-  }
-
-  function record(entry: ManagedSession, initial?: { inherited?: readonly HistoryEvent[] }): Recorder {
-    if (entry.recorder) return entry.recorder;
-    entry.recorder = createRecorder(optionsOf(entry, initial));
-    delete entry.loading;
-    return entry.recorder;
-  }
-
-  /** Like `record`, but does not block other work. */
-  async function load(entry: ManagedSession): Promise<Recorder> {
-    if (entry.recorder) return entry.recorder;
-    entry.loading ??= loadRecorder(optionsOf(entry), () => entry.recorder !== undefined);
-    const { loading } = entry;
-    const loaded = await loading;
-    // If `record` was called during the reading, its result is newer.
-    if (loaded && entry.loading === loading) {
-      entry.recorder = loaded;
-      delete entry.loading;
-    }
-    return record(entry);
   }
 
   function hostOf(entry: ManagedSession): Host {
@@ -277,7 +193,7 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
     if (!entry.view) {
       // Another daemon is writing, so the record is read again next time.
       if (!commit_queue.writable) delete entry.recorder;
-      const recorder = await load(entry);
+      const recorder = await records.load(entry);
       if (closed) return undefined;
       entry.view ??= createSessionView({
         id,
@@ -295,18 +211,8 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
   return {
     entries,
     list,
-    get notices(): readonly Notice[] {
-      const [message] = unreadable.values();
-      if (message === undefined) return [];
-      const what =
-        unreadable.size === 1 ? "The record of a session" : `The records of ${unreadable.size} sessions`;
-      return [
-        {
-          level: "error",
-          text: `${what} cannot be read from ${commit_queue.path}: ${message}.`,
-          remedy: REMEDY,
-        },
-      ];
+    get notices() {
+      return records.notices;
     },
     rowOf,
     record,
@@ -323,4 +229,8 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
       await Promise.all([...entries.values()].map(({ host }) => host?.close()));
     },
   };
+}
+
+function isPushedAndOpen({ config, recorder, summary }: ManagedSession): boolean {
+  return config.kind === "pushed" && (recorder?.summary ?? summary).status === "running";
 }
