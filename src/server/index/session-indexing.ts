@@ -65,7 +65,7 @@ export function indexSessions(options: {
     const row = sessions.get(id);
     if (!row) return;
     const target = { path: state.path, generation: state.generation };
-    const transcript = await transcriptOf(id);
+    const transcript = await transcriptOf(sessions, id, () => closed);
     if (!transcript || closed) return;
     const before = sent.get(id);
     const parts = [...transcript.parts];
@@ -95,24 +95,6 @@ export function indexSessions(options: {
     });
   }
 
-  /** The current transcript of an open session. Other sessions are folded for this purpose. */
-  async function transcriptOf(id: string): Promise<Transcript | undefined> {
-    const batches = await sessions.frames(id);
-    if (!batches) return undefined;
-    let transcript = emptyTranscript(id);
-    let since = performance.now();
-    for await (const frames of batches) {
-      for (const frame of frames) {
-        transcript = accumulate(transcript, frame);
-        if (performance.now() - since <= SLICE) continue;
-        await setImmediate();
-        since = performance.now();
-      }
-      if (closed) return undefined;
-    }
-    return transcript;
-  }
-
   const end = sessions.subscribe(({ changed }) => {
     for (const row of changed) add(row);
   });
@@ -132,6 +114,28 @@ export function indexSessions(options: {
       end();
     },
   };
+}
+
+/** The current transcript of an open session. Other sessions are folded for this purpose. */
+async function transcriptOf(
+  sessions: Sessions,
+  id: string,
+  isClosed: () => boolean,
+): Promise<Transcript | undefined> {
+  const batches = await sessions.frames(id);
+  if (!batches) return undefined;
+  let transcript = emptyTranscript(id);
+  let since = performance.now();
+  for await (const frames of batches) {
+    for (const frame of frames) {
+      transcript = accumulate(transcript, frame);
+      if (performance.now() - since <= SLICE) continue;
+      await setImmediate();
+      since = performance.now();
+    }
+    if (isClosed()) return undefined;
+  }
+  return transcript;
 }
 
 const PREFIX = "session:";

@@ -24,131 +24,37 @@ type Hit = RuleTrialReply["hits"][number];
 /** Applies rules to past records. */
 export interface RuleTrial {
   /** Throws a `Refused` for an invalid rule. */
-  tryRule(rule: Pick<RuleBody, "when" | "scope">): Promise<RuleTrialReply>;
+  tryRule(rule: TriedRule): Promise<RuleTrialReply>;
 }
 
-export function createRuleTrial(options: {
+type TriedRule = Pick<RuleBody, "when" | "scope">;
+
+interface TrialOptions {
   thread: SearchThread;
   sessions: Sessions;
   now: () => number;
   skipped?: () => readonly string[];
-}): RuleTrial {
-  const { thread, sessions, now, skipped = () => [] } = options;
+}
 
-  function listed(source: string, session_id: string, byte: number | undefined): SessionSummary | undefined {
-    const id = sessionOfKey(source) ?? sessions.indexedAs?.(source, session_id, byte);
-    return id === undefined ? undefined : sessions.get(id);
-  }
+/** Tries rules on the index, and on sessions that it does not cover. */
+export function createRuleTrial(options: TrialOptions): RuleTrial {
+  const { sessions } = options;
 
-  async function ofEvents(rule: Pick<RuleBody, "when" | "scope">): Promise<Found> {
-    const { event } = parseRule(rule);
-    const found = emptyFound();
-    if (!event) return found;
-    const until = performance.now() + BUDGET_MS;
-    const isInScope = scopeOf(rule);
-    let cursor: string | undefined;
-    do {
-      const { page } = await thread.search({
-        query: event,
-        limit: PAGE,
-        sort: "newest",
-        budget: 500,
-        skipped_agents: skipped(),
-        ...(cursor !== undefined && { cursor }),
-      });
-      for (const { source, session, part, snippet } of page.hits) {
-        const row = listed(source, session.id, part.byte);
-        if (!row || !isInScope(row)) continue;
-        found.hits.push(hitOf(row, { part_id: part.id, at: part.started_at, text: snippet.text }));
-      }
-      found.searched = page.searched;
-      found.all = page.sessions;
-      cursor = page.next;
-    } while (cursor !== undefined && found.hits.length < MAX_EVENTS && performance.now() < until);
-    found.is_more = cursor !== undefined;
-    return found;
-  }
-
-  async function ofPast(
-    rule: Pick<RuleBody, "when" | "scope">,
-    request: Parameters<SearchThread["past"]>[0],
-    textOf: (length: number | undefined) => string | undefined,
-  ): Promise<Found> {
-    const isInScope = scopeOf(rule);
-    const page = await thread.past(request);
-    const found = emptyFound();
-    for (const { source, session, byte, part_id, at, length } of page.places) {
-      const row = listed(source, session.id, byte);
-      if (row && isInScope(row)) found.hits.push(hitOf(row, { part_id, at, text: textOf(length) }));
-    }
-    return { ...found, searched: page.sessions, all: page.sessions, is_more: page.is_more };
-  }
-
-  /** A row has the usage of its session. */
-  function ofRows(rule: Pick<RuleBody, "when" | "scope">): Found {
-    const isInScope = scopeOf(rule);
-    const found = emptyFound();
-    for (const row of sessions.list()) {
-      found.all += 1;
-      const firing = isInScope(row) ? firingOfRow(rule.when, row, now(), 0) : undefined;
-      if (firing) found.hits.push(hitOf(row, { at: row.last_activity_at, text: firing.text }));
-    }
-    found.searched = found.all;
-    return found;
-  }
-
-  /** The index does not have the usage of turns, so the newest sessions are read again. */
-  async function ofTurns(rule: Pick<RuleBody, "when" | "scope">): Promise<Found> {
-    const evaluator = createEvaluator({ ...TRIED, when: rule.when });
-    const isInScope = scopeOf(rule);
-    const until = performance.now() + BUDGET_MS;
-    const rows = sessions.list().filter(isInScope);
-    const found = { ...emptyFound(), all: rows.length };
-    for (const row of rows) {
-      if (performance.now() > until) break;
-      // A session whose record cannot be read now is skipped.
-      const batches = await sessions.frames(row.id).catch(() => undefined);
-      if (!batches) continue;
-      const turns = new Map<string, Hit>();
-      let watched = unwatched(row.id);
-      let since = performance.now();
-      for await (const frames of batches) {
-        for (const frame of frames) {
-          const recorded = watchFrame(watched, frame);
-          watched = recorded.watched;
-          const firing =
-            frame.type === "message.end" && recorded.turn ? evaluator.ofTurn(recorded.turn) : undefined;
-          if (firing && recorded.turn) {
-            const part_id = recorded.watched.transcript.parts.at(recorded.turn.first_part)?.id;
-            turns.set(firing.key, hitOf(row, { part_id, at: frame.at, text: firing.text }));
-          }
-          if (performance.now() - since <= SLICE) continue;
-          await setImmediate();
-          since = performance.now();
-        }
-      }
-      found.searched += 1;
-      found.hits.push(...[...turns.values()].reverse());
-    }
-    found.is_more = found.searched < found.all;
-    return found;
-  }
-
-  function find(rule: Pick<RuleBody, "when" | "scope">): Promise<Found> | Found {
+  function find(rule: TriedRule): Promise<Found> | Found {
     const { when } = rule;
     switch (when.type) {
       case "event":
-        return ofEvents(rule);
+        return ofEvents(options, rule);
       case "silence":
-        return ofPast(rule, { type: "gaps", longer_than: when.minutes * 60_000 }, (length) =>
+        return ofPast(options, rule, { type: "gaps", longer_than: when.minutes * 60_000 }, (length) =>
           length === undefined ? undefined : `${Math.round(length / 60_000)} min`,
         );
       case "budget":
-        return when.of === "turn" ? ofTurns(rule) : ofRows(rule);
+        return when.of === "turn" ? ofTurns(sessions, rule) : ofRows(options, rule);
       case "status":
         return when.status === "waiting"
-          ? ofEvents({ ...rule, when: { type: "event", query: "kind:request" } })
-          : ofPast(rule, { type: "turns", status: when.status }, () => undefined);
+          ? ofEvents(options, { ...rule, when: { type: "event", query: "kind:request" } })
+          : ofPast(options, rule, { type: "turns", status: when.status }, () => undefined);
     }
     return when satisfies never;
   }
@@ -170,6 +76,114 @@ export function createRuleTrial(options: {
   };
 }
 
+function listed(
+  sessions: Sessions,
+  source: string,
+  session_id: string,
+  byte: number | undefined,
+): SessionSummary | undefined {
+  const id = sessionOfKey(source) ?? sessions.indexedAs?.(source, session_id, byte);
+  return id === undefined ? undefined : sessions.get(id);
+}
+
+async function ofEvents(
+  { thread, sessions, skipped = () => [] }: TrialOptions,
+  rule: TriedRule,
+): Promise<Found> {
+  const { event } = parseRule(rule);
+  const found = emptyFound();
+  if (!event) return found;
+  const until = performance.now() + BUDGET_MS;
+  const isInScope = scopeOf(rule);
+  let cursor: string | undefined;
+  do {
+    const { page } = await thread.search({
+      query: event,
+      limit: PAGE,
+      sort: "newest",
+      budget: 500,
+      skipped_agents: skipped(),
+      ...(cursor !== undefined && { cursor }),
+    });
+    for (const { source, session, part, snippet } of page.hits) {
+      const row = listed(sessions, source, session.id, part.byte);
+      if (!row || !isInScope(row)) continue;
+      found.hits.push(hitOf(row, { part_id: part.id, at: part.started_at, text: snippet.text }));
+    }
+    found.searched = page.searched;
+    found.all = page.sessions;
+    cursor = page.next;
+  } while (cursor !== undefined && found.hits.length < MAX_EVENTS && performance.now() < until);
+  found.is_more = cursor !== undefined;
+  return found;
+}
+
+async function ofPast(
+  { thread, sessions }: TrialOptions,
+  rule: TriedRule,
+  request: Parameters<SearchThread["past"]>[0],
+  textOf: (length: number | undefined) => string | undefined,
+): Promise<Found> {
+  const isInScope = scopeOf(rule);
+  const page = await thread.past(request);
+  const found = emptyFound();
+  for (const { source, session, byte, part_id, at, length } of page.places) {
+    const row = listed(sessions, source, session.id, byte);
+    if (row && isInScope(row)) found.hits.push(hitOf(row, { part_id, at, text: textOf(length) }));
+  }
+  return { ...found, searched: page.sessions, all: page.sessions, is_more: page.is_more };
+}
+
+/** A row has the usage of its session. */
+function ofRows({ sessions, now }: TrialOptions, rule: TriedRule): Found {
+  const isInScope = scopeOf(rule);
+  const found = emptyFound();
+  for (const row of sessions.list()) {
+    found.all += 1;
+    const firing = isInScope(row) ? firingOfRow(rule.when, row, now(), 0) : undefined;
+    if (firing) found.hits.push(hitOf(row, { at: row.last_activity_at, text: firing.text }));
+  }
+  found.searched = found.all;
+  return found;
+}
+
+/** The index does not have the usage of turns, so the newest sessions are read again. */
+async function ofTurns(sessions: Sessions, rule: TriedRule): Promise<Found> {
+  const evaluator = createEvaluator({ ...TRIED, when: rule.when });
+  const isInScope = scopeOf(rule);
+  const until = performance.now() + BUDGET_MS;
+  const rows = sessions.list().filter(isInScope);
+  const found = { ...emptyFound(), all: rows.length };
+  for (const row of rows) {
+    if (performance.now() > until) break;
+    // A session whose record cannot be read now is skipped.
+    const batches = await sessions.frames(row.id).catch(() => undefined);
+    if (!batches) continue;
+    const turns = new Map<string, Hit>();
+    let watched = unwatched(row.id);
+    let since = performance.now();
+    for await (const frames of batches) {
+      for (const frame of frames) {
+        const recorded = watchFrame(watched, frame);
+        watched = recorded.watched;
+        const firing =
+          frame.type === "message.end" && recorded.turn ? evaluator.ofTurn(recorded.turn) : undefined;
+        if (firing && recorded.turn) {
+          const part_id = recorded.watched.transcript.parts.at(recorded.turn.first_part)?.id;
+          turns.set(firing.key, hitOf(row, { part_id, at: frame.at, text: firing.text }));
+        }
+        if (performance.now() - since <= SLICE) continue;
+        await setImmediate();
+        since = performance.now();
+      }
+    }
+    found.searched += 1;
+    found.hits.push(...[...turns.values()].reverse());
+  }
+  found.is_more = found.searched < found.all;
+  return found;
+}
+
 interface Found {
   hits: Hit[];
   searched: number;
@@ -181,7 +195,7 @@ const emptyFound = (): Found => ({ hits: [], searched: 0, all: 0, is_more: false
 /** Placeholders for a rule that is only tried. */
 const TRIED = { id: "00000000-0000-8000-8000-000000000000", name: "", is_on: true, changed_at: 0 };
 
-function scopeOf(rule: Pick<RuleBody, "when" | "scope">): (row: SessionSummary) => boolean {
+function scopeOf(rule: TriedRule): (row: SessionSummary) => boolean {
   return createEvaluator({ ...TRIED, ...rule }).isInScope;
 }
 

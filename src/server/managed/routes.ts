@@ -34,8 +34,6 @@ export function addManagedRoutes(
   cwd: string,
   passphrase: { demand(unlock_token: string | undefined): void },
 ): void {
-  const ingestion = createIngestion(managed, Date.now);
-
   app.get("/api/agents", (context) => {
     const reply: AgentsReply = {
       cwd,
@@ -45,19 +43,7 @@ export function addManagedRoutes(
     return context.json(reply);
   });
 
-  app.get("/api/agents/:agent/past-sessions", async (context) => {
-    const { cwd, cursor } = context.req.query();
-    if (cwd !== undefined) await checkFolder(cwd);
-    const { signal } = context.req.raw;
-    return context.json(await managed.past.list(context.req.param("agent"), { cwd, cursor }, signal));
-  });
-
-  app.post("/api/agents/:agent/past-sessions", async (context) => {
-    const body = await readBody(context, openPastBody);
-    await checkFolder(body.cwd);
-    const session_id = await managed.past.open(context.req.param("agent"), body);
-    return context.json({ session_id }, 201);
-  });
+  addPastSessionRoutes(app, managed);
 
   app.post("/api/sessions", async (context) => {
     const { session_id, agent, model, cwd, prompt } = await readBody(context, newSessionBody);
@@ -131,6 +117,30 @@ export function addManagedRoutes(
     await managed.rewind(context.req.param("id"), before);
     return context.json({});
   });
+
+  addIngestRoute(app, managed);
+}
+
+/** Routes for sessions that external agents store themselves. */
+function addPastSessionRoutes(app: Hono, managed: ManagedSessions): void {
+  app.get("/api/agents/:agent/past-sessions", async (context) => {
+    const { cwd, cursor } = context.req.query();
+    if (cwd !== undefined) await checkFolder(cwd);
+    const { signal } = context.req.raw;
+    return context.json(await managed.past.list(context.req.param("agent"), { cwd, cursor }, signal));
+  });
+
+  app.post("/api/agents/:agent/past-sessions", async (context) => {
+    const body = await readBody(context, openPastBody);
+    await checkFolder(body.cwd);
+    const session_id = await managed.past.open(context.req.param("agent"), body);
+    return context.json({ session_id }, 201);
+  });
+}
+
+/** The route to which other programs push sessions. */
+function addIngestRoute(app: Hono, managed: ManagedSessions): void {
+  const ingestion = createIngestion(managed, Date.now);
 
   app.post("/api/ingest/:session", async (context) => {
     const { agent, format, epoch } = context.req.query();

@@ -99,15 +99,7 @@ export function createPostedFiles(folder: string): PostedFiles {
         `Post the records from ${state.records} on.`,
       );
     }
-    const stored = from === undefined ? 0 : state.records - from;
-    const ids = new Set<string>();
-    const fresh = lines.filter(({ id }, index) => {
-      if (index < stored) return false;
-      if (id === undefined) return true;
-      if (state.ids.has(id) || ids.has(id)) return false;
-      ids.add(id);
-      return true;
-    });
+    const { fresh, ids } = newLines(state, lines, from);
     if (fresh.length > 0) {
       // A failed write leaves the file in an unknown state: read it again before the next batch.
       states.delete(path);
@@ -168,6 +160,20 @@ export function createPostedFiles(folder: string): PostedFiles {
       );
     },
   };
+}
+
+/** The lines of a batch that the file does not have, and their ids. */
+function newLines(state: FileState, lines: readonly PostedLine[], from: number | undefined) {
+  const stored = from === undefined ? 0 : state.records - from;
+  const ids = new Set<string>();
+  const fresh = lines.filter(({ id }, index) => {
+    if (index < stored) return false;
+    if (id === undefined) return true;
+    if (state.ids.has(id) || ids.has(id)) return false;
+    ids.add(id);
+    return true;
+  });
+  return { fresh, ids };
 }
 
 /** The lines of a batch. Throws a `Refused` that names the line if it is not a JSON object. */

@@ -55,15 +55,37 @@ export function createMcpServer(
   noted: (query: SearchQuery) => { noted_parts?: string[] } = () => ({}),
 ): McpServer {
   const server = new McpServer({ name: "verbatim", version: readVersion() });
-  const isOpen = (cwd: string | undefined) =>
-    project === undefined || cwd === project || cwd?.startsWith(project + sep) === true;
-  const sessions = async () => {
-    const skipped = off();
-    return (await index.sessions())
-      .filter((session) => isOpen(session.cwd) && !isOfAgents({ source: session.source, session }, skipped))
-      .map((session) => ({ ...session, id: sessionOfKey(session.source) ?? session.id }));
-  };
+  const served: Served = { index, project, off, noted };
+  addSearchTool(server, served);
+  addOpenTool(server, served);
+  addListTool(server, served);
+  return server;
+}
 
+/** What a server gives access to. See `createMcpServer`. */
+interface Served {
+  index: PartIndex;
+  project: string | undefined;
+  off: () => ReadonlySet<string>;
+  noted: (query: SearchQuery) => { noted_parts?: string[] };
+}
+
+function isOpen({ project }: Served, cwd: string | undefined): boolean {
+  return project === undefined || cwd === project || cwd?.startsWith(project + sep) === true;
+}
+
+/** The sessions that can be opened and listed. */
+async function sessionsOf(served: Served) {
+  const skipped = served.off();
+  return (await served.index.sessions())
+    .filter(
+      (session) => isOpen(served, session.cwd) && !isOfAgents({ source: session.source, session }, skipped),
+    )
+    .map((session) => ({ ...session, id: sessionOfKey(session.source) ?? session.id }));
+}
+
+function addSearchTool(server: McpServer, served: Served): void {
+  const { index, project, off, noted } = served;
   server.registerTool(
     "search",
     {
@@ -91,11 +113,14 @@ export function createMcpServer(
           ...(cursor !== undefined && { cursor }),
         });
         const { searched, next, cut_parts } = page;
-        const hits = page.hits.filter(({ session }) => isOpen(session.cwd)).map(hitOf);
+        const hits = page.hits.filter(({ session }) => isOpen(served, session.cwd)).map(hitOf);
         return { hits, next, sessions: page.sessions, searched, cut_parts };
       }),
   );
+}
 
+function addOpenTool(server: McpServer, served: Served): void {
+  const { index } = served;
   server.registerTool(
     "open",
     {
@@ -112,14 +137,14 @@ export function createMcpServer(
     },
     ({ session_id, part_id, from, count = 10 }) =>
       answer(async () => {
-        const session = (await sessions()).find(({ id }) => id === session_id);
+        const session = (await sessionsOf(served)).find(({ id }) => id === session_id);
         if (!session) throw new Error(`There is no session ${session_id}. Use list or search.`);
         const own_id = (await index.sessions()).find(({ source }) => source === session.source)?.id;
         const id = sessionOfKey(session.source) === undefined ? session.id : (own_id ?? session.id);
         const start =
           part_id === undefined
             ? (from ?? 0)
-            : await positionOf(session.source, id, session.part_count, part_id);
+            : await positionOf(index, session.source, id, session.part_count, part_id);
         const begin = part_id === undefined ? start : Math.max(0, start - Math.floor(count / 2));
         let room = MAX_TEXT;
         const parts = (await index.parts(session.source, id, begin, begin + count)).map(
@@ -138,20 +163,24 @@ export function createMcpServer(
         return { session: { id: session_id, title, agent, cwd, model, last_activity_at, part_count }, parts };
       }),
   );
+}
 
-  async function positionOf(
-    source: string,
-    id: string,
-    part_count: number,
-    part_id: string,
-  ): Promise<number> {
-    for (let at = 0; at < part_count; at += 1_000) {
-      const found = (await index.parts(source, id, at, at + 1_000)).find((part) => part.id === part_id);
-      if (found) return found.seq;
-    }
-    throw new Error(`The session has no part ${part_id}.`);
+/** The position of a part in its session. */
+async function positionOf(
+  index: PartIndex,
+  source: string,
+  id: string,
+  part_count: number,
+  part_id: string,
+): Promise<number> {
+  for (let at = 0; at < part_count; at += 1_000) {
+    const found = (await index.parts(source, id, at, at + 1_000)).find((part) => part.id === part_id);
+    if (found) return found.seq;
   }
+  throw new Error(`The session has no part ${part_id}.`);
+}
 
+function addListTool(server: McpServer, served: Served): void {
   server.registerTool(
     "list",
     {
@@ -167,7 +196,7 @@ export function createMcpServer(
     ({ query = "", limit = 20 }) =>
       answer(async () => {
         const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-        const all = (await sessions()).filter(({ title = "", agent, cwd = "" }) => {
+        const all = (await sessionsOf(served)).filter(({ title = "", agent, cwd = "" }) => {
           const text = `${title} ${agent} ${cwd}`.toLowerCase();
           return words.every((word) => text.includes(word));
         });
@@ -177,7 +206,6 @@ export function createMcpServer(
         return { total: all.length, sessions: given };
       }),
   );
-  return server;
 }
 
 /** Restricts a query without a project to this one. Results are checked as well. */
