@@ -22,7 +22,7 @@ interface Segments {
 const MAX_TRANSCRIPTS = 3;
 const BLOCK = 256 * 1024;
 
-export function createSegments(options: {
+interface SegmentsOptions {
   stateOf(id: string): IndexedSession | undefined;
   /** Files that are shown in segments. */
   huge: ReadonlySet<SessionFile>;
@@ -31,7 +31,10 @@ export function createSegments(options: {
   contentOf(entry: SessionFile): Promise<FileContent | undefined>;
   placeOf: PlaceOfSegment;
   present(state: IndexedSession): SessionSummary;
-}): Segments {
+}
+
+/** Shows huge sessions in segments. */
+export function createSegments(options: SegmentsOptions): Segments {
   const { sizeOf } = options;
   const kept = new Map<string, OpenSession>();
   /** The session and number of each requested segment. */
@@ -66,72 +69,14 @@ export function createSegments(options: {
     };
   }
 
-  async function read(id: string, state: IndexedSession, segment: number): Promise<OpenSession | undefined> {
-    const { entry } = state;
-    const opened = await options.contentOf(entry);
-    if (!opened) return undefined;
-    try {
-      const { byte, checkpoint } = await options.placeOf(entry, opened, segment);
-      const { byte: to } = await options.placeOf(entry, opened, segment + 1);
-      const from = checkpoint?.byte ?? byte;
-      const reading = createReading({
-        path: entry.path,
-        format: entry.format,
-        folding: true,
-        // A copy of a file has a different session id.
-        idFor: (own) => (own === state.id || uuidFrom(own, entry.path) === state.id ? id : own),
-        isViewed: () => false,
-        window: {
-          from,
-          ...(checkpoint && { checkpoint }),
-          use_from: byte,
-          count_from: Number.POSITIVE_INFINITY,
-          rowOf: () => undefined,
-          leadingMarkers: (own, at) =>
-            segment === 0 || own !== id ? [] : [marker("before", id, state.id, segment - 1, byte, at)],
-        },
-      });
-      const buffer = new Uint8Array(BLOCK);
-      for (let at = from; at < to; ) {
-        const block = await opened.read(at, Math.min(BLOCK, to - at), buffer);
-        if (block.length === 0) break;
-        await reading.decoder.write(block);
-        at += block.length;
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      reading.take(reading.reader.settle());
-      const last = segment + 1 >= lastSegment(opened.size);
-      const at = state.summary.last_activity_at;
-      reading.leadingMarkers(id, at);
-      const after = marker("after", id, state.id, last ? undefined : segment + 1, to, at);
-      const transcript = accumulate(
-        reading.builders.get(id)?.buffer?.transcript ?? emptyTranscript(id),
-        after,
-      );
-      const epoch = uuidFrom(id, `${entry.id} ${opened.stamp} ${byte} ${to}`);
-      return {
-        id,
-        epoch,
-        seq: 0,
-        transcript,
-        get summary() {
-          return rowOf(id, state, segment);
-        },
-        framesAfter: (known, seq) => (known === epoch && seq === 0 ? [] : undefined),
-        subscribe: () => () => {},
-      };
-    } finally {
-      await opened.close();
-    }
-  }
-
   return {
     async open(id) {
       const place = find(id);
       if (!place) return undefined;
       // Another file at the same path has the same segment ids, but a different entry id.
       const key = `${id} ${place.state.entry.id}`;
-      const view = kept.get(key) ?? (await read(id, place.state, place.segment));
+      const view =
+        kept.get(key) ?? (await readSegment({ ...options, rowOf }, id, place.state, place.segment));
       if (!view) return undefined;
       kept.delete(key);
       kept.set(key, view);
@@ -147,6 +92,70 @@ export function createSegments(options: {
     },
     sessionOf: (id) => find(id)?.state,
   };
+}
+
+type RowOfSegment = (id: string, state: IndexedSession, segment: number) => SessionSummary;
+
+/** Reads and folds a segment. `undefined`: its file no longer exists. */
+async function readSegment(
+  { contentOf, placeOf, rowOf }: Pick<SegmentsOptions, "contentOf" | "placeOf"> & { rowOf: RowOfSegment },
+  id: string,
+  state: IndexedSession,
+  segment: number,
+): Promise<OpenSession | undefined> {
+  const { entry } = state;
+  const opened = await contentOf(entry);
+  if (!opened) return undefined;
+  try {
+    const { byte, checkpoint } = await placeOf(entry, opened, segment);
+    const { byte: to } = await placeOf(entry, opened, segment + 1);
+    const from = checkpoint?.byte ?? byte;
+    const reading = createReading({
+      path: entry.path,
+      format: entry.format,
+      folding: true,
+      // A copy of a file has a different session id.
+      idFor: (own) => (own === state.id || uuidFrom(own, entry.path) === state.id ? id : own),
+      isViewed: () => false,
+      window: {
+        from,
+        ...(checkpoint && { checkpoint }),
+        use_from: byte,
+        count_from: Number.POSITIVE_INFINITY,
+        rowOf: () => undefined,
+        leadingMarkers: (own, at) =>
+          segment === 0 || own !== id ? [] : [marker("before", id, state.id, segment - 1, byte, at)],
+      },
+    });
+    const buffer = new Uint8Array(BLOCK);
+    for (let at = from; at < to; ) {
+      const block = await opened.read(at, Math.min(BLOCK, to - at), buffer);
+      if (block.length === 0) break;
+      await reading.decoder.write(block);
+      at += block.length;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    reading.take(reading.reader.settle());
+    const last = segment + 1 >= lastSegment(opened.size);
+    const at = state.summary.last_activity_at;
+    reading.leadingMarkers(id, at);
+    const after = marker("after", id, state.id, last ? undefined : segment + 1, to, at);
+    const transcript = accumulate(reading.builders.get(id)?.buffer?.transcript ?? emptyTranscript(id), after);
+    const epoch = uuidFrom(id, `${entry.id} ${opened.stamp} ${byte} ${to}`);
+    return {
+      id,
+      epoch,
+      seq: 0,
+      transcript,
+      get summary() {
+        return rowOf(id, state, segment);
+      },
+      framesAfter: (known, seq) => (known === epoch && seq === 0 ? [] : undefined),
+      subscribe: () => () => {},
+    };
+  } finally {
+    await opened.close();
+  }
 }
 
 /**

@@ -4,6 +4,7 @@ import { OPENED_MARK } from "../../../model/opened-session.ts";
 import { keptOutputOf, OUTPUT_PIECE } from "../../../model/parts/kept-output.ts";
 import type { SessionSummary } from "../../../model/session.ts";
 import { positionOf } from "../../../model/transcript/accumulate.ts";
+import type { Source } from "../../../model/transcript/transcript.ts";
 import type { Transcript } from "../../../model/transcript/transcript-state.ts";
 import { uuidFrom } from "../../../model/uuid.ts";
 import type { Format, Reader, ReadRecord } from "../../../sources/contract.ts";
@@ -17,7 +18,7 @@ import { createLinks } from "../links.ts";
 import { loggedRequests } from "../logged-requests.ts";
 import { createReading, type Reading } from "../reading.ts";
 import { createRunMarkers } from "../run-markers.ts";
-import { type IndexedSession, newSessionFile } from "../session-file.ts";
+import { type IndexedSession, newSessionFile, type SessionFile } from "../session-file.ts";
 import { sessionFrames } from "../session-frames.ts";
 import { createStatus } from "../status.ts";
 import type { RecognizedFile } from "./recognize-files.ts";
@@ -77,41 +78,12 @@ export async function readGivenSessions(
   /** The id of a session that another one refers to: an opened session, or one that the daemon may have. */
   const namedId = (own_id: string): string => (owners.has(own_id) ? openedSessionId(secret, own_id) : own_id);
 
-  async function read(file: RecognizedFile, folding: boolean): Promise<Reading> {
-    const reading = createReading({
-      path: file.path,
-      format: {
-        ...file.format,
-        createReader: (options) => renamed(file.format.createReader(options), namedId),
-      },
-      folding,
-      idFor: (own_id) => idFor(file, own_id),
-      isViewed: () => false,
-    });
-    for (let at = 0; at < file.bytes.length; at += BLOCK) {
-      await reading.decoder.write(file.bytes.subarray(at, at + BLOCK));
-      await setImmediate();
-    }
-    await reading.decoder.end();
-    if (file.side) reading.take(reading.reader.readSide(file.side.text));
-    reading.close();
-    return reading;
-  }
+  const read = (file: RecognizedFile, folding: boolean) =>
+    readOpened(file, { folding, idFor: (own_id) => idFor(file, own_id), namedId });
 
   for (const [number, file] of files.entries()) {
     const reading = await read(file, false);
-    const entry = {
-      ...newSessionFile(number, file.path, file.format, file.kind),
-      seen: {
-        path: file.path,
-        format: file.format,
-        kind: file.kind,
-        modified_at: file.modified_at,
-        inode: "",
-        size: file.bytes.length,
-        sample: false,
-      },
-    };
+    const entry = entryOf(number, file);
     for (const { id, summary, open_calls } of reading.builders.values()) {
       if (summary.parts === 0) continue;
       indexed.set(id, { id, entry, summary: fieldsOf(summary), open_calls });
@@ -122,24 +94,8 @@ export async function readGivenSessions(
   }
   links.resolve();
   const rows = new Map(
-    [...indexed.values()].map((state) => {
-      const { forked_from, ...row } = status.present(state);
-      const from = forked_from && { ...forked_from, session_id: namedId(forked_from.session_id) };
-      return [state.id, { ...row, ...(from && { forked_from: from }) }];
-    }),
+    [...indexed.values()].map((state) => [state.id, rowOf(status.present(state), namedId)]),
   );
-
-  const contentOf = ({ bytes }: RecognizedFile): FileContent => ({
-    size: bytes.length,
-    stamp: "",
-    read: async (at, length) => bytes.subarray(at, at + length),
-    async close() {},
-  });
-
-  function partOf(transcript: Transcript, part_id: string) {
-    const index = positionOf(transcript, part_id);
-    return index === undefined ? undefined : transcript.parts.at(index);
-  }
 
   /** The file that the agent stored beside the session's, if it was opened too. */
   function resultOf(id: string, path: string): Uint8Array | undefined {
@@ -179,16 +135,7 @@ export async function readGivenSessions(
       const file = file_of.get(id);
       const source = partOf(transcript, part_id)?.source;
       if (!file || !source) return undefined;
-      const record = await readRecord(
-        {
-          path: file.path,
-          gone: true,
-          ...(file.side && { side: file.side.path, side_text: file.side.text }),
-          archived: (from, to) => file.bytes.subarray(from, to),
-        },
-        source,
-      );
-      return record && { ...record, archived: false };
+      return await recordIn(file, source);
     },
     async attachment(transcript, id, part_id, n) {
       const part = partOf(transcript, part_id);
@@ -200,6 +147,82 @@ export async function readGivenSessions(
       return kept && resultOf(id, kept.path)?.subarray(from, from + OUTPUT_PIECE);
     },
   };
+}
+
+/** Reads a file to its end. `namedId`: see `renamed`. */
+async function readOpened(
+  file: RecognizedFile,
+  {
+    folding,
+    idFor,
+    namedId,
+  }: { folding: boolean; idFor(own_id: string): string; namedId(own_id: string): string },
+): Promise<Reading> {
+  const reading = createReading({
+    path: file.path,
+    format: {
+      ...file.format,
+      createReader: (options) => renamed(file.format.createReader(options), namedId),
+    },
+    folding,
+    idFor,
+    isViewed: () => false,
+  });
+  for (let at = 0; at < file.bytes.length; at += BLOCK) {
+    await reading.decoder.write(file.bytes.subarray(at, at + BLOCK));
+    await setImmediate();
+  }
+  await reading.decoder.end();
+  if (file.side) reading.take(reading.reader.readSide(file.side.text));
+  reading.close();
+  return reading;
+}
+
+function entryOf(number: number, file: RecognizedFile): SessionFile {
+  return {
+    ...newSessionFile(number, file.path, file.format, file.kind),
+    seen: {
+      path: file.path,
+      format: file.format,
+      kind: file.kind,
+      modified_at: file.modified_at,
+      inode: "",
+      size: file.bytes.length,
+      sample: false,
+    },
+  };
+}
+
+const contentOf = ({ bytes }: RecognizedFile): FileContent => ({
+  size: bytes.length,
+  stamp: "",
+  read: async (at, length) => bytes.subarray(at, at + length),
+  async close() {},
+});
+
+/** A row that refers to other sessions by their listed ids. */
+function rowOf({ forked_from, ...row }: SessionSummary, namedId: (own_id: string) => string): SessionSummary {
+  const from = forked_from && { ...forked_from, session_id: namedId(forked_from.session_id) };
+  return { ...row, ...(from && { forked_from: from }) };
+}
+
+/** The raw record at a place in an opened file. */
+async function recordIn(file: RecognizedFile, source: Source) {
+  const record = await readRecord(
+    {
+      path: file.path,
+      gone: true,
+      ...(file.side && { side: file.side.path, side_text: file.side.text }),
+      archived: (from, to) => file.bytes.subarray(from, to),
+    },
+    source,
+  );
+  return record && { ...record, archived: false };
+}
+
+function partOf(transcript: Transcript, part_id: string) {
+  const index = positionOf(transcript, part_id);
+  return index === undefined ? undefined : transcript.parts.at(index);
 }
 
 /** Wraps a reader so that its frames refer to other sessions by their listed ids. */
