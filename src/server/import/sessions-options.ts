@@ -1,8 +1,8 @@
 import type { Format } from "../../sources/contract.ts";
 import type { IndexState } from "../index/index-state.ts";
 import type { Indexer } from "./index-threads.ts";
+import type { Terminals } from "./process-states.ts";
 import type { SourceChoices } from "./source-choices.ts";
-import type { Terminals } from "./status.ts";
 import type { SessionsTiming } from "./timing.ts";
 import type { WatchRoot } from "./watch/found-file.ts";
 

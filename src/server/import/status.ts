@@ -1,11 +1,10 @@
-import { isDeepStrictEqual } from "node:util";
 import type { OpenCalls } from "../../model/open-calls.ts";
 import { shorten } from "../../model/parts/content.ts";
-import type { OpenRequest, SessionSummary, StatusRule } from "../../model/session.ts";
+import type { SessionSummary, StatusRule } from "../../model/session.ts";
 import { ROW_TEXT_LIMIT } from "../../model/transcript/summarize.ts";
 import type { Format } from "../../sources/contract.ts";
 import type { Links } from "./links.ts";
-import { createProcessRegistry, type RunningProcess } from "./process-registry.ts";
+import { createProcessStates, type Terminals } from "./process-states.ts";
 import { isArchivedLog } from "./record-logs/log-writer.ts";
 import { type IndexedSession, modifiedAt } from "./session-file.ts";
 import { createTitles } from "./titles.ts";
@@ -25,17 +24,7 @@ export interface Status {
   present(state: IndexedSession): SessionSummary;
 }
 
-/** The reports of agents in terminals, by the agent's own session id. */
-export interface Terminals {
-  /** The session's open requests to the user. */
-  requestsOf(name: string): readonly OpenRequest[];
-  /** The state from the agent's own server or its hooks. It takes precedence over the process registry. */
-  stateOf(name: string): RunningProcess | undefined;
-  /** Whether the agent accepts prompts from Verbatim. */
-  takesPrompts?(name: string): boolean;
-}
-
-export function createStatus(options: {
+interface StatusOptions {
   formats: readonly Format[];
   roots: readonly WatchRoot[];
   indexed: ReadonlyMap<string, IndexedSession>;
@@ -44,48 +33,16 @@ export function createStatus(options: {
   /** An open turn without activity for this time, and without a process in the registry, has ended. Milliseconds. */
   silence: number;
   terminals?: Terminals;
-}): Status {
+}
+
+/** Creates the rules for the status of sessions. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the states of processes: its rules are short
+export function createStatus(options: StatusOptions): Status {
   const { indexed, links, now } = options;
   const titles = createTitles(options.roots);
   const agent_names = new Map(options.formats.map(({ id, name }) => [id, name]));
-  const registry = createProcessRegistry(options.roots);
-  let processes: ReadonlyMap<string, RunningProcess> = new Map();
-  /** The time since which the session's process was last seen idle. The process may have ended. */
-  const idle_since = new Map<string, number>();
-  /** When the last process that had a session open was first found to have ended. */
-  const ended_at = new Map<string, number>();
-
-  /** The session's id in the registry. If it continues in other files, only the last one matches the process. */
-  function registeredName({ id }: IndexedSession): string | undefined {
-    const name = links.registeredAs(id);
-    const { later } = links.registered(name);
-    for (const other of later) if (other > id || !later.has(id)) return undefined;
-    return name;
-  }
-
-  function processOf(state: IndexedSession): RunningProcess | undefined {
-    const name = registeredName(state);
-    if (name === undefined) return undefined;
-    const told = options.terminals?.stateOf(name);
-    return (told?.by === "hook" ? withRecords(told, state) : told) ?? processes.get(name);
-  }
-
-  function wasStopped(state: IndexedSession): boolean {
-    const name = registeredName(state);
-    return name !== undefined && (idle_since.get(name) ?? 0) > state.summary.last_activity_at;
-  }
-
-  /** Since when no process has the session open, although one had it open after the last record. */
-  function endedAt(state: IndexedSession): number | undefined {
-    const name = registeredName(state);
-    const at = name === undefined ? undefined : ended_at.get(name);
-    const is_known = at !== undefined && at >= state.summary.last_activity_at && now() - at > GRACE_MS;
-    return is_known ? at : undefined;
-  }
-
-  /** Whether a hook reported the end of the turn. Agents also call a hook at the start of each turn. */
-  const isIdleByHook = (process: RunningProcess | undefined): boolean =>
-    process?.by === "hook" && process.busy === false && now() - (process.since ?? 0) > GRACE_MS;
+  const processes = createProcessStates({ ...options, titles });
+  const { registeredName, processOf, wasStopped, endedAt, isIdleByHook } = processes;
 
   const isRunning = (state: IndexedSession, depth = 0): boolean => runningRule(state, depth) !== undefined;
 
@@ -106,7 +63,7 @@ export function createStatus(options: {
     // A run has no process of its own. It runs while its parent's process is alive and waits for it.
     const link = links.of(state.id);
     const parent = link && indexed.get(link.parent);
-    if (!parent || processOf(topOf(parent)) === undefined) return undefined;
+    if (!parent || processOf(topOf(parent, { indexed, links })) === undefined) return undefined;
     return parent.open_calls.some(({ id }) => id === link?.tool_call_id) ? "parent" : undefined;
   }
 
@@ -124,54 +81,13 @@ export function createStatus(options: {
     if (isIdleByHook(processOf(state))) return registerRule(state);
     const ended = endedAt(state);
     if (ended !== undefined && !isAnswered(state)) return { rule: "ended", since: ended };
-    const stopped_at = wasStopped(state) ? idle_since.get(registeredName(state) ?? "") : undefined;
+    const stopped_at = wasStopped(state) ? processes.idleSince(state) : undefined;
     if (isAnswered(state) || state.summary.status === "completed") return { rule: "answered" };
     return stopped_at === undefined ? { rule: "silence" } : { rule: "stopped", since: stopped_at };
   }
 
-  function topOf(state: IndexedSession): IndexedSession {
-    let top = state;
-    for (let depth = 0; depth < 16; depth++) {
-      const parent = indexed.get(links.of(top.id)?.parent ?? "");
-      if (!parent) break;
-      top = parent;
-    }
-    return top;
-  }
-
-  /** The session that continues this one after a rewind; the last one if there are several. */
-  function continuationOf({ id }: IndexedSession): SessionSummary["continued_in"] {
-    const later = [...links.registered(links.registeredAs(id)).later].sort().reverse();
-    for (const session_id of later) {
-      const from = indexed.get(session_id)?.summary.forked_from;
-      if (from?.session_id !== id) continue;
-      return { session_id, ...(from.at_byte !== undefined && { at_byte: from.at_byte }) };
-    }
-    return undefined;
-  }
-
   return {
-    async refreshProcesses() {
-      const before = processes;
-      processes = await registry.read();
-      const changed = await titles.refresh();
-      for (const [id, now] of processes) {
-        if (now.busy === false && now.since !== undefined) idle_since.set(id, now.since);
-        if (!isDeepStrictEqual(before.get(id), now)) changed.add(id);
-      }
-      for (const id of processes.keys()) ended_at.delete(id);
-      for (const id of before.keys()) {
-        if (processes.has(id)) continue;
-        ended_at.set(id, options.now());
-        changed.add(id);
-      }
-      return new Set(
-        [...changed].flatMap((id) => {
-          const { session_id, later } = links.registered(id);
-          return [session_id, ...later];
-        }),
-      );
-    },
+    refreshProcesses: processes.refresh,
     isRunning: (state) => isRunning(state),
     wasStopped,
     present(state) {
@@ -181,7 +97,7 @@ export function createStatus(options: {
       const register = state.entry.gone ? undefined : processOf(state);
       const doing = activityOf(state.open_calls) ?? (register?.background ? BACKGROUND_COMMAND : activity);
       const link = links.of(state.id);
-      const continued_in = continuationOf(state);
+      const continued_in = continuationOf(state, { indexed, links });
       const name = state.entry.gone ? undefined : registeredName(state);
       const requests = name === undefined ? [] : (options.terminals?.requestsOf(name) ?? []);
       const title = summary.title ?? titles.of(links.registeredAs(state.id));
@@ -226,11 +142,36 @@ export function createStatus(options: {
   };
 }
 
+/** The session above all runs that contain this one. */
+function topOf(
+  state: IndexedSession,
+  { indexed, links }: Pick<StatusOptions, "indexed" | "links">,
+): IndexedSession {
+  let top = state;
+  for (let depth = 0; depth < 16; depth++) {
+    const parent = indexed.get(links.of(top.id)?.parent ?? "");
+    if (!parent) break;
+    top = parent;
+  }
+  return top;
+}
+
+/** The session that continues this one after a rewind; the last one if there are several. */
+function continuationOf(
+  { id }: IndexedSession,
+  { indexed, links }: Pick<StatusOptions, "indexed" | "links">,
+): SessionSummary["continued_in"] {
+  const later = [...links.registered(links.registeredAs(id)).later].sort().reverse();
+  for (const session_id of later) {
+    const from = indexed.get(session_id)?.summary.forked_from;
+    if (from?.session_id !== id) continue;
+    return { session_id, ...(from.at_byte !== undefined && { at_byte: from.at_byte }) };
+  }
+  return undefined;
+}
+
 /** Activity of a session whose turn ended while one of its shell commands still runs. */
 const BACKGROUND_COMMAND = "background command";
-
-/** Time within which the last record of a turn is read after its hook, or after the end of the process, in milliseconds. */
-const GRACE_MS = 2_000;
 
 /** If the last record is older than the last modification by more than this, the file is a copy. Milliseconds. */
 const COPY_AGE_MS = 24 * 3_600_000;
@@ -240,19 +181,6 @@ function isCopied({ entry, summary }: IndexedSession): boolean {
   return (
     !entry.grew && summary.last_activity_at > 0 && modifiedAt(entry) - summary.last_activity_at > COPY_AGE_MS
   );
-}
-
-/**
- * The state that hooks reported, unless the records contradict it: agents have no hook for a stop or for an answer in the
- * terminal. `undefined`: use the state from the records.
- */
-function withRecords(told: RunningProcess, { entry, summary }: IndexedSession): RunningProcess | undefined {
-  const { waiting, since = 0, ...rest } = told;
-  const is_over = summary.status !== "running" && summary.last_activity_at >= since;
-  if (told.busy && is_over) return undefined;
-  const { terminal: _, ...resumed } = rest;
-  if (waiting && modifiedAt(entry) > since) return { ...resumed, since };
-  return told;
 }
 
 /** Whether the last record is a text without tool calls, of an agent that may not record the end of its turn. */

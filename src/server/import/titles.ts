@@ -3,7 +3,7 @@ import { openRegular, readAt } from "../files/follow.ts";
 import type { WatchRoot } from "./watch/found-file.ts";
 
 /** Titles that agents store next to their sessions, one file per root (`Format.titles`). */
-interface Titles {
+export interface Titles {
   /** Reads the files that changed. Returns the sessions whose title changed. */
   refresh(): Promise<Set<string>>;
   of(session_id: string): string | undefined;
