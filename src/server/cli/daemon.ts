@@ -1,60 +1,35 @@
-import { mkdirSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { inspect } from "node:util";
-import { messageOf } from "../../model/narrow.ts";
-import { createPriceTable, type PriceTable } from "../../model/prices/price-table.ts";
-import type { Format } from "../../sources/contract.ts";
-import { formats } from "../../sources/index.ts";
-import type { Notice } from "../../store/contract.ts";
-import { openNoteStore } from "../../store/notes/sqlite.ts";
-import { openReadStateStore } from "../../store/read-state/sqlite.ts";
-import { openRuleStore } from "../../store/rules/sqlite.ts";
+import { join } from "node:path";
+import type { PriceTable } from "../../model/prices/price-table.ts";
 import { openAnswerPassphrase } from "../attach/answer-passphrase.ts";
 import { addAnswerRoutes } from "../attach/answer-routes.ts";
-import { type Attach, createAttach } from "../attach/attach.ts";
 import { addAttachRoutes } from "../attach/routes.ts";
 import { type Access, loadAccess } from "../auth/access.ts";
 import { openControlSocket, requestLink } from "../auth/control-socket.ts";
 import { createGuard } from "../auth/guard.ts";
-import { readConfig, readKeys } from "../config.ts";
 import { type Address, listenSomewhere, originHere, originsOf, readAddress } from "../http/address.ts";
 import { createApp } from "../http/app.ts";
 import { type Frontend, openFrontend } from "../http/frontend.ts";
 import { serve } from "../http/serve.ts";
-import { createSessions } from "../import/catalog.ts";
-import { createOpenedFiles } from "../import/opened/opened-files.ts";
-import { createOpenList, createProcessRegistry } from "../import/process-registry.ts";
-import { hasSessions, openSamples, type Samples } from "../import/samples.ts";
-import { openSourceChoices } from "../import/source-choices.ts";
-import type { IndexState } from "../index/index-state.ts";
-import { createSearch, type Search } from "../index/search-service.ts";
-import { createSearchThread } from "../index/search-thread.ts";
-import { createUsage, type UsageService } from "../index/usage-service.ts";
+import type { Search } from "../index/search-service.ts";
+import type { UsageService } from "../index/usage-service.ts";
 import { createLive } from "../live/live.ts";
-import { configuredAgents } from "../managed/configured-agents.ts";
-import { createManagedSessions, type ManagedSessions } from "../managed/managed-sessions.ts";
+import type { ManagedSessions } from "../managed/managed-sessions.ts";
 import { addManagedRoutes } from "../managed/routes.ts";
-import { addPushRoutes, openPush } from "../notify/push.ts";
-import { openPushSubscriptions, type PushSubscriptions } from "../notify/push-subscriptions.ts";
-import { openWebhook } from "../notify/webhook.ts";
+import { addPushRoutes } from "../notify/push.ts";
+import type { PushSubscriptions } from "../notify/push-subscriptions.ts";
 import { createPostedFiles, type PostedFiles } from "../posted/posted-files.ts";
 import { addPostedRoutes } from "../posted/routes.ts";
-import { mergeSessions } from "../sessions/merge-sessions.ts";
-import { type Notes, withNotes } from "../sessions/notes.ts";
+import type { Notes } from "../sessions/notes.ts";
 import type { OpenedFiles } from "../sessions/opened-files.ts";
-import { type ReadableSessions, withReadState } from "../sessions/read-state.ts";
-import { type Rules, withRules } from "../sessions/rules.ts";
+import type { ReadableSessions } from "../sessions/read-state.ts";
+import type { Rules } from "../sessions/rules.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
 import type { Sources } from "../sessions/sources.ts";
-import { UsageError } from "../usage-error.ts";
-import { agentFolder, agentFolders } from "./agent-folders.ts";
 import { dataDirOf, inDataFolder } from "./data-dir.ts";
 import type { Flags } from "./flags.ts";
-import { createKnownSessions } from "./known-sessions.ts";
+import { type AttachedDaemon, type Opened, openAllSessions } from "./open-sessions.ts";
 import { packageRoot, readVersion } from "./package-root.ts";
-import { indexOtherSessions, openPartIndex } from "./part-index.ts";
-import { createSources } from "./sources.ts";
-import { say } from "./terminal.ts";
+import { report, say } from "./terminal.ts";
 
 /** Interval of the check for new notices, in milliseconds. */
 const NOTICES_MS = 1_000;
@@ -96,9 +71,6 @@ export async function readProgram(flags: Flags): Promise<Program> {
   };
 }
 
-/** Resources of a daemon, in order of opening. They are closed in reverse. */
-type Opened = { close(): Promise<void> | void }[];
-
 /** Opens everything and starts to listen. An error closes what was opened. */
 export async function startDaemon(paths: string[], flags: Flags, program: Program): Promise<Daemon> {
   const opened: Opened = [];
@@ -112,9 +84,6 @@ export async function startDaemon(paths: string[], flags: Flags, program: Progra
     throw error;
   }
 }
-
-const report = (error: unknown) =>
-  say(error instanceof Error ? (error.stack ?? error.message) : inspect(error));
 
 async function openDaemon(
   paths: string[],
@@ -151,200 +120,6 @@ async function openDaemon(
     working: () => managed.working,
     sayNotices: printNotices(sessions, opened),
   };
-}
-
-/** Opens the sessions of all sources: found files, samples, and managed sessions. */
-async function openAllSessions(
-  paths: string[],
-  flags: Flags,
-  data_dir: string,
-  posted: PostedFiles,
-  opened: Opened,
-): Promise<{
-  samples: Samples | undefined;
-  sessions: ReadableSessions;
-  notes: Notes;
-  rules: Rules;
-  managed: ManagedSessions;
-  search: Search;
-  attach: AttachedDaemon;
-  sources: Sources;
-  opened_files: OpenedFiles;
-  push: PushSubscriptions;
-  prices: PriceTable;
-  usage: UsageService;
-}> {
-  const roots = formats.flatMap((format) =>
-    format.root === undefined ? [] : [{ format, path: agentFolder(format.root) }],
-  );
-  const sample_notices: Notice[] = [];
-  const noSamples = (error: unknown): undefined => {
-    sample_notices.push({
-      level: "warning",
-      text: `The sample sessions cannot be shown: ${messageOf(error)}.`,
-      remedy:
-        "Free some disk space and check the permissions of the data folder, or start with --no-samples.",
-    });
-  };
-  const wants_samples = flags.samples ?? (paths.length === 0 && !(await hasSessions(roots)));
-  const samples = wants_samples
-    ? await openSamples({ dataDir: data_dir, pace: readPace(flags), onError: report }).catch(noSamples)
-    : undefined;
-  const config = readConfig(data_dir);
-  const push = openPushSubscriptions(data_dir);
-  const { keys, notices } = readKeys(data_dir);
-  const { answer_within_minutes } = config;
-  const playground = join(data_dir, "playground");
-  inDataFolder(data_dir, () => mkdirSync(playground, { recursive: true }));
-  const readOpen = createOpenList(roots);
-  const agents = configuredAgents({
-    config,
-    keys,
-    environment: process.env,
-    cwd: process.cwd(),
-    playground,
-    folder: data_dir,
-    isOpenElsewhere: async (id) => (await readOpen()).has(id),
-  });
-  opened.push(agents);
-  const marks_notices: Notice[] = [];
-  const choices = openSourceChoices(data_dir);
-  const attach = attachTo(data_dir, roots);
-  opened.push(attach);
-  let index: IndexState | undefined;
-  const managed = createManagedSessions({
-    folder: data_dir,
-    agents,
-    ...(answer_within_minutes === undefined ? {} : { answer_within: answer_within_minutes * 60_000 }),
-    notices: () => [
-      ...config.notices,
-      ...notices,
-      ...sample_notices,
-      ...agents.notices,
-      ...marks_notices,
-      ...choices.notices,
-      ...push.notices,
-      ...attach.notices,
-      ...(index?.notices ?? []),
-    ],
-    isInOtherSource: (id) => found.get(id) !== undefined,
-    knowSessions: createKnownSessions({ formats, rowOf: (id) => found.get(id), readOpen }),
-    report,
-  });
-  const { state, indexer } = await openPartIndex(data_dir, !managed.taken);
-  index = state;
-  opened.push(state);
-  const marks_options = { folder: data_dir, now: Date.now, read_only: managed.taken };
-  const read_states = openReadStateStore(marks_options);
-  const note_store = openNoteStore(marks_options);
-  const rule_store = openRuleStore(marks_options);
-  for (const { store, notices } of [read_states, note_store, rule_store]) {
-    // If another daemon has the folder, the first store's notice is enough.
-    if (!managed.taken) marks_notices.push(...notices);
-    if (store) opened.push(store);
-  }
-  const found = createSessions({
-    formats,
-    roots: [
-      ...roots,
-      ...rootsOf(posted.roots, { internal: true }),
-      ...rootsOf(samples?.roots ?? [], { sample: true }),
-    ],
-    paths: paths.map((path) => resolve(path)),
-    indexer,
-    part_index: state,
-    choices,
-    dataFolder: data_dir,
-    // The daemon with the first store's lock may still be opening the second one, so this daemon must not.
-    read_only: managed.taken,
-    isInOtherSource: (id) => managed.get(id) !== undefined,
-    terminals: {
-      requestsOf: attach.held.openOf,
-      stateOf: attach.stateOf,
-      takesPrompts: attach.input.accepts,
-      subscribe: attach.subscribe,
-    },
-  });
-  const opened_files = createOpenedFiles({ formats, now: Date.now });
-  const { sessions: noted, notes } = withNotes({
-    sessions: mergeSessions([managed, found, opened_files.sessions]),
-    kept: note_store.store?.load() ?? [],
-    store: note_store.read_only ? undefined : note_store.store,
-    now: Date.now,
-  });
-  const { sessions: ruled, rules } = withRules({
-    sessions: noted,
-    kept: rule_store.store?.load() ?? { rules: [], alerts: [] },
-    store: rule_store.read_only ? undefined : rule_store.store,
-    now: Date.now,
-    report,
-  });
-  const sessions = keepReadState(ruled, read_states);
-  opened.push(sessions);
-  // If two daemons use one data folder, only one posts.
-  if (config.webhook && !managed.taken)
-    opened.push(
-      openWebhook({
-        ...config.webhook,
-        sessions,
-        onFailure: (problem) => say(`A notification could not be posted to the webhook: ${problem}.`),
-      }),
-    );
-  if (!managed.taken)
-    opened.push(
-      openPush({
-        sessions,
-        subscriptions: push,
-        onFailure: (problem) => say(`A push notification could not be sent: ${problem}.`),
-      }),
-    );
-  opened.push(indexOtherSessions({ state, indexer, managed, found }));
-  const thread = createSearchThread(state);
-  opened.push(thread);
-  const search = createSearch({
-    thread,
-    sessions,
-    now: Date.now,
-    skipped: () => [...choices.off],
-    notes: notes.all,
-  });
-  const usage = createUsage({ thread, sessions, prices: config.prices });
-  const sources = createSources({ found, choices, is_writable: !managed.taken });
-  const prices = createPriceTable(config.prices);
-  const services = { notes, rules, search, attach, sources, opened_files, push, prices, usage };
-  return { samples, sessions, managed, ...services };
-}
-
-/** `isWatched` is set by the server. */
-type AttachedDaemon = Attach & { isWatched: (session_id: string) => boolean };
-
-function attachTo(data_dir: string, roots: readonly { format: Format; path: string }[]): AttachedDaemon {
-  const registered = roots.filter(({ format }) => format.id === "claude-code");
-  const registry = createProcessRegistry(registered);
-  const attach = createAttach({
-    data_dir,
-    folders: agentFolders(),
-    readProcesses: registry.read,
-    isWatched: (session_id) => attached.isWatched(session_id),
-    report,
-  });
-  const attached: AttachedDaemon = Object.assign(attach, { isWatched: () => false });
-  return attached;
-}
-
-/** Stores read states. If the store cannot be written, they last as long as this daemon. */
-function keepReadState(
-  sessions: Sessions,
-  { store, read_only }: ReturnType<typeof openReadStateStore>,
-): ReadableSessions {
-  return withReadState({
-    sessions,
-    kept: store?.load() ?? [],
-    since: store?.since ?? Date.now(),
-    put: read_only ? undefined : store?.put,
-    now: Date.now,
-    report,
-  });
 }
 
 /** Starts the HTTP and WebSocket server. */
@@ -443,20 +218,4 @@ function whenStorable(sessions: Sessions, managed: ManagedSessions, opened: Open
     }, RETRY_MS);
   opened.push({ close: () => clearInterval(timer) });
   return promise;
-}
-
-function readPace(flags: Flags): number {
-  const pace = Number(flags["replay-pace"] ?? 1);
-  if (pace > 0) return pace;
-  throw new UsageError(`--replay-pace ${flags["replay-pace"]}: must be a number above 0.`);
-}
-
-function rootsOf(
-  folders: readonly { agent: string; path: string }[],
-  kind: { internal?: true; sample?: true },
-) {
-  return folders.flatMap(({ agent, path }) => {
-    const format = formats.find((format) => format.id === agent);
-    return format ? [{ format, path, ...kind }] : [];
-  });
 }

@@ -11,6 +11,10 @@ export function say(text: string): void {
   console.error(safe(text));
 }
 
+/** Prints an unexpected error with its stack. */
+export const report = (error: unknown): void =>
+  say(error instanceof Error ? (error.stack ?? error.message) : inspect(error));
+
 /** Prints an error and returns the exit code: 2 for a usage error, otherwise 1. */
 export function fail(error: unknown): number {
   const is_known = error instanceof UsageError || error instanceof RunError;
