@@ -5,8 +5,11 @@ import type { AgentState } from "../agent-state.ts";
 import type { LiveEvent } from "../live-text/live-event.ts";
 import { InputRefused, type TerminalInput } from "../terminal-input.ts";
 import type { HookConnection, TerminalRequest } from "../terminal-request.ts";
+import { createCalls } from "./calls.ts";
 import { createLiveNotificationReader } from "./live-notification.ts";
+import { createPatches } from "./patches.ts";
 import { readServerRequest } from "./server-request.ts";
+import { createThreadInput } from "./thread-input.ts";
 
 /** Interval at which the socket is looked for while not connected, in milliseconds. Codex starts its server itself. */
 const LOOK_MS = 250;
@@ -17,8 +20,6 @@ const MAX_RETRY_MS = 30_000;
 const TESTED = /^[^/]*\/0\.169\./;
 /** Interval at which joining a working thread is retried, in milliseconds. */
 const JOIN_AGAIN_MS = 500;
-/** Number of patches whose changes are remembered until they are applied. */
-const MAX_PATCHES = 100;
 
 /** A second client of Codex's own app server, next to the terminal. It does not start, stop or change anything. */
 export interface AppServer {
@@ -95,62 +96,42 @@ interface Connection extends TerminalInput {
   close(): void;
 }
 
-/** The outcome of a call: its result, or the reason why there is none. */
-type Reply = { result: JsonObject } | { problem: string };
-
 const notConnected = async (): Promise<void> => {
   throw new InputRefused("Codex's app server does not run.");
 };
 const NOT_CONNECTED: Pick<TerminalInput, "prompt" | "stop"> = { prompt: notConnected, stop: notConnected };
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the threads of a connection: its functions are short
 function openConnection(
   { socket, mayAnswer, onStates, onRequest, onLive }: AppServerOptions,
   states: Map<string, AgentState>,
   { onOpen, onClose }: { onOpen(): void; onClose(): void },
 ): Connection {
   const web_socket = new WebSocket(`ws+unix://${socket}:/`, { perMessageDeflate: false });
-  const replies = new Map<number, (reply: Reply) => void>();
   /** Functions that close the held requests of the server, by request id. */
   const open = new Map<string, () => void>();
   const subscribed = new Set<string>();
   /** Threads that Codex creates for titles. */
   const ephemeral = new Set<string>();
   const readLive = createLiveNotificationReader();
-  /** The changes of patches that are not applied yet, by item id. */
-  const patches = new Map<string, unknown>();
-  let next_id = 1;
+  const patches = createPatches();
   let is_tested = false;
 
   const send = (message: JsonObject) => {
     if (web_socket.readyState === WebSocket.OPEN) web_socket.send(JSON.stringify(message));
   };
-  function call(method: string, params: JsonObject): Promise<Reply> {
-    const id = next_id++;
-    send({ id, method, params });
-    return new Promise((resolve) => replies.set(id, resolve));
-  }
-  /** `undefined`: it failed. */
-  async function ask(method: string, params: JsonObject): Promise<JsonObject | undefined> {
-    const reply = await call(method, params);
-    return "result" in reply ? reply.result : undefined;
-  }
-  /** Throws an error with the server's message. */
-  async function demand(method: string, params: JsonObject): Promise<JsonObject> {
-    const reply = await call(method, params);
-    if ("problem" in reply) throw new InputRefused(`Codex refused: ${reply.problem}`);
-    return reply.result;
-  }
+  const calls = createCalls(send);
 
   async function begin() {
     const clientInfo = { name: "verbatim", title: "Verbatim", version: "1" };
-    const hello = await ask("initialize", { clientInfo, capabilities: { experimentalApi: true } });
+    const hello = await calls.ask("initialize", { clientInfo, capabilities: { experimentalApi: true } });
     is_tested = TESTED.test(asString(hello?.userAgent) ?? "");
     send({ method: "initialized" });
     onOpen();
     // `thread/list` leaves out sub-agents.
-    const loaded = await ask("thread/loaded/list", {});
+    const loaded = await calls.ask("thread/loaded/list", {});
     for (const thread of asArray(loaded?.data))
-      void ask("thread/read", { threadId: thread }).then((read) => readThread(asObject(read?.thread)));
+      void calls.ask("thread/read", { threadId: thread }).then((read) => readThread(asObject(read?.thread)));
   }
 
   function readThread(thread: JsonObject | undefined) {
@@ -171,11 +152,11 @@ function openConnection(
   function follow(id: string, state: AgentState | undefined) {
     if (state?.busy !== true || !is_tested || !mayAnswer()) {
       onLive({ session_id: id, at: Date.now(), type: "turn_end" });
-      if (subscribed.delete(id)) void call("thread/unsubscribe", { threadId: id });
+      if (subscribed.delete(id)) void calls.ask("thread/unsubscribe", { threadId: id });
     } else if (!subscribed.has(id)) {
       subscribed.add(id);
       // Joins a loaded thread. Threads that are not loaded never work.
-      void ask("thread/resume", { threadId: id, excludeTurns: true }).then((joined) => {
+      void calls.ask("thread/resume", { threadId: id, excludeTurns: true }).then((joined) => {
         if (joined !== undefined || web_socket.readyState !== WebSocket.OPEN) return;
         // A new thread can be joined once its first record is written.
         subscribed.delete(id);
@@ -188,10 +169,7 @@ function openConnection(
     const { id, method } = message;
     const params = asObject(message.params);
     if (typeof method !== "string") {
-      const resolve = typeof id === "number" ? replies.get(id) : undefined;
-      if (typeof id === "number") replies.delete(id);
-      const problem = asString(asObject(message.error)?.message);
-      resolve?.(problem === undefined ? { result: asObject(message.result) ?? {} } : { problem });
+      calls.readReply(message);
     } else if (id !== undefined) readRequest(id, method, params);
     else readNotification(method, params, asNumber(message.emittedAtMs));
   }
@@ -200,7 +178,7 @@ function openConnection(
     const thread = threadIdOf(params?.threadId);
     if (thread !== undefined && subscribed.has(thread))
       for (const event of readLive(method, params, at ?? Date.now())) onLive(event);
-    followPatch(method, params);
+    patches.follow(method, params);
     switch (method) {
       case "thread/started":
         readThread(asObject(params?.thread));
@@ -218,22 +196,11 @@ function openConnection(
     }
   }
 
-  /** Remembers the changes of a patch for the later approval request. */
-  function followPatch(method: string, params: JsonObject | undefined) {
-    const item = asObject(params?.item);
-    const id = asText(item?.id);
-    if (id === undefined || item?.type !== "fileChange") return;
-    if (method === "item/completed") patches.delete(id);
-    else if (method === "item/started") patches.set(id, item.changes);
-    const [oldest] = patches.keys();
-    if (patches.size > MAX_PATCHES && oldest !== undefined) patches.delete(oldest);
-  }
-
   /** Unknown requests are never answered: an error would count as a denial. */
   function readRequest(id: unknown, method: string, params: JsonObject | undefined) {
     const key = JSON.stringify(id);
     if (!mayAnswer() || open.has(key)) return;
-    const asked = readServerRequest(method, params, (item_id) => patches.get(item_id));
+    const asked = readServerRequest(method, params, patches.changesOf);
     if (asked === undefined) return;
     const listeners: (() => void)[] = [];
     open.set(key, () => {
@@ -259,46 +226,15 @@ function openConnection(
   web_socket.on("error", () => web_socket.terminate());
   web_socket.on("close", () => {
     for (const end of [...open.values()]) end();
-    for (const resolve of replies.values()) resolve({ problem: "its app server ended" });
-    replies.clear();
+    calls.end();
     for (const thread of states.keys()) onLive({ session_id: thread, at: Date.now(), type: "turn_end" });
     onClose();
   });
 
   const accepts = (thread: string): boolean => is_tested && mayAnswer() && states.has(thread);
 
-  /**
-   * Joins a thread that the terminal has loaded. A thread that is not loaded is skipped: joining would load it and take its lock.
-   */
-  async function join(thread: string): Promise<void> {
-    if (!accepts(thread))
-      throw new InputRefused("This session is not open in a Codex that can be reached from here.");
-    if (subscribed.has(thread)) return;
-    subscribed.add(thread);
-    await demand("thread/resume", { threadId: thread, excludeTurns: true });
-  }
-  /** The running turn, if there is one. */
-  async function runningTurn(thread: string): Promise<string | undefined> {
-    const { data } = await demand("thread/turns/list", { threadId: thread, limit: 1 });
-    const last = asObject(asArray(data)[0]);
-    return last?.status === "inProgress" ? asText(last.id) : undefined;
-  }
-
   return {
-    accepts,
-    async prompt(thread, text) {
-      await join(thread);
-      const input = [{ type: "text", text, text_elements: [] }];
-      const turn = states.get(thread)?.busy === true ? await runningTurn(thread) : undefined;
-      if (turn === undefined) await demand("turn/start", { threadId: thread, input });
-      else await demand("turn/steer", { threadId: thread, expectedTurnId: turn, input });
-    },
-    async stop(thread) {
-      await join(thread);
-      const turn = await runningTurn(thread);
-      if (turn === undefined) throw new InputRefused("Nothing runs in this session.");
-      await demand("turn/interrupt", { threadId: thread, turnId: turn });
-    },
+    ...createThreadInput({ accepts, states, subscribed, demand: calls.demand }),
     refresh() {
       for (const [id, state] of states) follow(id, state);
     },

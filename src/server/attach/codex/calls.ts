@@ -1,0 +1,55 @@
+import { asObject, asString, type JsonObject } from "../../../model/narrow.ts";
+import { InputRefused } from "../terminal-input.ts";
+
+/** The outcome of a call: its result, or the reason why there is none. */
+type Reply = { result: JsonObject } | { problem: string };
+
+/** The calls to Codex's app server that wait for their replies. */
+export interface Calls {
+  /** Calls a method. `undefined`: it failed. */
+  ask(method: string, params: JsonObject): Promise<JsonObject | undefined>;
+  /** Calls a method. Throws an error with the server's message. */
+  demand(method: string, params: JsonObject): Promise<JsonObject>;
+  /** Takes the reply to a call. */
+  readReply(message: JsonObject): void;
+  /** Ends all calls, because the server ended. */
+  end(): void;
+}
+
+/** Sends calls and matches replies to them. */
+export function createCalls(send: (message: JsonObject) => void): Calls {
+  const replies = new Map<number, (reply: Reply) => void>();
+  let next_id = 1;
+
+  function call(method: string, params: JsonObject): Promise<Reply> {
+    const id = next_id++;
+    send({ id, method, params });
+    return new Promise((resolve) => replies.set(id, resolve));
+  }
+
+  async function ask(method: string, params: JsonObject): Promise<JsonObject | undefined> {
+    const reply = await call(method, params);
+    return "result" in reply ? reply.result : undefined;
+  }
+
+  async function demand(method: string, params: JsonObject): Promise<JsonObject> {
+    const reply = await call(method, params);
+    if ("problem" in reply) throw new InputRefused(`Codex refused: ${reply.problem}`);
+    return reply.result;
+  }
+
+  return {
+    ask,
+    demand,
+    readReply({ id, result, error }) {
+      const resolve = typeof id === "number" ? replies.get(id) : undefined;
+      if (typeof id === "number") replies.delete(id);
+      const problem = asString(asObject(error)?.message);
+      resolve?.(problem === undefined ? { result: asObject(result) ?? {} } : { problem });
+    },
+    end() {
+      for (const resolve of replies.values()) resolve({ problem: "its app server ended" });
+      replies.clear();
+    },
+  };
+}
