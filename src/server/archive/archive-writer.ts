@@ -59,6 +59,8 @@ export interface ArchiveWriter<Entry> {
   close(): Promise<void>;
 }
 
+/** Opens the store and writes changes to it. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the changes that are not written yet: its functions are short
 export function createArchiveWriter<Entry>(options: ArchiveWriterOptions<Entry>): ArchiveWriter<Entry> {
   const opened: OpenedStore = options.dataFolder
     ? openStore({

@@ -76,6 +76,8 @@ const NOT_OPEN = "This session is not open in an agent that can be reached from 
 
 const codexSocket = (folder: string): string => join(folder, "app-server-control", "app-server-control.sock");
 
+/** Connects the agents that run in terminals. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: connects the agents in terminals: its functions are short
 export function createAttach(options: {
   data_dir: string;
   folders: AgentFolders;

@@ -56,7 +56,7 @@ interface Held {
   was_waiting: boolean;
 }
 
-export function createHeldRequests(options: {
+interface HeldRequestsOptions {
   /** The agents' process registries, by session. */
   readProcesses(): Promise<ReadonlyMap<string, TerminalProcess>>;
   /** Whether a browser shows the session, by the agent's session id. */
@@ -64,7 +64,11 @@ export function createHeldRequests(options: {
   log: AnswerLog;
   now: () => number;
   report(error: unknown): void;
-}): HeldRequests {
+}
+
+/** Holds the requests of agents in terminals. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the held requests: its functions are short
+export function createHeldRequests(options: HeldRequestsOptions): HeldRequests {
   const { readProcesses, isWatched, log, now, report } = options;
   const held = new Map<string, Held>();
   const ended = new Map<string, { why: string; answer?: Answer }>();
@@ -109,25 +113,9 @@ export function createHeldRequests(options: {
   async function check() {
     const processes = await readProcesses();
     for (const entry of entries()) {
-      const why = reasonToRelease(entry, processes.get(entry.asked.session_id));
+      const why = reasonToRelease(entry, processes.get(entry.asked.session_id), options);
       if (why !== undefined) release(entry, why);
     }
-  }
-
-  function reasonToRelease(entry: Held, process: TerminalProcess | undefined): string | undefined {
-    if (entry.asked.ends_by === "agent") return undefined;
-    const age = now() - entry.asked_at;
-    if (entry.hides_dialog) {
-      if (age > HIDDEN_MS) return LEFT;
-      return isWatched(entry.asked.session_id) ? undefined : LEFT;
-    }
-    if (process?.waiting !== undefined) {
-      entry.was_waiting = true;
-      return undefined;
-    }
-    if (entry.was_waiting) return ELSEWHERE;
-    // Without a registry entry there is no sign that the terminal has answered.
-    return age > (process === undefined ? HIDDEN_MS : GRACE_MS) ? LEFT : undefined;
   }
 
   return {
@@ -216,6 +204,27 @@ export function createHeldRequests(options: {
       for (const entry of entries()) release(entry, LEFT);
     },
   };
+}
+
+/** Why a request is left to the terminal; `undefined`: it is still held. */
+function reasonToRelease(
+  entry: Held,
+  process: TerminalProcess | undefined,
+  { now, isWatched }: Pick<HeldRequestsOptions, "now" | "isWatched">,
+): string | undefined {
+  if (entry.asked.ends_by === "agent") return undefined;
+  const age = now() - entry.asked_at;
+  if (entry.hides_dialog) {
+    if (age > HIDDEN_MS) return LEFT;
+    return isWatched(entry.asked.session_id) ? undefined : LEFT;
+  }
+  if (process?.waiting !== undefined) {
+    entry.was_waiting = true;
+    return undefined;
+  }
+  if (entry.was_waiting) return ELSEWHERE;
+  // Without a registry entry there is no sign that the terminal has answered.
+  return age > (process === undefined ? HIDDEN_MS : GRACE_MS) ? LEFT : undefined;
 }
 
 const ANSWERED = "This has been answered in another window.";

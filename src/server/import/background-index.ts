@@ -51,6 +51,8 @@ interface Work {
   seen: FoundFile | undefined;
 }
 
+/** Reads files on the index threads. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the readings in progress: its functions are short
 export function createBackgroundIndex(options: BackgroundIndexOptions): BackgroundIndex {
   const { indexer, timing, now, archive, list, sessions, run } = options;
   /** Number of urgent readings in progress. Background reading pauses while it is above zero. */

@@ -30,6 +30,8 @@ export interface Links {
 const PROMPT_LIMIT = 500;
 const NONE: ReadonlySet<string> = new Set();
 
+/** Computes links from facts. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the links and what they are computed from: its functions are short
 export function createLinks(): Links {
   const known = new Map<string, KnownFacts>();
   /** Listed ids that differ from the session's own id, by own id. */

@@ -98,6 +98,7 @@ interface ReadingOptions {
 }
 
 /** Creates a reading: bytes in, session builders out. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the position in a file, without calls that would slow down reading
 export function createReading(options: ReadingOptions): Reading {
   const { path, format, folding, idFor, isViewed, window, onFrames } = options;
   let reader = format.createReader({

@@ -51,6 +51,7 @@ export interface TrackedFilesOptions {
 }
 
 /** Tracks the watcher's findings: new, grown, moved and deleted files, and compressed files next to plain ones. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the known files: its functions are short
 export function createTrackedFiles(options: TrackedFilesOptions): TrackedFiles {
   const { archive, list, failures, watch, isClosed } = options;
   const entries = new Map<string, SessionFile>();
@@ -83,8 +84,6 @@ export function createTrackedFiles(options: TrackedFilesOptions): TrackedFiles {
     void arrival.finally(() => pending_arrivals.delete(arrival));
   }
 
-  const plainPath = (path: string) => path.slice(0, -".zst".length);
-
   /** Adds a file at a new path: a new file, or a moved one. */
   async function addOrMove(file: FoundFile) {
     const other = by_inode.get(file.inode);
@@ -109,15 +108,6 @@ export function createTrackedFiles(options: TrackedFilesOptions): TrackedFiles {
     const entry = newSessionFile(next_file_id++, file.path, file.format, file.kind);
     entries.set(file.path, entry);
     notice(entry, file);
-  }
-
-  async function hasInode(path: string, inode: string): Promise<boolean> {
-    try {
-      const state = await lstat(path, { bigint: true });
-      return `${state.dev}:${state.ino}` === inode;
-    } catch {
-      return false;
-    }
   }
 
   function notice(entry: SessionFile, file: FoundFile) {
@@ -172,12 +162,6 @@ export function createTrackedFiles(options: TrackedFilesOptions): TrackedFiles {
     options.enqueueBackfill(entry);
     // The folder was named on the command line of an earlier daemon.
     if (!entry.seen) watch().follow(entry);
-  }
-
-  async function exists(path: string): Promise<boolean> {
-    const opened = await openRegular(path);
-    await opened?.handle.close();
-    return opened !== undefined;
   }
 
   /** Number of bytes that can be shown: of the file, or of the archive if the file was deleted. */
@@ -248,4 +232,21 @@ export function createTrackedFiles(options: TrackedFilesOptions): TrackedFiles {
     markGoneUnlessPresent,
     shownSize,
   };
+}
+
+const plainPath = (path: string) => path.slice(0, -".zst".length);
+
+async function hasInode(path: string, inode: string): Promise<boolean> {
+  try {
+    const state = await lstat(path, { bigint: true });
+    return `${state.dev}:${state.ino}` === inode;
+  } catch {
+    return false;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  const opened = await openRegular(path);
+  await opened?.handle.close();
+  return opened !== undefined;
 }

@@ -41,6 +41,8 @@ interface Asked {
   waiting: ((answer: Answer | undefined) => void)[];
 }
 
+/** The requests of a session, beginning with those of its record. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the open requests: its functions are short
 export function createRequests(options: {
   recorder: Recorder;
   now: () => number;

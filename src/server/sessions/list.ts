@@ -37,6 +37,8 @@ interface ListOptions {
   rowOf(id: string): { row: SessionSummary; growing: boolean } | undefined;
 }
 
+/** Publishes rows in batches. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the published rows: its functions are short
 export function createList(options: ListOptions): SessionList {
   const listeners = new Set<Parameters<Sessions["subscribe"]>[0]>();
   const rows = new Map<string, SessionSummary>();

@@ -57,49 +57,10 @@ export function withNotes(options: NotesOptions): { sessions: Sessions; notes: N
   }
   const sessions = decorateRows(options.sessions, { decorate });
 
-  function written(work: (to: NonNullable<NotesOptions["store"]>) => void): void {
-    if (store === undefined) {
-      throw new Refused(
-        409,
-        "read_only",
-        "Notes cannot be written: this daemon cannot write its store.",
-        "If another Verbatim uses the data folder, use that one. Otherwise see the notices above the list.",
-      );
-    }
-    try {
-      work(store);
-    } catch (error) {
-      throw new Refused(
-        503,
-        "disk",
-        `The note could not be stored: ${messageOf(error)}.`,
-        "Free some disk space or check the permissions of the data folder, then try again.",
-      );
-    }
-  }
   function changed(session_id: string): void {
     revision += 1;
     revisions.set(session_id, revision);
     sessions.publish([session_id]);
-  }
-
-  async function partOf(session_id: string, part_id: string): Promise<NotedPart> {
-    const open = await sessions.open(session_id);
-    const index = open && positionOf(open.transcript, part_id);
-    const part = index === undefined ? undefined : open?.transcript.parts.at(index);
-    if (open === undefined || part === undefined)
-      throw new Refused(404, "no_part", "The session has no such part.");
-    const tool = toolOf(part, (at) => open.transcript.parts.at(at));
-    const text = searchText(part);
-    // The searched text of a call begins with its tool.
-    const own = tool !== undefined && text.startsWith(tool) ? text.slice(tool.length) : text;
-    return {
-      id: part.id,
-      kind: kindOf(part),
-      ...(tool !== undefined && { tool }),
-      excerpt: excerptOf(own),
-      ...(part.at !== undefined && { at: part.at }),
-    };
   }
 
   const notes: Notes = {
@@ -112,7 +73,7 @@ export function withNotes(options: NotesOptions): { sessions: Sessions; notes: N
       if (!sessions.get(session_id)) throw new Refused(404, "no_session", "No such session.");
       if (isOpenedSession(session_id))
         throw new Refused(409, "not_stored", "Nothing is stored about a session in an opened file.");
-      const part = part_id === undefined ? undefined : await partOf(session_id, part_id);
+      const part = part_id === undefined ? undefined : await notedPart(sessions, session_id, part_id);
       // The same request may have been sent twice, while the session was being read.
       const added = byId.get(note_id);
       if (added) return added;
@@ -127,7 +88,7 @@ export function withNotes(options: NotesOptions): { sessions: Sessions; notes: N
         created_at: at,
         changed_at: at,
       };
-      written((to) => to.put(note));
+      writeTo(store, (to) => to.put(note));
       keep(note);
       changed(session_id);
       return note;
@@ -145,7 +106,7 @@ export function withNotes(options: NotesOptions): { sessions: Sessions; notes: N
           "Copy your text, cancel, and edit the note again.",
         );
       const note: Note = { ...before, text, changed_at: Math.max(now(), before.changed_at + 1) };
-      written((to) => to.put(note));
+      writeTo(store, (to) => to.put(note));
       keep(note);
       changed(note.session_id);
       return note;
@@ -153,13 +114,59 @@ export function withNotes(options: NotesOptions): { sessions: Sessions; notes: N
     remove(note_id) {
       const note = byId.get(note_id);
       if (!note) return;
-      written((to) => to.remove(note_id));
+      writeTo(store, (to) => to.remove(note_id));
       byId.delete(note_id);
       bySession.get(note.session_id)?.delete(note_id);
       changed(note.session_id);
     },
   };
   return { sessions, notes };
+}
+
+/** Writes to the store. Throws a `Refused` if that is not possible. */
+function writeTo(store: NotesOptions["store"], work: (to: NonNullable<NotesOptions["store"]>) => void): void {
+  if (store === undefined) {
+    throw new Refused(
+      409,
+      "read_only",
+      "Notes cannot be written: this daemon cannot write its store.",
+      "If another Verbatim uses the data folder, use that one. Otherwise see the notices above the list.",
+    );
+  }
+  try {
+    work(store);
+  } catch (error) {
+    throw new Refused(
+      503,
+      "disk",
+      `The note could not be stored: ${messageOf(error)}.`,
+      "Free some disk space or check the permissions of the data folder, then try again.",
+    );
+  }
+}
+
+/** What a note stores of the part that it is about. Throws a `Refused` if there is no such part. */
+async function notedPart(
+  sessions: Pick<Sessions, "open">,
+  session_id: string,
+  part_id: string,
+): Promise<NotedPart> {
+  const open = await sessions.open(session_id);
+  const index = open && positionOf(open.transcript, part_id);
+  const part = index === undefined ? undefined : open?.transcript.parts.at(index);
+  if (open === undefined || part === undefined)
+    throw new Refused(404, "no_part", "The session has no such part.");
+  const tool = toolOf(part, (at) => open.transcript.parts.at(at));
+  const text = searchText(part);
+  // The searched text of a call begins with its tool.
+  const own = tool !== undefined && text.startsWith(tool) ? text.slice(tool.length) : text;
+  return {
+    id: part.id,
+    kind: kindOf(part),
+    ...(tool !== undefined && { tool }),
+    excerpt: excerptOf(own),
+    ...(part.at !== undefined && { at: part.at }),
+  };
 }
 
 function excerptOf(text: string): string {

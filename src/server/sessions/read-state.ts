@@ -58,10 +58,6 @@ export function withReadState(options: ReadStateOptions): ReadableSessions {
     unwritten.add(session_id);
   }
 
-  /** Runs belong to their parents, and samples to no user. */
-  const isCounted = (row: SessionSummary): boolean =>
-    row.parent === undefined && row.sample !== true && !isOpenedSession(row.id);
-
   /** Remembers the number of parts of a session that is older than the store. */
   function observe(row: SessionSummary): void {
     if (!isCounted(row) || states.has(row.id)) return;
@@ -73,18 +69,7 @@ export function withReadState(options: ReadStateOptions): ReadableSessions {
     }
   }
 
-  function decorated(row: SessionSummary): SessionSummary {
-    const state = states.get(row.id);
-    const isOld = state === undefined && row.last_activity_at < since;
-    const new_parts = isCounted(row) && !isOld ? Math.max(0, row.parts - (state?.parts ?? 0)) : 0;
-    if (new_parts === 0 && !state?.unread && !state?.pinned) return row;
-    return {
-      ...row,
-      ...(new_parts > 0 && { new_parts }),
-      ...(state?.unread && { unread: true }),
-      ...(state?.pinned && { pinned: true }),
-    };
-  }
+  const decorated = (row: SessionSummary) => withState(row, states.get(row.id), since);
 
   for (const row of sessions.list()) observe(row);
   const rows = decorateRows(sessions, {
@@ -135,6 +120,23 @@ export function withReadState(options: ReadStateOptions): ReadableSessions {
       return true;
     },
   });
+}
+
+/** Runs belong to their parents, and samples to no user. */
+const isCounted = (row: SessionSummary): boolean =>
+  row.parent === undefined && row.sample !== true && !isOpenedSession(row.id);
+
+/** The row with the read state of its session. `since`: see `ReadStateOptions`. */
+function withState(row: SessionSummary, state: ReadState | undefined, since: number): SessionSummary {
+  const isOld = state === undefined && row.last_activity_at < since;
+  const new_parts = isCounted(row) && !isOld ? Math.max(0, row.parts - (state?.parts ?? 0)) : 0;
+  if (new_parts === 0 && !state?.unread && !state?.pinned) return row;
+  return {
+    ...row,
+    ...(new_parts > 0 && { new_parts }),
+    ...(state?.unread && { unread: true }),
+    ...(state?.pinned && { pinned: true }),
+  };
 }
 
 const blank = (session_id: string): ReadState => ({

@@ -11,18 +11,16 @@ import {
   type RuleEvaluator,
 } from "../../model/rules/evaluate.ts";
 import { MAX_RULES, parseRule, type Rule, type RuleBody, RuleError } from "../../model/rules/rule.ts";
-import { unwatched, type WatchedTurn, watchFrame } from "../../model/rules/watch-frames.ts";
 import { isWaiting, type SessionSummary } from "../../model/session.ts";
 import { alertOf, createAlerts } from "./alerts.ts";
 import { decorateRows } from "./decorate-rows.ts";
 import { Refused } from "./refused.ts";
 import type { Sessions } from "./sessions.ts";
+import { createWatchedTurns } from "./watched-turns.ts";
 import { TookTooLong, withinTime } from "./within-time.ts";
 
 /** Interval at which rules about time are evaluated, in milliseconds. */
 const TICK_MS = 5_000;
-/** Maximum number of sessions whose current turn is in memory. */
-const MAX_WATCHED = 64;
 /** Maximum number of frames that wait for the row of their new session, and of such sessions. */
 const MAX_EARLY_FRAMES = 2_000;
 const MAX_EARLY_SESSIONS = 32;
@@ -63,6 +61,7 @@ interface RulesOptions {
 }
 
 /** Applies the rules to sessions, and adds their alerts to the rows. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the rules that are switched on: its functions are short
 export function withRules(options: RulesOptions): { sessions: Sessions; rules: Rules } {
   const { store, now, report, tick = TICK_MS } = options;
   const source = options.sessions;
@@ -75,7 +74,10 @@ export function withRules(options: RulesOptions): { sessions: Sessions; rules: R
   let watching_from = Number.POSITIVE_INFINITY;
 
   const alerts = createAlerts({ ...options, kept: options.kept.alerts, publish: (ids) => rows.publish(ids) });
-  const turns = new Map<string, Watched>();
+  const turns = createWatchedTurns({
+    ofPart,
+    fire: ({ rule }, session_id, firing) => alerts.fire(rule, session_id, firing),
+  });
   const early = new Map<string, { frames: Frame[]; reading: unknown }>();
   /** Sessions that a rule may match through the passage of time alone. */
   const live = new Set<string>();
@@ -109,36 +111,7 @@ export function withRules(options: RulesOptions): { sessions: Sessions; rules: R
   }
 
   function evaluateFrames(row: SessionSummary, frames: readonly Frame[], reading: unknown): void {
-    const own = watching.filter((evaluator) => evaluator.isInScope(row));
-    const before = turns.get(row.id);
-    const watched: Watched = before ?? { turn: unwatched(row.id), reading, read_to: 0, skips_to: 0 };
-    if (watched.reading !== reading) {
-      watched.reading = reading;
-      watched.skips_to = watched.read_to;
-    }
-    for (const frame of frames) {
-      if (frame.at < watched.skips_to) continue;
-      watched.read_to = Math.max(watched.read_to, frame.at);
-      const recorded = watchFrame(watched.turn, frame);
-      watched.turn = recorded.watched;
-      const { transcript } = watched.turn;
-      const partAt = (index: number) => transcript.parts.at(index);
-      for (const evaluator of own) {
-        for (const part of recorded.parts) {
-          const firing = ofPart(evaluator, { part, at: frame.at, partAt });
-          if (firing) alerts.fire(evaluator.rule, row.id, firing);
-        }
-        if (frame.type !== "message.end" || recorded.turn === undefined) continue;
-        const firing = evaluator.ofTurn(recorded.turn);
-        if (firing) alerts.fire(evaluator.rule, row.id, firing);
-      }
-    }
-    turns.delete(row.id);
-    turns.set(row.id, watched);
-    for (const oldest of turns.keys()) {
-      if (turns.size <= MAX_WATCHED) break;
-      turns.delete(oldest);
-    }
+    turns.evaluate(row, frames, reading, watching);
   }
 
   /** A rule whose expression takes too long is switched off, so that it cannot block the daemon. */
@@ -207,27 +180,6 @@ export function withRules(options: RulesOptions): { sessions: Sessions; rules: R
   });
   for (const row of source.list()) observe(row);
 
-  function written(work: (to: RulesStore) => void): void {
-    if (store === undefined) {
-      throw new Refused(
-        409,
-        "read_only",
-        "Rules cannot be changed: this daemon cannot write its store.",
-        "If another Verbatim uses the data folder, use that one. Otherwise see the notices above the list.",
-      );
-    }
-    try {
-      work(store);
-    } catch (error) {
-      throw new Refused(
-        503,
-        "disk",
-        `The rule could not be stored: ${messageOf(error)}.`,
-        "Free some disk space or check the permissions of the data folder, then try again.",
-      );
-    }
-  }
-
   const rules: Rules = {
     list: () =>
       [...byId.values()].map(({ rule }) => rule).sort((one, other) => (one.name < other.name ? -1 : 1)),
@@ -238,7 +190,7 @@ export function withRules(options: RulesOptions): { sessions: Sessions; rules: R
       checkRule(body);
       const isSame = before !== undefined && conditionOf(before) === conditionOf(body);
       const rule: Rule = { ...body, id, changed_at: isSame ? before.changed_at : now() };
-      written((to) => to.putRule(rule, !isSame));
+      writeTo(store, (to) => to.putRule(rule, !isSame));
       const evaluator = createEvaluator(rule);
       byId.set(id, evaluator);
       activate();
@@ -251,17 +203,39 @@ export function withRules(options: RulesOptions): { sessions: Sessions; rules: R
     },
     remove(id) {
       if (!byId.has(id)) return;
-      written((to) => to.removeRule(id));
+      writeTo(store, (to) => to.removeRule(id));
       byId.delete(id);
       activate();
       alerts.clear(id);
     },
     done(rule_id, session_id) {
-      if (store === undefined) written(() => {});
+      if (store === undefined) writeTo(store, () => {});
       alerts.done(rule_id, session_id);
     },
   };
   return { sessions: rows, rules };
+}
+
+/** Writes to the store. Throws a `Refused` if that is not possible. */
+function writeTo(store: RulesStore | undefined, work: (to: RulesStore) => void): void {
+  if (store === undefined) {
+    throw new Refused(
+      409,
+      "read_only",
+      "Rules cannot be changed: this daemon cannot write its store.",
+      "If another Verbatim uses the data folder, use that one. Otherwise see the notices above the list.",
+    );
+  }
+  try {
+    work(store);
+  } catch (error) {
+    throw new Refused(
+      503,
+      "disk",
+      `The rule could not be stored: ${messageOf(error)}.`,
+      "Free some disk space or check the permissions of the data folder, then try again.",
+    );
+  }
 }
 
 /** Throws a `Refused` for an invalid rule. */
@@ -276,14 +250,3 @@ export function checkRule(body: Pick<RuleBody, "when" | "scope">): void {
 
 /** The condition of a rule. Changing it makes it a different rule. */
 const conditionOf = ({ when, scope, is_on }: RuleBody): string => JSON.stringify([when, scope ?? "", is_on]);
-
-/** The current turn of a session, and how far its frames were read. */
-interface Watched {
-  turn: WatchedTurn;
-  /** See `Sessions.watchFrames`. */
-  reading: unknown;
-  /** The time of the latest frame, in milliseconds since 1970. */
-  read_to: number;
-  /** Frames before this time were read by an earlier reading. */
-  skips_to: number;
-}

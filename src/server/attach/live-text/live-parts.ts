@@ -55,6 +55,8 @@ interface EarlyRecord {
   at: number;
 }
 
+/** The live parts of one session. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the live parts: its functions are short
 export function createLiveParts(): LiveParts {
   let kept: Kept[] = [];
   let early: EarlyRecord[] = [];

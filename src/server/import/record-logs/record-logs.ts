@@ -68,6 +68,8 @@ interface Store {
   timer?: NodeJS.Timeout;
 }
 
+/** Watches the stores and writes their logs. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the stores: its functions are short
 export function createRecordLogs(options: RecordLogsOptions): RecordLogs {
   const formats = options.formats.filter(({ snapshots }) => snapshots !== undefined);
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), "verbatim-records-"));

@@ -131,6 +131,7 @@ function* read({ id, config, stored, inherited = [] }: RecorderOptions): Generat
   return { events, pending, transcript, buffer, summary: { ...summary, byte_size }, prompts };
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over what is not on disk yet: its functions are short
 function recorderOf(options: RecorderOptions, beginning: Beginning): Recorder {
   const { id, commit_queue, stored } = options;
   const { events, pending, buffer, prompts } = beginning;
