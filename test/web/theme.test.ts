@@ -76,11 +76,10 @@ const instead = new Map(
   [...thinking.matchAll(/--([\w-]+): var\(--([\w-]+)\);/g)].map(([, ink = "", other = ""]) => [ink, other]),
 );
 
-/** Matches, on any background and in any ink. */
+/** Matches: their ink on their ground. */
 const [, found = ""] =
   /^::highlight\(find\) \{([^}]*)\}/m.exec(readFileSync("src/web/screens/session/session.css", "utf8")) ?? [];
-const [, foundGround = "", share = ""] =
-  /color-mix\(in srgb, var\(--([\w-]+)\) (\d+)%, transparent\)/.exec(found) ?? [];
+const [, foundGround = ""] = /^ *background-color: var\(--([\w-]+)\);/m.exec(found) ?? [];
 const [, foundInk] = /^ *color: var\(--([\w-]+)\);/m.exec(found) ?? [];
 
 describe.each(["light", "dark"] as const)("the %s theme", (theme) => {
@@ -100,13 +99,8 @@ describe.each(["light", "dark"] as const)("the %s theme", (theme) => {
       expect(contrast(blended, colour(surface))).toBeGreaterThanOrEqual(4.5);
     },
   );
-  test.each(
-    [...surfaces, "diff-add-surface", "diff-remove-surface"].flatMap((surface) =>
-      (foundInk === undefined ? inks : [foundInk]).map((ink) => [ink, surface]),
-    ),
-  )("matches are readable in %s on %s", (ink, surface) => {
-    const ground = blend(colour(foundGround), colour(surface), Number(share) / 100);
-    expect(contrast(colour(ink), ground)).toBeGreaterThanOrEqual(4.5);
+  test("matches are readable", () => {
+    expect(contrast(colour(foundInk ?? ""), colour(foundGround))).toBeGreaterThanOrEqual(4.5);
   });
   test.each(surfaces)("the focus ring and the bounds of a field are visible on %s", (surface) => {
     expect(contrast(colour("focus"), colour(surface))).toBeGreaterThanOrEqual(3);

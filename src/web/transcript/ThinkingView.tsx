@@ -17,6 +17,9 @@ import { WholeText } from "./WholeText.tsx";
 /** Characters in which the first line is looked for. */
 const BEGINNING = 2_000;
 
+/** The length of a shorter thought is not worth saying, in UTF-16 code units. */
+const LONG = 1_000;
+
 /** A thought: one muted line with its beginning, length and time; the full text while open. */
 export function ThinkingView({
   part,
@@ -56,7 +59,9 @@ export function ThinkingView({
       summary={
         <span className="line">
           <span className="line-subject">{visible(beginning, "prose") || t.part.thinking}</span>{" "}
-          <span className="line-figures">{t.count.shortCharacters(shortNumber(length))}</span>{" "}
+          <span className="line-figures">
+            {length < LONG ? "" : t.count.shortCharacters(shortNumber(length))}
+          </span>{" "}
           <span className="line-time">{time}</span>
         </span>
       }

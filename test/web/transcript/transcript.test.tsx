@@ -449,7 +449,7 @@ describe("a turn", () => {
       legacy("Then it works.", { thinking: "An old thought" }),
     ]);
     expect(rows().map((row) => row.replace(/\s+/g, " "))).toEqual([
-      expect.stringContaining("Let me look. 12 characters"),
+      expect.stringContaining("Let me look. "),
       expect.stringContaining("[FAILED] Bash ls x no such file x 0.8 s"),
       expect.stringContaining("stopped Read a.ts"),
       expect.stringContaining("[OK] Grep one match result without a call"),
@@ -473,8 +473,13 @@ describe("thinking", () => {
     const [row] = rows();
     expect(row).toContain("Let me look.");
     expect(row).toContain("4.2 s");
-    expect(row).toContain("25 characters");
+    expect(row).not.toContain("characters");
     expect(row).not.toContain("More of it.");
+  });
+
+  it("says how long a long one is", () => {
+    show([thinking(`Let me look.\n\n${"More of it. ".repeat(100)}`)]);
+    expect(rows()[0]).toContain("1.2k characters");
   });
 
   it("is open while it grows and closes afterwards, if the setting is on", () => {
