@@ -77,3 +77,35 @@ it.each([
   await beside.getByText("cat depth.csv").waitFor();
   expect(complaints).toEqual([]);
 });
+
+it("lists the errors beside the transcript in a wide window, and over it in a narrow one", async () => {
+  await write({ is_error: true });
+  await page.locator(`[data-session="${SESSION}"]`).waitFor();
+  await page.goto(`${daemon.origin}/session/${SESSION}`);
+  const transcript = page.getByRole("region", { name: "Transcript", exact: true });
+  await transcript.getByText("That is all.").waitFor();
+  const errors = page.getByRole("button", { name: "2 errors", exact: true });
+  const plot = page.getByRole("link", { name: /^Bash plot/ });
+
+  await errors.click();
+  const dialog = page.getByRole("dialog", { name: "Errors" });
+  await dialog.getByRole("heading", { name: "1 sub-agent with errors" }).waitFor();
+  await plot.click();
+  await dialog.waitFor({ state: "detached" });
+  await page.locator('article[aria-current="location"][aria-label="Bash: plot, failed"]').waitFor();
+
+  await page.setViewportSize({ width: 1800, height: 900 });
+  await errors.click();
+  const panel = page.getByRole("complementary", { name: "Inspector" });
+  await plot.click();
+  await page.locator('article[aria-current="location"][aria-label="Bash: plot, failed"]').waitFor();
+  expect(await panel.isVisible()).toBe(true);
+  const widthOf = async (): Promise<number> => (await panel.boundingBox())?.width ?? 0;
+  const before = await widthOf();
+  await page.getByRole("separator", { name: "Width of the inspector" }).press("ArrowLeft");
+  await expect.poll(widthOf).toBeGreaterThan(before);
+  await page.getByRole("separator", { name: "Width of the inspector" }).press("Escape");
+  await panel.waitFor({ state: "detached" });
+  expect(await transcript.isVisible()).toBe(true);
+  expect(complaints).toEqual([]);
+});
