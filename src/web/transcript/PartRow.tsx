@@ -25,6 +25,8 @@ interface PartRowProps {
   top: number | undefined;
   host: TranscriptHost;
   isTarget: boolean;
+  /** The row above is of the same step, and has its number. */
+  isSameStep?: boolean;
   measure: TurnWindow["measure"] | undefined;
   /** The markers folded into the row, and whether the address names one of them. */
   quiet?: readonly TranscriptPart[];
@@ -41,12 +43,13 @@ export const PartRow = memo(function PartRow({
   top,
   host,
   isTarget,
+  isSameStep = false,
   measure,
   quiet,
   isQuietTarget,
 }: PartRowProps): ReactNode {
   const place = top === undefined ? {} : { style: { top } };
-  const classes = `part-row${top === undefined ? "" : " part-row-placed"}${isTarget ? " part-row-target" : ""}`;
+  const classes = `part-row${top === undefined ? "" : " part-row-placed"}${isTarget ? " part-row-target" : ""}${isSameStep ? " part-row-same-step" : ""}`;
   if (part === undefined) {
     return (
       <div

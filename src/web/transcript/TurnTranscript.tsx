@@ -78,6 +78,7 @@ export function TurnTranscript({
         // The key has the part, because its state belongs to it, and the position, because the screen stores heights by position.
         const key = `${index} ${part?.id}`;
         const quiet = quietPartsOf(partAt, index, turn.first_part, turn.first_part + turn.part_count, host);
+        const before = at === 0 ? undefined : partAt(rows[at - 1]?.index ?? -1);
         const divider = index === firstNewRow && <NewDivider key="new" top={top} />;
         if (group !== undefined) {
           return (
@@ -105,6 +106,7 @@ export function TurnTranscript({
               top={top}
               host={host}
               isTarget={part !== undefined && part.id === targetPartId}
+              isSameStep={part?.step !== undefined && part.step === before?.step}
               measure={window?.measure}
               quiet={quiet}
               isQuietTarget={quiet.some(({ id }) => id === targetPartId)}
