@@ -184,3 +184,19 @@ test("the head of a column sorts by it, for the next visit too", async () => {
   expect(listed()).toEqual([...POOL, ...BOAT]);
   expect(sorted("Active").getAttribute("aria-pressed")).toBe("false");
 });
+
+test("the samples are called samples while there is nothing else", async () => {
+  const unmount = await open();
+  const line = /^No agent sessions were found on this machine/;
+  expect(screen.queryByText(line)).toBeNull();
+  unmount();
+  client.close();
+  await daemon.close();
+  const sample = uuidOf("Sample");
+  const sessions = sessionsWith({ [sample]: { title: "Drift", status: "completed", sample: true } });
+  sessions.add(sample, []);
+  daemon = await startTestDaemon(sessions);
+  client = clientOf(daemon);
+  render(<App client={client} />);
+  await screen.findByText(line);
+});

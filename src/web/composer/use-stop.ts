@@ -5,7 +5,7 @@ import { failureText } from "../text/failure-text.ts";
 import { t } from "../text/text.ts";
 
 /** Time within which a second Esc counts, in milliseconds. */
-const ARMED_MS = 4_000;
+const ARMED_MS = 1_500;
 
 /** Stops an agent: the button does at once, Esc if pressed twice. */
 export interface Stop {

@@ -302,7 +302,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
         context={transcript.context}
         synced={synced || refused !== undefined}
         besideOf={besideOf}
-        onErrors={() => inspect({ view: "errors" })}
+        onInspect={(view) => inspect({ view })}
       >
         <PaneTools tools={tools} />
         {besideOf !== undefined && (

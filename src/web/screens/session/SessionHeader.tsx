@@ -31,8 +31,8 @@ interface Fact {
   title?: string;
   className?: string;
   href?: string;
-  /** Opens the list of errors. */
-  isErrors?: true;
+  /** The view of the inspector that it opens. */
+  opens?: "errors" | "figures";
 }
 
 function factsOf(row: SessionSummary, context: Props["context"], ending?: SessionError): Fact[] {
@@ -83,7 +83,7 @@ function factsOf(row: SessionSummary, context: Props["context"], ending?: Sessio
             key: "errors",
             text: t.count.errors(row.errors),
             className: "fact-errors",
-            isErrors: true as const,
+            opens: "errors" as const,
           },
         ]),
     ...(usage === undefined
@@ -91,8 +91,9 @@ function factsOf(row: SessionSummary, context: Props["context"], ending?: Sessio
       : [
           {
             key: "tokens",
-            text: shortTokens(tokensOf(usage)),
+            text: tokensInShort(usage),
             title: tokensInFull(usage),
+            opens: "figures" as const,
           },
         ]),
     ...(row.agent_cost === undefined
@@ -168,6 +169,17 @@ function shareOf({ tokens, limit = 0 }: NonNullable<Props["context"]>): string {
   return limit > 0 && Number.isFinite(percent) ? t.facts.share(shortNumber(limit), percent) : "";
 }
 
+/** `680k new · 25.6M cached · 54k out`: one sum would mostly count what was read from the cache again and again. */
+function tokensInShort(usage: NonNullable<SessionSummary["usage"]>): string {
+  const { cache_read = 0, output } = usage;
+  if (cache_read === 0) return shortTokens(tokensOf(usage));
+  return t.facts.tokensInShort(
+    shortNumber(tokensIn(usage) - cache_read),
+    shortNumber(cache_read),
+    shortNumber(output),
+  );
+}
+
 /** `57,318 in (56,020 read from cache, 1,280 written to cache), 660 out` */
 function tokensInFull(usage: NonNullable<SessionSummary["usage"]>): string {
   const { cache_read, cache_write, output } = usage;
@@ -188,8 +200,8 @@ interface Props {
   synced: boolean;
   /** Set in a pane beside another session: the session that it was opened from. */
   besideOf?: string | undefined;
-  /** Opens the list of errors. */
-  onErrors(): void;
+  /** Opens a view of the inspector. */
+  onInspect(view: "errors" | "figures"): void;
   children: ReactNode;
 }
 
@@ -200,7 +212,7 @@ export function SessionHeader({
   context,
   synced,
   besideOf,
-  onErrors,
+  onInspect,
   children,
 }: Props): ReactNode {
   const title = sessionTitle(row);
@@ -238,14 +250,19 @@ export function SessionHeader({
       </div>
       <div className="session-tools">{children}</div>
       <ul className="facts" aria-label={t.facts.name}>
-        {factsOf(row, context, ending).map(({ key, text, title: whole, className, href, isErrors }) => (
+        {factsOf(row, context, ending).map(({ key, text, title: whole, className, href, opens }) => (
           <li
             key={key}
             title={whole === undefined ? undefined : visibleText(whole, "name")}
             className={className}
           >
-            {isErrors === true ? (
-              <button type="button" aria-haspopup="dialog" title={t.facts.showErrors} onClick={onErrors}>
+            {opens !== undefined ? (
+              <button
+                type="button"
+                aria-haspopup="dialog"
+                title={whole ?? t.facts.showErrors}
+                onClick={() => onInspect(opens)}
+              >
                 {text}
               </button>
             ) : href === undefined ? (

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { StatusReply } from "../../../protocol.ts";
+import { NEW_SESSION } from "../../app/router.ts";
 import { t } from "../../text/text.ts";
 import { byteSize } from "../../ui/size.ts";
 
@@ -10,12 +11,25 @@ const line = ({ level, text, remedy }: StatusReply["notices"][number]): ReactNod
 );
 
 /** What a person should know before trusting the list: the daemon's notices, an index not done. */
-export function Notices({ status }: { status: StatusReply | undefined }): ReactNode {
+export function Notices({
+  status,
+  onlySamples,
+}: {
+  status: StatusReply | undefined;
+  /** No session of an agent is listed. */
+  onlySamples: boolean;
+}): ReactNode {
   const index = status?.index;
   const places = status?.notices.filter(({ unread }) => unread) ?? [];
   const folds = places.length > 1;
   return (
     <div className="notices">
+      {onlySamples && (
+        <p className="notice notice-info">
+          {t.sessions.onlySamples} <a href={NEW_SESSION}>{t.sessions.startOne}</a> · {t.sessions.otherFolders}{" "}
+          <code>npm start -- PATH</code>
+        </p>
+      )}
       {status?.notices.map((notice) => !(folds && notice.unread) && line(notice))}
       {folds && (
         <details className="notice">

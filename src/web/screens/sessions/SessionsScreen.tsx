@@ -65,6 +65,10 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
     [whole, byId, waiting, query],
   );
   const running = whole.by.working.size;
+  const onlySamples = useMemo(
+    () => byId.size > 0 && [...byId.values()].every(({ sample }) => sample === true),
+    [version, byId],
+  );
   usePageTitle(t.sessions.pageTitle(running));
 
   useEffect(() => {
@@ -126,7 +130,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
         </a>
         <HelpAndSettings bindings={bindings} />
       </header>
-      <Notices status={status} />
+      <Notices status={status} onlySamples={onlySamples} />
       {notSaved && (
         <p className="notice notice-warning" role="alert">
           {t.attention.notSaved}

@@ -107,6 +107,7 @@ export const list = {
     /** After a session's id and before the reason. */
     notListed: "cannot be listed:",
     none: "No sessions yet",
+    onlySamples: "No agent sessions were found on this machine. These are samples; one is playing live.",
     startOne: "Start a session",
     orRun:
       "or run an agent on this machine: its session appears here as soon as it begins. Verbatim looks in",

@@ -106,6 +106,7 @@ export const list = {
     runsOf: (runs: number, title: string): string => `${title} 的 ${number(runs)} 次运行`,
     notListed: "无法列出：",
     none: "还没有会话",
+    onlySamples: "本机上没有找到智能体会话。以下是示例，其中一个正在实时播放。",
     startOne: "启动一个会话",
     orRun: "，或在本机运行一个智能体：会话一开始就会显示在这里。Verbatim 会查看以下位置：",
     otherFolders: "其他目录或文件：",
