@@ -13,7 +13,7 @@ import { t } from "../../text/text.ts";
 import type { Outputs } from "../../transcript/host.ts";
 import { composing } from "../../ui/composing.ts";
 import { type Marks, markText, revealWithin } from "./find-marks.ts";
-import type { ScrollerHandle } from "./TranscriptScroller.tsx";
+import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 
 const NO_TEXTS: readonly string[] = [];
 const TYPING_MS = 150;

@@ -8,7 +8,7 @@ import { Outline } from "./Outline.tsx";
 import type { PartsInView } from "./OutlineMap.tsx";
 import { OutlineMap } from "./pane-parts.tsx";
 import { RunsPanel } from "./runs/RunsPanel.tsx";
-import type { ScrollerHandle } from "./TranscriptScroller.tsx";
+import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 import { useMap } from "./use-map.ts";
 import type { Side } from "./use-side.ts";
 import type { LoadedOutline } from "./use-turn-outline.ts";

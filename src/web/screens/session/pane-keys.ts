@@ -6,8 +6,8 @@ import type { KeyBinding } from "../../app/keys.ts";
 import { NEW_SESSION, navigate, sessionHref } from "../../app/router.ts";
 import { t } from "../../text/text.ts";
 import type { Inspected } from "./inspect/inspected.ts";
+import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 import { answerKeys, scrollKeys } from "./session-keys.ts";
-import type { ScrollerHandle } from "./TranscriptScroller.tsx";
 import type { SessionFilter } from "./use-filter.ts";
 import type { PaneFind } from "./use-pane-find.ts";
 

@@ -1,7 +1,7 @@
 import type { RefObject } from "react";
 import type { KeyBinding } from "../../app/keys.ts";
 import { t } from "../../text/text.ts";
-import type { ScrollerHandle } from "./TranscriptScroller.tsx";
+import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 
 /** Keys that move through a transcript. */
 export function scrollKeys(scroller: RefObject<ScrollerHandle | null>): KeyBinding[] {

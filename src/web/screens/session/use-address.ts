@@ -7,7 +7,7 @@ import { useClient } from "../../app/store.ts";
 import { failureText } from "../../text/failure-text.ts";
 import { t } from "../../text/text.ts";
 import type { FindStart } from "./Find.tsx";
-import type { ScrollerHandle } from "./TranscriptScroller.tsx";
+import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 
 interface Followed {
   session: OpenSession;

@@ -10,7 +10,7 @@ import { failureText } from "../../text/failure-text.ts";
 import { t } from "../../text/text.ts";
 import { rowOf, takeFocus } from "./pane-focus.ts";
 import { locateProblem, runsWithErrors } from "./problems.ts";
-import type { ScrollerHandle } from "./TranscriptScroller.tsx";
+import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 import type { SessionFilter } from "./use-filter.ts";
 
 interface Navigated {

@@ -6,7 +6,7 @@ import { navigate, sessionHref } from "../../app/router.ts";
 import type { FindStart } from "./Find.tsx";
 import { rowOf } from "./pane-focus.ts";
 import type { PaneProps } from "./pane-props.ts";
-import type { ScrollerHandle } from "./TranscriptScroller.tsx";
+import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 
 /** The find bar of a pane: whether it is open, and where the keyboard goes when it closes. */
 export interface PaneFind {

@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef } from "react";
 import { typing } from "../../app/keys.ts";
 import { cameFromWithin } from "../../app/router.ts";
-import type { ScrollerHandle } from "./TranscriptScroller.tsx";
+import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 
 /**
  * The focus goes into a session that is opened, once it can be read: into a run beside another session unless the reader has

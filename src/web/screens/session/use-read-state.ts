@@ -3,7 +3,7 @@ import { useStore } from "zustand";
 import type { OpenSession } from "../../app/open-session.ts";
 import { markRead } from "../../app/read-state.ts";
 import { useClient } from "../../app/store.ts";
-import type { ScrollerHandle } from "./TranscriptScroller.tsx";
+import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 
 /** Time on screen after which a part counts as seen, in milliseconds. */
 const DWELL_MS = 1_000;

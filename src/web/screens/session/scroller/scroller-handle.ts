@@ -1,0 +1,172 @@
+import { flushSync } from "react-dom";
+import type { Transcript } from "../../../../model/transcript/transcript-state.ts";
+import { TURN_GAP } from "../layout.ts";
+import { AT_START, anchorFocused, isOnScreen, nextShown, type Place, type Scrolling } from "./scroll-view.ts";
+
+/** Controls the transcript from outside. */
+export interface ScrollerHandle {
+  /**
+   * Scrolls a part's row (for a prompt, its turn's heading) below the sticky heading. It stays there while rows load above. With `andOn`,
+   * the end is followed once it is in view.
+   */
+  toPart(index: number, andOn?: boolean): void;
+  toTurn(turn: number): void;
+  toPlace(place: Place): void;
+  toStart(): void;
+  toEnd(): void;
+  /** The first row in view, its turn, and whether that turn begins above the view. */
+  here(): { index: number; turn: number; within: boolean };
+  /** Whether the row of a part is at least partly in view. */
+  shows(index: number): boolean;
+  /** The last part in view, including the following ones without a row. `undefined`: nothing is on screen. */
+  lastInView(): number | undefined;
+  /** Scrolls like the user, by pixels or (`pages`) by the height of the view. */
+  scroll(by: number, unit: "pixels" | "pages"): void;
+  /** Focuses the next (1) or previous (−1) row. */
+  step(by: 1 | -1): void;
+  /** Focuses the scrolling box. */
+  focus(): void;
+  /** The element that contains the rendered rows. */
+  rows(): HTMLElement | null;
+  /** Scrolls a range inside a row into view, if it is not. It stays there, as with `toPart`. */
+  toRange(range: Range): void;
+}
+
+const BELOW_HEADING = 8;
+/** A range that is scrolled to has a quarter of the view above it. */
+const ABOVE_RANGE = 4;
+
+/** The controls of a scroller that shows `transcript`. */
+export function createScrollerHandle(
+  scrolling: Scrolling,
+  transcript: Transcript | undefined,
+): ScrollerHandle {
+  const { layout, view, tick } = scrolling;
+  const { box, seen, held, seeksEnd } = view;
+  return {
+    toPart(index, andOn = false) {
+      toPart(scrolling, transcript, index);
+      seeksEnd.current = andOn;
+      if (andOn) tick();
+    },
+    toTurn(turn) {
+      const shown = transcript?.turns.at(turn);
+      toPart(scrolling, transcript, shown?.prompt_index ?? shown?.first_part ?? 0);
+    },
+    toPlace: (place) => go(scrolling, place),
+    toStart: () => go(scrolling, AT_START),
+    toEnd() {
+      // The selection stays, but its rows now show their current content.
+      if (held.current !== undefined) held.current = { ...held.current, parts: new Map() };
+      go(scrolling, { end: true });
+    },
+    scroll: (by, unit) =>
+      box.current?.scrollBy({ top: unit === "pixels" ? by : by * (seen.current.height - 80) }),
+    here() {
+      const turn = layout.turnOf(layout.at(seen.current.top));
+      const within = layout.turnTop(turn) < seen.current.top - 1;
+      return { index: firstInView(scrolling), turn, within };
+    },
+    shows: (index) => isInView(scrolling, layout.rowOf(index)),
+    lastInView: () => lastInView(scrolling),
+    focus: () => box.current?.focus({ preventScroll: true }),
+    rows: () => box.current,
+    toRange: (range) => toRange(scrolling, range),
+    step: (by) => step(scrolling, transcript, by),
+  };
+}
+
+/** The height of the view that a turn's sticky heading covers; in a low window it is not sticky. */
+function covered({ layout, view }: Scrolling, turn: number): number {
+  const heading = view.box.current?.querySelector(".turn-heading");
+  const scrollsAway = heading && getComputedStyle(heading).position !== "sticky";
+  return scrollsAway ? 0 : layout.headingHeight(turn);
+}
+
+/** The first part below the sticky heading. */
+function firstInView(scrolling: Scrolling): number {
+  const { layout, view } = scrolling;
+  const { top } = view.seen.current;
+  const turn = layout.turnOf(layout.at(top));
+  return layout.at(top + covered(scrolling, turn) + BELOW_HEADING + 1);
+}
+
+function lastInView({ layout, view }: Scrolling): number | undefined {
+  if (!isOnScreen(view.box.current) || layout.parts === 0) return undefined;
+  const bottom = view.seen.current.top + view.seen.current.height;
+  if (bottom >= layout.height - TURN_GAP) return layout.parts - 1;
+  let index = layout.at(bottom);
+  while (index + 1 < layout.parts && !layout.isShown(index + 1)) index += 1;
+  return index;
+}
+
+function isInView({ layout, view }: Scrolling, row: number): boolean {
+  const { top, height } = view.seen.current;
+  const rowTop = layout.topOf(row);
+  const rowHeight = view.mounted.current.get(`row ${row}`)?.offsetHeight ?? 0;
+  return rowTop < top + height && rowTop + rowHeight > top;
+}
+
+function go({ view, place, tick }: Scrolling, next: Place): void {
+  view.seeksEnd.current = false;
+  place(next);
+  // The next commit scrolls there and measures the rows.
+  flushSync(tick);
+}
+
+function toPart(scrolling: Scrolling, transcript: Transcript | undefined, wanted: number): void {
+  const { layout } = scrolling;
+  const index = layout.rowOf(wanted);
+  const turn = layout.turnOf(index);
+  const isHeading = layout.topOf(index) === layout.turnTop(turn);
+  const offsetNow = (): number => (isHeading ? 0 : -covered(scrolling, turn) - BELOW_HEADING);
+  const guess = offsetNow();
+  go(scrolling, { end: false, index, offset: guess });
+  // The height of a heading that was never rendered is known only now.
+  const offset = offsetNow();
+  if (offset !== guess) go(scrolling, { end: false, index, offset });
+  // In an open group, the part is somewhere below the group's own line.
+  const part = index === wanted ? undefined : transcript?.parts.at(wanted);
+  const inside = part && document.getElementById(`part-${part.id}`);
+  const row = inside?.closest("[data-index]");
+  if (!inside || !row) return;
+  const down = inside.getBoundingClientRect().top - row.getBoundingClientRect().top;
+  go(scrolling, { end: false, index, offset: offset + down });
+}
+
+function toRange(scrolling: Scrolling, range: Range): void {
+  const { layout, view } = scrolling;
+  const element = view.box.current;
+  const row = range.startContainer.parentElement?.closest<HTMLElement>("[data-index]");
+  const index = Number(row?.dataset.index ?? Number.NaN);
+  if (element === null || !row || !Number.isInteger(index)) return;
+  const heading = covered(scrolling, layout.turnOf(index)) + BELOW_HEADING;
+  const box = element.getBoundingClientRect();
+  const { top, bottom } = range.getBoundingClientRect();
+  if (top >= box.top + heading && bottom <= box.bottom - BELOW_HEADING) return;
+  const down = top - row.getBoundingClientRect().top;
+  const above = heading + (view.seen.current.height - heading) / ABOVE_RANGE;
+  go(scrolling, { end: false, index, offset: down - above });
+}
+
+function step(scrolling: Scrolling, transcript: Transcript | undefined, by: 1 | -1): void {
+  const { layout, view } = scrolling;
+  view.seeksEnd.current = false;
+  const { top: viewTop, height } = view.seen.current;
+  const from = view.focusedRow.current;
+  const first = firstInView(scrolling);
+  const index = nextShown(layout, from !== undefined && isInView(scrolling, from) ? from : first - by, by);
+  if (index === undefined) return;
+  const rowTop = layout.topOf(index);
+  const heading = covered(scrolling, layout.turnOf(index));
+  if (nextShown(layout, index, 1) === undefined && rowTop - heading >= layout.height - height)
+    go(scrolling, { end: true });
+  else {
+    if (rowTop - heading < viewTop || rowTop + 40 > viewTop + height) toPart(scrolling, transcript, index);
+    anchorFocused(scrolling, index);
+  }
+  const row = view.mounted.current.get(`row ${index}`);
+  if (row === undefined) return;
+  if (row.tabIndex < 0) row.tabIndex = -1;
+  row.focus({ preventScroll: true });
+}

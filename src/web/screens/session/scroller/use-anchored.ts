@@ -1,0 +1,126 @@
+import { type RefObject, useEffect, useLayoutEffect, useRef } from "react";
+import { flushSync } from "react-dom";
+import { AT_END, anchorAt, isOnScreen, type Scrolling, scrollTop } from "./scroll-view.ts";
+import { measureAll } from "./use-measured-rows.ts";
+
+/** After scrolling less than this, in pixels, the rendered rows still cover the view. */
+const KEEP = 200;
+
+/** What is reported after the view has moved. The functions stay the same. */
+interface Reports {
+  isPrinting: RefObject<boolean>;
+  /** `bottom`: of the view. */
+  lookBelow(bottom: number): void;
+  tellView(): void;
+}
+
+/** After each commit, before the paint: measures, then scrolls to the anchor. */
+export function useAnchored(
+  { layout, view, place, tick }: Scrolling,
+  { isPrinting, lookBelow, tellView }: Reports,
+  { hasTail, forgetRemoved }: { hasTail: boolean; forgetRemoved(): void },
+): void {
+  const { box, own, seen, leftEnd, focusedRow, held, seeksEnd, mounted } = view;
+  const rounds = useRef(0);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null || isPrinting.current) return;
+    forgetRemoved();
+    // A part that was loaded meanwhile has a new element.
+    if (focusedRow.current !== undefined && document.activeElement === document.body)
+      (mounted.current.get(`row ${focusedRow.current}`) ?? element).focus({ preventScroll: true });
+    seen.current.height = element.clientHeight;
+    // Behind a run that covers it, rows have no height.
+    if (!isOnScreen(element)) return;
+    const hasNoTail = !hasTail && layout.measureTail(0);
+    const changed = measureAll(layout, mounted.current) || hasNoTail;
+    const top = scrollTop(layout, view);
+    if (Math.abs(element.scrollTop - top) >= 0.5) {
+      element.scrollTop = top;
+      own.current = element.scrollTop;
+    } else if (element.scrollTop !== seen.current.top) {
+      // The browser scrolled, because the content became shorter.
+      own.current = element.scrollTop;
+    }
+    seen.current.top = element.scrollTop;
+    if (leftEnd.current === "closed") {
+      leftEnd.current = undefined;
+      if (element.scrollTop + element.clientHeight >= layout.height - AT_END) place({ end: true });
+    }
+    // New heights may bring other rows into view. The number of rounds is limited, so that it cannot hang.
+    rounds.current = changed ? rounds.current + 1 : 0;
+    if (changed && rounds.current < 10) tick();
+    else {
+      rounds.current = 0;
+      tellView();
+      const bottom = element.scrollTop + element.clientHeight;
+      lookBelow(bottom);
+      if (seeksEnd.current && held.current === undefined && bottom >= layout.height - AT_END) {
+        seeksEnd.current = false;
+        place({ end: true });
+      }
+    }
+  });
+}
+
+/** Moves the anchor when the user scrolls, and renders again when the rendered rows no longer cover the view. */
+export function useUserScroll(
+  { layout, view, place, tick }: Scrolling,
+  { isPrinting, lookBelow, tellView }: Reports,
+): void {
+  useLayoutEffect(() => {
+    const { anchor, own, seen, leftEnd, held, goesOn, seeksEnd } = view;
+    const element = view.box.current;
+    if (element === null) return;
+    const onScroll = (): void => {
+      // Hidden, or just shown again: its position was not restored yet.
+      if (!isOnScreen(element) || seen.current.height === 0 || isPrinting.current) return;
+      const top = element.scrollTop;
+      const { top: before, height } = seen.current;
+      seen.current.top = top;
+      seen.current.height = element.clientHeight;
+      // The browser scrolled, because the box was higher for a moment, as while a prompt is pasted over another.
+      if (anchor.current.end && element.clientHeight !== height) {
+        flushSync(tick);
+        return;
+      }
+      if (Math.abs(top - own.current) > 1) {
+        own.current = Number.NEGATIVE_INFINITY;
+        leftEnd.current = undefined;
+        seeksEnd.current = false;
+        // Any scroll upwards leaves the end, or the user could not scroll away from a growing session. If the box became higher, the browser
+        // scrolled.
+        const isUpwards = top < before && element.clientHeight <= height;
+        const end = !isUpwards && top + element.clientHeight >= layout.height - AT_END;
+        const isHeld = held.current !== undefined;
+        place(end && !isHeld ? { end: true } : anchorAt(layout, top, element.clientHeight));
+        goesOn.current = end && isHeld;
+        lookBelow(top + element.clientHeight);
+      }
+      if (Math.abs(top - seen.current.rendered) > KEEP) flushSync(tick);
+      else tellView();
+    };
+    const resized = new ResizeObserver(() => {
+      // Before the paint, as for rows.
+      if (element.clientHeight !== seen.current.height && !isPrinting.current) flushSync(tick);
+    });
+    resized.observe(element);
+    element.addEventListener("scroll", onScroll, { passive: true });
+    return () => {
+      resized.disconnect();
+      element.removeEventListener("scroll", onScroll);
+    };
+  }, [layout, view, place, tick, isPrinting, lookBelow, tellView]);
+}
+
+/** Scrolls to the anchor again when the browser shows the page from its cache. */
+export function useAnchoredAfterReturn(tick: () => void): void {
+  useEffect(() => {
+    // WebKit resets the scroll position of a page from its cache: its event must not count as the user's.
+    const comeBack = ({ persisted }: PageTransitionEvent): void => {
+      if (persisted) flushSync(tick);
+    };
+    addEventListener("pageshow", comeBack);
+    return () => removeEventListener("pageshow", comeBack);
+  }, [tick]);
+}

@@ -1,0 +1,44 @@
+import { useCallback, useState } from "react";
+import { type Layout, TURN_GAP } from "../layout.ts";
+
+/** Numbers of new rows and of new errors among them. */
+interface Added {
+  readonly rows: number;
+  readonly errors: number;
+}
+
+/** What is below the view. The functions stay the same. */
+interface Below {
+  /** New since the end was last in view. */
+  readonly below: Added;
+  /** The last row is below the view. */
+  readonly isAway: boolean;
+  count(added: Added): void;
+  clear(): void;
+  /** Looks again after scrolling; `bottom`: of the view. */
+  look(bottom: number): void;
+}
+
+/** Counts the rows that were added below the view. */
+export function useBelow(layout: Layout): Below {
+  const [below, setBelow] = useState<Added>({ rows: 0, errors: 0 });
+  const [isAway, setIsAway] = useState(false);
+  const count = useCallback(
+    (added: Added) =>
+      setBelow((before) => ({ rows: before.rows + added.rows, errors: before.errors + added.errors })),
+    [],
+  );
+  const clear = useCallback(
+    () => setBelow((before) => (before.rows + before.errors === 0 ? before : { rows: 0, errors: 0 })),
+    [],
+  );
+  const look = useCallback(
+    (bottom: number): void => {
+      const isAtLast = bottom >= layout.height - TURN_GAP;
+      setIsAway(!isAtLast);
+      if (isAtLast) clear();
+    },
+    [layout, clear],
+  );
+  return { below, isAway, count, clear, look };
+}

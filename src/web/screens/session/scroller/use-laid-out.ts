@@ -1,0 +1,75 @@
+import { useLayoutEffect, useRef } from "react";
+import type { Transcript } from "../../../../model/transcript/transcript-state.ts";
+import type { OpenSession } from "../../../app/open-session.ts";
+import type { TranscriptHost } from "../../../transcript/host.ts";
+import { createLayout, type Layout, type LayoutSettings, type RowFilter } from "../layout.ts";
+import { liveRows } from "../use-live-text.ts";
+import type { Scrolling } from "./scroll-view.ts";
+
+/** The layout of a session as it is now. `useLaidOut` keeps it up to date. */
+export function layoutOf(session: OpenSession, host: TranscriptHost): Layout {
+  const made = createLayout();
+  const first = session.state.getState().transcript;
+  if (first !== undefined) made.reset(first, host);
+  return made;
+}
+
+/** Updates the layout when the session changes, or what the reader wants to see of it. `onAdded`: below the view. Stays the same. */
+export function useLaidOut(
+  session: OpenSession,
+  { layout, view, tick }: Omit<Scrolling, "place">,
+  { showSteps, everyRecord }: TranscriptHost,
+  filter: RowFilter | undefined,
+  onAdded: (added: { rows: number; errors: number }) => void,
+): void {
+  const laidOut = useRef<LayoutSettings & { transcript: Transcript | undefined }>({
+    transcript: session.state.getState().transcript,
+    showSteps,
+    everyRecord,
+  });
+  const isShownOtherwise =
+    laidOut.current.showSteps !== showSteps ||
+    laidOut.current.everyRecord !== everyRecord ||
+    laidOut.current.filter !== filter;
+  const laid = laidOut.current.transcript;
+  if (isShownOtherwise && laid !== undefined) {
+    laidOut.current = { transcript: laid, showSteps, everyRecord, filter };
+    layout.reset(laid, laidOut.current);
+  }
+
+  useLayoutEffect(() => {
+    const { anchor, held } = view;
+    const look = (): void => {
+      const state = session.state.getState();
+      const { transcript: next, change, stale } = state;
+      const before = laidOut.current;
+      if (next === undefined) return;
+      const written = layout.setLive(liveRows(state), next);
+      if (next === before.transcript) {
+        if (written.length === 0) return;
+        layout.update(next, written);
+        tick();
+        return;
+      }
+      laidOut.current = { ...before, transcript: next };
+      if (change.type === "reset" || before.transcript === undefined) {
+        // After a rewrite of the file the held rows are gone; else they are where they were, with the snapshot's content.
+        held.current = stale && held.current && { ...held.current, parts: new Map() };
+        layout.reset(next, before);
+      } else {
+        const added = layout.update(next, [...change.touched, ...written]);
+        if (!anchor.current.end && added.rows + added.errors > 0) onAdded(added);
+      }
+      tick();
+    };
+    // Changes between the first render and this effect were missed: reset the layout.
+    const now = session.state.getState().transcript;
+    const written = now === undefined ? [] : layout.setLive(liveRows(session.state.getState()), now);
+    if (now !== undefined && (now !== laidOut.current.transcript || written.length > 0)) {
+      laidOut.current = { ...laidOut.current, transcript: now };
+      layout.reset(now, laidOut.current);
+      tick();
+    }
+    return session.state.subscribe(look);
+  }, [session, layout, view, tick, onAdded]);
+}
