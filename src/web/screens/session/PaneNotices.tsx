@@ -1,26 +1,23 @@
 import type { ReactNode } from "react";
-import type { OpenSessionState } from "../../app/open-session.ts";
+import { useStore } from "zustand";
+import { isOpenedSession } from "../../../model/opened-session.ts";
+import type { OpenSession } from "../../app/open-session.ts";
 import { failureText } from "../../text/failure-text.ts";
 import { t } from "../../text/text.ts";
 
 /** Notices above a transcript: results of keys, missing parts, and why the session is not live. */
 export function PaneNotices({
+  session,
   message,
-  failure,
-  refused,
-  isOpened,
   landed,
 }: {
+  session: OpenSession;
   message: string;
-  /** Why parts in view could not be loaded. */
-  failure: OpenSessionState["failure"] | undefined;
-  /** Why the daemon does not send the session. */
-  refused: OpenSessionState["refused"] | undefined;
-  /** The session is in a file that the reader opened. */
-  isOpened: boolean;
   /** The row that a button led to while the keyboard stayed. */
   landed: { readonly name: string; readonly count: number };
 }): ReactNode {
+  const failure = useStore(session.state, (state) => state.failure);
+  const refused = useStore(session.state, (state) => state.refused);
   return (
     <>
       {/* There before anything is said in it. */}
@@ -37,7 +34,7 @@ export function PaneNotices({
       </div>
       {refused && (
         <p className="notice notice-warning" role="status">
-          {refused.code === "no_channel" && isOpened
+          {refused.code === "no_channel" && isOpenedSession(session.id)
             ? t.opened.goneText
             : refused.code === "no_channel"
               ? t.session.noLonger

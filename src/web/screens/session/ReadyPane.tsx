@@ -1,75 +1,50 @@
 import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
-import { createStore } from "zustand/vanilla";
-import { isOpenedSession } from "../../../model/opened-session.ts";
-import { isWaiting, type SessionSummary } from "../../../model/session.ts";
-import { type SessionState, sessionState } from "../../../model/session-state.ts";
-import { turnOfPart } from "../../../model/transcript/positions.ts";
-import { HelpAndSettings } from "../../app/HelpAndSettings.tsx";
+import type { SessionSummary } from "../../../model/session.ts";
 import { useKeys } from "../../app/keys.ts";
 import type { OpenSession } from "../../app/open-session.ts";
-import { markRead } from "../../app/read-state.ts";
-import { cameBack, keepWhenLeaving, navigate, sessionHref } from "../../app/router.ts";
-import { loadReading } from "../../app/scroll-position.ts";
+import { keepWhenLeaving, navigate, sessionHref } from "../../app/router.ts";
 import { sessionTitle } from "../../app/session-title.ts";
-import { useClient, useRow, useSetting } from "../../app/store.ts";
-import { useIsWaiting, usePageTitle, useWaitingKey } from "../../app/waiting.ts";
+import { useRow, useSetting } from "../../app/store.ts";
+import { useWaitingKey } from "../../app/waiting.ts";
 import { useStop } from "../../composer/use-stop.ts";
 import { t } from "../../text/text.ts";
 import { newNoteKey } from "../../transcript/host.ts";
-import type { Inspected } from "./inspect/inspected.ts";
 import { useSessionNotes } from "./notes/session-notes.ts";
-import type { PartsInView } from "./OutlineMap.tsx";
+import { PaneBars } from "./PaneBars.tsx";
+import { PaneHeader } from "./PaneHeader.tsx";
+import { PaneInput } from "./PaneInput.tsx";
 import { PaneNotices } from "./PaneNotices.tsx";
 import { PaneSide } from "./PaneSide.tsx";
-import { MoreTools, PaneTools } from "./PaneTools.tsx";
 import { type PaneActions, paneKeys } from "./pane-keys.ts";
-import {
-  AgentDialog,
-  Composer,
-  FilterBar,
-  Find,
-  GoOnDialog,
-  Inspector,
-  LanesPanel,
-  OpenRequests,
-  TerminalComposer,
-} from "./pane-parts.tsx";
+import { AgentDialog, Composer, GoOnDialog, Inspector, LanesPanel } from "./pane-parts.tsx";
+import { callHere, partToNote, stepsFrom } from "./pane-position.ts";
 import type { PaneProps } from "./pane-props.ts";
 import { paneTools } from "./pane-tools.ts";
 import { useRuns } from "./runs/RunsPanel.tsx";
-import { SessionFacts, SessionHeader } from "./SessionHeader.tsx";
 import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 import { TranscriptScroller } from "./TranscriptScroller.tsx";
-import { takeToWrite } from "./to-write.ts";
 import { useAddressFollowed } from "./use-address.ts";
 import { useFilter } from "./use-filter.ts";
 import { useReadingHost } from "./use-host.ts";
-import { useMatch } from "./use-match.ts";
+import { useInspector } from "./use-inspector.ts";
 import { useNavigation } from "./use-navigation.ts";
 import { usePaneFind } from "./use-pane-find.ts";
 import { useFocusBack } from "./use-pane-focus.ts";
-import { useReadState } from "./use-read-state.ts";
+import { usePaneTitle } from "./use-pane-title.ts";
+import { usePlaces } from "./use-places.ts";
+import { useMark, useReadState } from "./use-read-state.ts";
+import { useResume } from "./use-resume.ts";
 import { useSide } from "./use-side.ts";
 import { useTurnOutline } from "./use-turn-outline.ts";
+import { useWriteOnArrival } from "./use-write-on-arrival.ts";
 import { WaitingBanner } from "./WaitingBanner.tsx";
-
-/** States that are shown before a session's name in the window's title. */
-const TITLE_STATES: Partial<Record<SessionState, string>> = {
-  waiting: "[WAITING] ",
-  working: "[RUNNING] ",
-  failed: "[FAILED] ",
-};
 
 /** The pane of a session whose transcript is loaded. Connects the parts of the pane, each of which has its own file. */
 export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSession }): ReactNode {
   const { session_id, fragment, visit, beside, find, besideOf } = props;
-  const client = useClient();
   const transcript = useStore(session.state, (state) => state.transcript);
   const summary = useStore(session.state, (state) => state.summary);
-  const synced = useStore(session.state, (state) => state.synced);
-  const failure = useStore(session.state, (state) => state.failure);
-  const refused = useStore(session.state, (state) => state.refused);
   const row = useRow(session_id) ?? summary;
   const runs = useRuns(session_id);
   const main = besideOf === undefined;
@@ -79,60 +54,26 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
   const composer = useRef<HTMLTextAreaElement>(null);
   const [goingOn, setGoingOn] = useState<string>();
   const [agentOpen, setAgentOpen] = useState(false);
-  /** Absent: closed. */
-  const [inspected, setInspected] = useState<Inspected>();
-  const inspect = useCallback((what: Inspected) => setInspected(what), []);
+  const pane = useRef<HTMLDivElement>(null);
+  const scroller = useRef<ScrollerHandle>(null);
+  const inspector = useInspector(main && beside === undefined, scroller);
+  const { inspect } = inspector;
 
-  const [reading] = useState(() => loadReading(session_id));
-  // Restore the position of a former visit to this address. A link that names a part navigates to it.
-  const resumes =
-    reading.place !== undefined && (fragment === "" || (reading.fragment === fragment && cameBack()));
-  const [initial] = useState(() =>
-    resumes && reading.place !== undefined ? reading.place : { end: true as const },
-  );
-  const [resumed] = useState(resumes ? { marked: reading.marked } : undefined);
+  const { reading, initial, resumed } = useResume(session_id, fragment);
   const [target, setTarget] = useState(resumed?.marked);
   const notes = useSessionNotes(session_id);
   const { host, outputs, setOpen, setAllOpen, allOpen, keepPlace, placeNow } = useReadingHost(
     session,
     reading,
     { fragment, marked: target },
-    {
-      started_at: row?.started_at,
-      cwd: row?.cwd,
-      is_managed: control !== undefined,
-      waiting: row !== undefined && isWaiting(row),
-      goOnFrom: main && control?.can_fork === true ? setGoingOn : undefined,
-      inspect,
-      notes,
-    },
+    { row, goOnFrom: main && control?.can_fork === true ? setGoingOn : undefined, inspect, notes },
   );
   const rowFilter = useFilter(session, host);
-  const pane = useRef<HTMLDivElement>(null);
-  const scroller = useRef<ScrollerHandle>(null);
   const finder = usePaneFind(props, scroller, transcript);
   const [message, setMessage] = useState("");
-  const [current, setCurrent] = useState(() => {
-    if (transcript === undefined) return 0;
-    return Math.max(
-      0,
-      turnOfPart(transcript.turns, initial.end ? transcript.parts.length - 1 : initial.index),
-    );
-  });
+  const places = usePlaces(session, scroller, initial, { keepPlace, setMessage });
   const side = useSide({ main, beside }, scroller);
   const [lanes, setLanes] = useSetting("lanes");
-  const [readAt] = useState(() =>
-    createStore<{ readonly at: number | undefined }>(() => ({ at: undefined })),
-  );
-  const [inView] = useState(() => createStore<PartsInView>(() => ({ from: -1, to: -1 })));
-  const onView = useCallback(
-    (from: number, to: number) => {
-      const before = inView.getState();
-      if (before.from !== from || before.to !== to) inView.setState({ from, to });
-    },
-    [inView],
-  );
-
   const { goTo, toTurn, stepError, toEnding, hasFailedRuns, landed } = useNavigation({
     session,
     scroller,
@@ -162,59 +103,19 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
     onMessage: setMessage,
   });
   useEffect(() => (main ? keepWhenLeaving(() => ({ place: placeNow() })) : undefined), [main, placeNow]);
-
-  const waits = useIsWaiting(row);
-  usePageTitle(
-    main && row !== undefined
-      ? t.app.titled(`${TITLE_STATES[sessionState(row, waits)] ?? ""}${sessionTitle(row)}`)
-      : undefined,
-  );
-
-  const onPlace = useCallback(
-    (place: Parameters<typeof keepPlace>[0], turn: number) => {
-      keepPlace(place);
-      // Messages about another position.
-      setMessage("");
-      setCurrent(Math.max(0, turn));
-      const index = scroller.current?.here().index;
-      readAt.setState({ at: index === undefined ? undefined : session.partAt(index)?.at });
-    },
-    [keepPlace, readAt, session],
-  );
+  usePaneTitle(row, main);
 
   const toEnd = useCallback(() => scroller.current?.toEnd(), []);
-  const goTurn = (turn: number): void => {
-    if (transcript === undefined || turn < 0 || turn >= transcript.turns.length) return;
+  const outline = useTurnOutline(session, places.current, side.isBeside || side.isSheet);
+  const { goTurn, stepTurn, stepOutline } = stepsFrom(scroller, transcript, outline, (turn) => {
     side.closeSheet();
-    setCurrent(turn);
+    places.setCurrent(turn);
     void toTurn(turn);
-  };
-  const stepTurn = (by: 1 | -1): void => {
-    const here = scroller.current?.here();
-    if (here === undefined) return;
-    // Backwards from inside a turn leads to its own prompt first.
-    goTurn(by === -1 && here.within ? here.turn : here.turn + by);
-  };
-  // The same width as in session.css.
-  const isInspectorDocked = useMatch("(min-width: 1680px)") && main && beside === undefined;
-  const closeInspector = (): void => {
-    setInspected(undefined);
-    if (isInspectorDocked) scroller.current?.focus();
-  };
-  const outline = useTurnOutline(session, current, side.isBeside || side.isSheet);
-  const stepOutline = (by: 1 | -1): void => {
-    const here = scroller.current?.here().index ?? 0;
-    const entry =
-      by === 1
-        ? outline?.entries.find(({ index }) => index > here)
-        : outline?.entries.findLast(({ index }) => index < here);
-    if (entry === undefined) stepTurn(by);
-    else scroller.current?.toPart(entry.index);
-  };
+  });
   const focusComposer = (): void => void Composer.load().then(() => composer.current?.focus());
 
   const { firstNew, isAbove } = useReadState(session, scroller);
-  const terminalRequests = (row?.requests ?? []).filter(({ in_terminal }) => in_terminal === true);
+  const mark = useMark(session_id, setMessage);
   const nextWaiting = useWaitingKey((found) => setMessage(found ? "" : t.waiting.none));
   const actions: PaneActions = {
     session_id,
@@ -223,40 +124,27 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
     find: finder,
     filter: rowFilter,
     firstNew,
-    hasRequests: terminalRequests.length > 0,
+    hasRequests: row?.requests?.some(({ in_terminal }) => in_terminal === true) === true,
     nextWaiting,
     isTimelineOpen: lanes,
     goTo,
     stepTurn,
-    stepOutline: outline === undefined ? undefined : stepOutline,
+    stepOutline,
     stepError,
     toEnding,
     changeAllOpen: () => setAllOpen(allOpen === undefined ? true : allOpen ? false : undefined),
     inspect,
     writeNote() {
-      const focused = document.activeElement?.closest<HTMLElement>("[id^=part-]");
-      const inPane = focused !== null && focused !== undefined && pane.current?.contains(focused);
-      const part_id = inPane
-        ? focused.id.slice("part-".length)
-        : (target ?? session.partAt(scroller.current?.here().index ?? 0)?.id);
+      const part_id = partToNote(session, scroller, pane.current, target);
       if (part_id === undefined) setMessage(t.notes.noPart);
       else notes?.begin(newNoteKey(part_id), "");
     },
-    callHere() {
-      const last = (transcript?.parts.length ?? 0) - 1;
-      const isAtEnd = scroller.current?.lastInView() === last;
-      const part = target ?? session.partAt(isAtEnd ? last : (scroller.current?.here().index ?? 0))?.id;
-      return part === undefined ? { call: 1 } : { part };
-    },
+    callHere: () => callHere(session, scroller, transcript, target),
     toggleTimeline: () => setLanes(!lanes),
     toggleSide: side.toggle,
     focusComposer,
     openAgent: () => setAgentOpen(true),
-    async mark(patch) {
-      const kept = await markRead(client, session_id, patch);
-      setMessage(kept ? "" : t.attention.notSaved);
-      return kept;
-    },
+    mark,
     setMessage,
     escape: {
       does: working ? t.session.closeThenStop : t.session.closeKeys,
@@ -264,7 +152,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
         setMessage("");
         if (finder.isOpen) finder.close();
         else if (side.isSheet) side.closeSheet();
-        else if (inspected !== undefined) closeInspector();
+        else if (inspector.inspected !== undefined) inspector.close();
         else if (target !== undefined) setTarget(undefined);
         else if (beside !== undefined) navigate(sessionHref(session_id, fragment, undefined, find));
         else if (besideOf !== undefined) navigate(sessionHref(besideOf));
@@ -275,10 +163,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
   const bindings = paneKeys(actions);
   useKeys(bindings, pane);
   useFocusBack(scroller, beside);
-  useEffect(() => {
-    // Not before the dialog has closed, which gives the focus back.
-    if (goingOn === undefined && control !== undefined && takeToWrite(session_id)) focusComposer();
-  });
+  useWriteOnArrival(session_id, goingOn === undefined && control !== undefined, focusComposer);
   if (transcript === undefined || row === undefined) return null;
   const tools = paneTools(actions, {
     main,
@@ -287,8 +172,6 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
     runs: runs.length,
     hasErrors: row.errors > 0 || hasFailedRuns,
   });
-  const lastTurn = transcript.turns.at(transcript.turns.length - 1);
-  const since = control !== undefined && lastTurn?.status === "running" ? lastTurn.started_at : undefined;
   // A page has one main part, and one banner, which a section's header is not.
   const [Pane, Body] = main ? (["div", "main"] as const) : (["section", "div"] as const);
   return (
@@ -297,74 +180,30 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
       className={main ? "pane" : "pane pane-beside"}
       aria-label={main ? undefined : t.session.split}
     >
-      <SessionHeader
+      <PaneHeader
         row={row}
-        since={since}
-        context={transcript.context}
-        synced={synced || refused !== undefined}
+        transcript={transcript}
+        session={session}
         besideOf={besideOf}
+        tools={tools}
+        bindings={bindings}
+        pane={pane}
         onInspect={(view) => inspect({ view })}
-      >
-        <PaneTools tools={tools} />
-        {besideOf !== undefined && (
-          <>
-            <a className="button" href={sessionHref(session_id)}>
-              {t.session.openFull}
-            </a>
-            <a className="button" href={sessionHref(besideOf)}>
-              {t.common.close}
-            </a>
-          </>
-        )}
-        <HelpAndSettings
-          bindings={bindings}
-          pane={pane}
-          more={
-            <>
-              <SessionFacts row={row} context={transcript.context} />
-              <MoreTools tools={tools} />
-            </>
-          }
-        />
-      </SessionHeader>
-      {finder.isOpen && (
-        <Find
-          key={finder.opening.count}
-          start={finder.opening.start}
-          session={session}
-          scroller={scroller}
-          input={finder.input}
-          opened={outputs.opened}
-          onHit={async (index) => {
-            const row = await goTo(index, true, true);
-            finder.led(row);
-            return row;
-          }}
-          onText={finder.setText}
-          onClose={finder.close}
-        />
-      )}
-      {rowFilter.isOpen && (
-        <FilterBar
-          filter={rowFilter}
-          onClose={() => {
-            rowFilter.close();
-            scroller.current?.focus();
-          }}
-        />
-      )}
-      <PaneNotices
-        message={message}
-        failure={failure}
-        refused={refused}
-        isOpened={isOpenedSession(session_id)}
-        landed={landed}
       />
+      <PaneBars
+        session={session}
+        scroller={scroller}
+        finder={finder}
+        filter={rowFilter}
+        opened={outputs.opened}
+        goTo={(index) => goTo(index, true, true)}
+      />
+      <PaneNotices session={session} message={message} landed={landed} />
       <WaitingBanner session_id={session_id} />
       {main && lanes && (
         <LanesPanel
           session_id={session_id}
-          readAt={readAt}
+          readAt={places.readAt}
           onPart={(part_id) => navigate(sessionHref(session_id, `part-${part_id}`, beside))}
           onClose={() => setLanes(false)}
         />
@@ -375,11 +214,11 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
             session={session}
             transcript={transcript}
             row={row}
-            current={current}
+            current={places.current}
             beside={beside}
             side={side}
             outline={outline}
-            inView={inView}
+            inView={places.inView}
             scroller={scroller}
             onGo={goTurn}
             onFigures={(turn) => inspect({ view: "figures", turn })}
@@ -403,31 +242,26 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
             filter={rowFilter.rows}
             firstNew={firstNew}
             handle={scroller}
-            onPlace={onPlace}
-            onView={onView}
+            onPlace={places.onPlace}
+            onView={places.onView}
           />
-          {control === undefined && (
-            <OpenRequests row={row} open={terminalRequests} host={host} onMessage={setMessage} />
-          )}
-          {control === undefined && row.takes_prompts === true && <TerminalComposer row={row} />}
-          {control !== undefined && (
-            <Composer
-              row={row}
-              control={control}
-              stop={stop}
-              input={composer}
-              session={session}
-              onSend={toEnd}
-            />
-          )}
+          <PaneInput
+            row={row}
+            session={session}
+            host={host}
+            stop={stop}
+            input={composer}
+            onMessage={setMessage}
+            onSend={toEnd}
+          />
         </Body>
-        {inspected !== undefined && (
+        {inspector.inspected !== undefined && (
           <Inspector
             row={row}
-            inspected={inspected}
-            isDocked={isInspectorDocked}
-            onChange={setInspected}
-            onClose={closeInspector}
+            inspected={inspector.inspected}
+            isDocked={inspector.isDocked}
+            onChange={inspect}
+            onClose={inspector.close}
           />
         )}
       </div>

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { OUTPUT_PIECE } from "../../../model/parts/kept-output.ts";
-import type { SessionSummary } from "../../../model/session.ts";
+import { isWaiting, type SessionSummary } from "../../../model/session.ts";
 import { positionOf } from "../../../model/transcript/accumulate.ts";
 import { apiOf } from "../../api/api.ts";
 import type { OpenSession } from "../../app/open-session.ts";
@@ -36,12 +36,8 @@ interface ReadingHost {
 }
 
 interface SessionFacts {
-  started_at?: number | undefined;
-  cwd?: string | undefined;
-  /** This daemon runs it. */
-  is_managed: boolean;
-  /** It waits for a person. */
-  waiting: boolean;
+  /** The row of the session; one that has control is run by this daemon. */
+  row: SessionSummary | undefined;
   /** Absent: prompts cannot be continued from. Stays the same. */
   goOnFrom?: ((prompt_id: string) => void) | undefined;
   /** Opens the inspector. Stays the same. */
@@ -54,11 +50,14 @@ export function useReadingHost(
   session: OpenSession,
   reading: Reading,
   { fragment, marked }: Pick<Reading, "fragment" | "marked">,
-  { started_at, cwd, is_managed, waiting, goOnFrom, inspect, notes }: SessionFacts,
+  { row, goOnFrom, inspect, notes }: SessionFacts,
 ): ReadingHost {
   const client = useClient();
   const api = apiOf(client);
   const session_id = session.id;
+  const { started_at, cwd } = row ?? {};
+  const is_managed = row?.control !== undefined;
+  const waiting = row !== undefined && isWaiting(row);
   const [thinking] = useSetting("thinking");
   const [showSteps] = useSetting("showSteps");
   const [rows, setRows] = useSetting("rows");

@@ -1,8 +1,10 @@
 import { type RefObject, useEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
+import type { ReadStatePatch } from "../../../model/read-state.ts";
 import type { OpenSession } from "../../app/open-session.ts";
 import { markRead } from "../../app/read-state.ts";
 import { useClient } from "../../app/store.ts";
+import { t } from "../../text/text.ts";
 import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 
 /** Time on screen after which a part counts as seen, in milliseconds. */
@@ -77,4 +79,17 @@ export function useReadState(
     };
   }, [client, session, id, scroller, isListed]);
   return { firstNew, isAbove };
+}
+
+/** Changes the read state of a session, and says so if it was not kept. */
+export function useMark(
+  session_id: string,
+  setMessage: (message: string) => void,
+): (patch: ReadStatePatch) => Promise<boolean> {
+  const client = useClient();
+  return async (patch) => {
+    const kept = await markRead(client, session_id, patch);
+    setMessage(kept ? "" : t.attention.notSaved);
+    return kept;
+  };
 }

@@ -1,0 +1,51 @@
+import type { ReactNode, RefObject } from "react";
+import type { OpenSession } from "../../app/open-session.ts";
+import type { Outputs } from "../../transcript/host.ts";
+import { FilterBar, Find } from "./pane-parts.tsx";
+import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
+import type { SessionFilter } from "./use-filter.ts";
+import type { PaneFind } from "./use-pane-find.ts";
+
+interface Props {
+  session: OpenSession;
+  scroller: RefObject<ScrollerHandle | null>;
+  finder: PaneFind;
+  filter: SessionFilter;
+  opened: Outputs["opened"];
+  /** Goes to a part while the keyboard stays; gives the part whose row that is. */
+  goTo(index: number): Promise<string | undefined>;
+}
+
+/** The bars for find and for filters, if they are open. */
+export function PaneBars({ session, scroller, finder, filter, opened, goTo }: Props): ReactNode {
+  return (
+    <>
+      {finder.isOpen && (
+        <Find
+          key={finder.opening.count}
+          start={finder.opening.start}
+          session={session}
+          scroller={scroller}
+          input={finder.input}
+          opened={opened}
+          onHit={async (index) => {
+            const row = await goTo(index);
+            finder.led(row);
+            return row;
+          }}
+          onText={finder.setText}
+          onClose={finder.close}
+        />
+      )}
+      {filter.isOpen && (
+        <FilterBar
+          filter={filter}
+          onClose={() => {
+            filter.close();
+            scroller.current?.focus();
+          }}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,32 @@
+import { type RefObject, useCallback, useState } from "react";
+import type { Inspected } from "./inspect/inspected.ts";
+import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
+import { useMatch } from "./use-match.ts";
+
+/** The inspector of a pane. */
+interface PaneInspector {
+  /** Absent: closed. */
+  readonly inspected: Inspected | undefined;
+  /** It is a panel beside the transcript. */
+  readonly isDocked: boolean;
+  /** Opens it, or changes what it shows. Stays the same. */
+  inspect(what: Inspected): void;
+  close(): void;
+}
+
+/** `hasRoom`: nothing else is beside the transcript. */
+export function useInspector(hasRoom: boolean, scroller: RefObject<ScrollerHandle | null>): PaneInspector {
+  const [inspected, setInspected] = useState<Inspected>();
+  const inspect = useCallback((what: Inspected) => setInspected(what), []);
+  // The same width as in session.css.
+  const isDocked = useMatch("(min-width: 1680px)") && hasRoom;
+  return {
+    inspected,
+    isDocked,
+    inspect,
+    close() {
+      setInspected(undefined);
+      if (isDocked) scroller.current?.focus();
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { type RefObject, useCallback, useState } from "react";
+import { createStore, type StoreApi } from "zustand/vanilla";
+import { turnOfPart } from "../../../model/transcript/positions.ts";
+import type { OpenSession } from "../../app/open-session.ts";
+import type { PartsInView } from "./OutlineMap.tsx";
+import type { Place } from "./scroller/scroll-view.ts";
+import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
+
+/** Where the view of a session is. The stores change without rendering the pane. */
+interface Places {
+  /** The turn in view, by its index. */
+  readonly current: number;
+  setCurrent(turn: number): void;
+  /** The time of the part at the top of the view. */
+  readonly readAt: StoreApi<{ readonly at: number | undefined }>;
+  readonly inView: StoreApi<PartsInView>;
+  /** For the scroller: it shows these parts. Stays the same. */
+  onView(from: number, to: number): void;
+  /** For the scroller: the place in this turn is the anchor. */
+  onPlace(place: Place, turn: number): void;
+}
+
+/** Follows the view of a session. `keepPlace` and `setMessage`: stay the same. */
+export function usePlaces(
+  session: OpenSession,
+  scroller: RefObject<ScrollerHandle | null>,
+  initial: Place,
+  { keepPlace, setMessage }: { keepPlace(place: Place): void; setMessage(message: string): void },
+): Places {
+  const [current, setCurrent] = useState(() => {
+    const { transcript } = session.state.getState();
+    if (transcript === undefined) return 0;
+    return Math.max(
+      0,
+      turnOfPart(transcript.turns, initial.end ? transcript.parts.length - 1 : initial.index),
+    );
+  });
+  const [readAt] = useState(() =>
+    createStore<{ readonly at: number | undefined }>(() => ({ at: undefined })),
+  );
+  const [inView] = useState(() => createStore<PartsInView>(() => ({ from: -1, to: -1 })));
+  const onView = useCallback(
+    (from: number, to: number) => {
+      const before = inView.getState();
+      if (before.from !== from || before.to !== to) inView.setState({ from, to });
+    },
+    [inView],
+  );
+  const onPlace = useCallback(
+    (place: Place, turn: number) => {
+      keepPlace(place);
+      // Messages about another position.
+      setMessage("");
+      setCurrent(Math.max(0, turn));
+      const index = scroller.current?.here().index;
+      readAt.setState({ at: index === undefined ? undefined : session.partAt(index)?.at });
+    },
+    [keepPlace, setMessage, readAt, session, scroller],
+  );
+  return { current, setCurrent, readAt, inView, onView, onPlace };
+}
