@@ -1,26 +1,17 @@
 import "../../text/session-text.ts";
 import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
-import { textPattern } from "../../../model/text-pattern.ts";
-import { positionOf } from "../../../model/transcript/accumulate.ts";
-import type { Transcript } from "../../../model/transcript/transcript-state.ts";
-import type { SearchReply } from "../../../protocol.ts";
 import { apiOf } from "../../api/api.ts";
 import type { OpenSession } from "../../app/open-session.ts";
 import { useClient } from "../../app/store.ts";
-import { terminalText } from "../../code/ansi.ts";
-import { failureText } from "../../text/failure-text.ts";
 import { t } from "../../text/text.ts";
 import type { Outputs } from "../../transcript/host.ts";
 import { composing } from "../../ui/composing.ts";
 import { type Marks, markText, revealWithin } from "./find-marks.ts";
 import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
+import { type Found, type Hit, searchSession } from "./session-search.ts";
 
 const NO_TEXTS: readonly string[] = [];
-const TYPING_MS = 150;
-/** So long after a session has grown it is searched again. */
-const GROWN_MS = 1_000;
 
-type Hit = SearchReply["hits"][number];
 /** Index of the current match among those of a part. */
 interface Stop {
   /** The part whose row shows it. */
@@ -159,58 +150,41 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
     wish.current = undefined;
     visit.current += 1;
     if (text === "") return;
-    const abort = new AbortController();
-    let isFirst = true;
-    let searched: Transcript | undefined;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const search = async (): Promise<void> => {
-      searched = session.state.getState().transcript;
-      const found = await api.search(session.id, text, abort.signal);
-      if (abort.signal.aborted) return;
-      timer = undefined;
-      if (hasGrown(searched, session.state.getState().transcript)) timer = setTimeout(search, GROWN_MS);
-      if (!found.ok) {
-        setReply((before) =>
-          before !== undefined && "hits" in before ? before : { failure: failureText(found.failure) },
+    const search = searchSession({
+      api,
+      session,
+      text,
+      isReady: pending.current?.text === text,
+      opened: () => current.current.opened,
+      onFailure: (failure) =>
+        setReply((before) => (before !== undefined && "hits" in before ? before : { failure })),
+      onFound(found, isFirst) {
+        const next = found.hits;
+        setReply(found);
+        if (!isFirst) {
+          // New parts do not move the view.
+          const { at, hits } = current.current;
+          const stood = at === undefined ? undefined : hits[at];
+          const same = next.findIndex(({ part_id }) => part_id === stood?.part_id);
+          setAt(same < 0 ? undefined : same);
+          return;
+        }
+        const asked = pending.current;
+        pending.current = undefined;
+        if (asked?.text === text) return current.current.begin(asked, next);
+        const here = scroller.current?.here().index ?? 0;
+        const first = Math.max(
+          0,
+          next.findIndex(({ index }) => index >= here),
         );
-        return;
-      }
-      const reply = withOpened(found.value, current.current.opened, text, searched);
-      const next = reply.hits;
-      setReply(reply);
-      if (!isFirst) {
-        // New parts do not move the view.
-        const { at, hits } = current.current;
-        const stood = at === undefined ? undefined : hits[at];
-        const same = next.findIndex(({ part_id }) => part_id === stood?.part_id);
-        setAt(same < 0 ? undefined : same);
-        return;
-      }
-      isFirst = false;
-      const asked = pending.current;
-      pending.current = undefined;
-      if (asked?.text === text) return current.current.begin(asked, next);
-      const here = scroller.current?.here().index ?? 0;
-      const first = Math.max(
-        0,
-        next.findIndex(({ index }) => index >= here),
-      );
-      setAt(next.length === 0 ? undefined : first);
-      void current.current.go(next[first], "first");
-    };
-    timer = setTimeout(search, pending.current?.text === text ? 0 : TYPING_MS);
-    const end = session.state.subscribe(({ transcript }) => {
-      if (timer === undefined && hasGrown(searched, transcript)) timer = setTimeout(search, GROWN_MS);
+        setAt(next.length === 0 ? undefined : first);
+        void current.current.go(next[first], "first");
+      },
     });
-    again.current = () => {
-      clearTimeout(timer);
-      timer = setTimeout(search, TYPING_MS);
-    };
+    again.current = search.again;
     return () => {
-      end();
       again.current = undefined;
-      clearTimeout(timer);
-      abort.abort();
+      search.end();
     };
   }, [api, session, scroller, text]);
 
@@ -238,24 +212,8 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
       return go(hit, side);
     }
   };
-  const { in_files, partly } = reply !== undefined && "hits" in reply ? reply : { in_files: 0, partly: 0 };
-  const files = [
-    ...(in_files === 0 ? [] : [t.find.unopened(in_files)]),
-    ...(partly === 0 ? [] : [t.find.partly(partly)]),
-  ];
-  const unsearched = files.length === 0 ? undefined : t.find.notSearched(files);
-  const count = ((): string => {
-    if (text === "") return "";
-    if (reply === undefined) return t.find.searching;
-    if ("failure" in reply) return reply.failure;
-    if (reply.total === 0) return t.find.none(unsearched);
-    const match = stop !== undefined && stop.count > 1 ? t.find.match(stop.at + 1, stop.count) : "";
-    const shown = reply.total > hits.length ? t.find.first(hits.length) : "";
-
-    return at === undefined
-      ? t.find.parts(reply.total) + shown
-      : t.find.part(at + 1, reply.total) + shown + match;
-  })();
+  const unsearched = reply !== undefined && "hits" in reply ? unsearchedText(reply) : undefined;
+  const count = countText(text, reply, at, stop, unsearched);
 
   return (
     // biome-ignore lint/a11y/useSemanticElements: not every document knows the element `search` yet
@@ -298,42 +256,33 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
   );
 }
 
-/** A reply, and of how many opened outputs another piece than the one here could hold the text. */
-interface Found extends SearchReply {
-  readonly partly: number;
-}
-
-/** Adds matches in opened outputs, and removes those in the texts that the outputs replace. */
-function withOpened(
-  reply: SearchReply,
-  opened: Outputs["opened"],
+/** What the bar says about the matches. `at`: the part that the reader is at; `stop`: the match in it. */
+function countText(
   text: string,
-  transcript: Transcript | undefined,
-): Found {
-  const pattern = textPattern(text, "iu");
-  const holding = new Set(
-    [...opened].flatMap(([part_id, piece]) => (pattern.test(terminalText(piece.text)) ? [part_id] : [])),
-  );
-  const shown = reply.hits.filter(({ part_id }) => !opened.has(part_id) || holding.has(part_id));
-  const more = [...holding].flatMap((part_id) => {
-    if (shown.some((hit) => hit.part_id === part_id)) return [];
-    const index = transcript && positionOf(transcript, part_id);
-    return index === undefined ? [] : { index, part_id, excerpt: "" };
-  });
-  const hits = [...shown, ...more].sort((one, other) => one.index - other.index);
-  return {
-    total: reply.total - reply.hits.length + hits.length,
-    in_files: Math.max(0, reply.in_files - opened.size),
-    partly: [...opened.values()].filter(({ starts, next }) => starts.length > 1 || next !== undefined).length,
-    hits,
-  };
+  reply: Found | { failure: string } | undefined,
+  at: number | undefined,
+  stop: Stop | undefined,
+  unsearched: string | undefined,
+): string {
+  if (text === "") return "";
+  if (reply === undefined) return t.find.searching;
+  if ("failure" in reply) return reply.failure;
+  if (reply.total === 0) return t.find.none(unsearched);
+  const match = stop !== undefined && stop.count > 1 ? t.find.match(stop.at + 1, stop.count) : "";
+  const shown = reply.total > reply.hits.length ? t.find.first(reply.hits.length) : "";
+
+  return at === undefined
+    ? t.find.parts(reply.total) + shown
+    : t.find.part(at + 1, reply.total) + shown + match;
 }
 
-/** Whether the session has grown since. Pages that were loaded meanwhile do not count. */
-function hasGrown(before: Transcript | undefined, now: Transcript | undefined): boolean {
-  if (before === now || before === undefined || now === undefined) return false;
-  const { length } = now.parts;
-  return length !== before.parts.length || now.parts.at(length - 1) !== before.parts.at(length - 1);
+/** What was not searched: outputs in files that are not open, or only partly. */
+function unsearchedText({ in_files, partly }: Found): string | undefined {
+  const files = [
+    ...(in_files === 0 ? [] : [t.find.unopened(in_files)]),
+    ...(partly === 0 ? [] : [t.find.partly(partly)]),
+  ];
+  return files.length === 0 ? undefined : t.find.notSearched(files);
 }
 
 /** The part whose row shows a match: a result is shown in the card of its call. */

@@ -1,0 +1,111 @@
+import { textPattern } from "../../../model/text-pattern.ts";
+import { positionOf } from "../../../model/transcript/accumulate.ts";
+import type { Transcript } from "../../../model/transcript/transcript-state.ts";
+import type { SearchReply } from "../../../protocol.ts";
+import type { Api } from "../../api/api.ts";
+import type { OpenSession } from "../../app/open-session.ts";
+import { terminalText } from "../../code/ansi.ts";
+import { failureText } from "../../text/failure-text.ts";
+import type { Outputs } from "../../transcript/host.ts";
+
+const TYPING_MS = 150;
+/** So long after a session has grown it is searched again. */
+const GROWN_MS = 1_000;
+
+/** A part in which a text occurs. */
+export type Hit = SearchReply["hits"][number];
+
+/** A reply, and of how many opened outputs another piece than the one here could hold the text. */
+export interface Found extends SearchReply {
+  readonly partly: number;
+}
+
+interface Searched {
+  api: Pick<Api, "search">;
+  session: OpenSession;
+  text: string;
+  /** The first search begins at once: the text is not being typed. */
+  isReady: boolean;
+  /** The daemon looks into no file that holds a whole output: these are searched here. */
+  opened(): Outputs["opened"];
+  onFound(found: Found, isFirst: boolean): void;
+  onFailure(message: string): void;
+}
+
+/** A search of a session, again whenever it grows. */
+interface SessionSearch {
+  /** Searches again soon. */
+  again(): void;
+  end(): void;
+}
+
+/** Searches the whole session until `end` is called. */
+export function searchSession(options: Searched): SessionSearch {
+  const { api, session, text, isReady, opened, onFound, onFailure } = options;
+  const abort = new AbortController();
+  let isFirst = true;
+  let searched: Transcript | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const search = async (): Promise<void> => {
+    searched = session.state.getState().transcript;
+    const found = await api.search(session.id, text, abort.signal);
+    if (abort.signal.aborted) return;
+    timer = undefined;
+    if (hasGrown(searched, session.state.getState().transcript)) timer = setTimeout(search, GROWN_MS);
+    if (!found.ok) {
+      onFailure(failureText(found.failure));
+      return;
+    }
+    const wasFirst = isFirst;
+    isFirst = false;
+    onFound(withOpened(found.value, opened(), text, searched), wasFirst);
+  };
+  timer = setTimeout(search, isReady ? 0 : TYPING_MS);
+  const unsubscribe = session.state.subscribe(({ transcript }) => {
+    if (timer === undefined && hasGrown(searched, transcript)) timer = setTimeout(search, GROWN_MS);
+  });
+  return {
+    again() {
+      clearTimeout(timer);
+      timer = setTimeout(search, TYPING_MS);
+    },
+    end() {
+      unsubscribe();
+      clearTimeout(timer);
+      abort.abort();
+    },
+  };
+}
+
+/** Adds matches in opened outputs, and removes those in the texts that the outputs replace. */
+function withOpened(
+  reply: SearchReply,
+  opened: Outputs["opened"],
+  text: string,
+  transcript: Transcript | undefined,
+): Found {
+  const pattern = textPattern(text, "iu");
+  const holding = new Set(
+    [...opened].flatMap(([part_id, piece]) => (pattern.test(terminalText(piece.text)) ? [part_id] : [])),
+  );
+  const shown = reply.hits.filter(({ part_id }) => !opened.has(part_id) || holding.has(part_id));
+  const more = [...holding].flatMap((part_id) => {
+    if (shown.some((hit) => hit.part_id === part_id)) return [];
+    const index = transcript && positionOf(transcript, part_id);
+    return index === undefined ? [] : { index, part_id, excerpt: "" };
+  });
+  const hits = [...shown, ...more].sort((one, other) => one.index - other.index);
+  return {
+    total: reply.total - reply.hits.length + hits.length,
+    in_files: Math.max(0, reply.in_files - opened.size),
+    partly: [...opened.values()].filter(({ starts, next }) => starts.length > 1 || next !== undefined).length,
+    hits,
+  };
+}
+
+/** Whether the session has grown since. Pages that were loaded meanwhile do not count. */
+function hasGrown(before: Transcript | undefined, now: Transcript | undefined): boolean {
+  if (before === now || before === undefined || now === undefined) return false;
+  const { length } = now.parts;
+  return length !== before.parts.length || now.parts.at(length - 1) !== before.parts.at(length - 1);
+}
