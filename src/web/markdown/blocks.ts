@@ -2,6 +2,7 @@ import type { Node, RootContent } from "mdast";
 import { t } from "../text/text.ts";
 import { blockSoFar, blockWith, type Carried, type CarriedList, carryOn } from "./carried.ts";
 import { type MarkdownBlock, type MarkdownDocument, numberFootnotes } from "./document.ts";
+import { createPages, type Kept } from "./pages.ts";
 import { createBlockParser } from "./parser.ts";
 import { createReferences, type SavedReferences } from "./references.ts";
 import {
@@ -21,8 +22,6 @@ import {
 import { inspect, offsetOf } from "./tree.ts";
 import { createMarkdownWindow, type TextGrowth } from "./window.ts";
 
-/** Blocks per page. Only the last page is rendered again while the text grows. */
-const PAGE = 8;
 /** Number of elements after which the rest of a text is shown as plain text. */
 const MAX_ELEMENTS = 12_000;
 /** Characters per parse: a long text is read in steps, as if it had grown. */
@@ -33,14 +32,6 @@ const SHORT_ELEMENTS = 500;
 const SHORT = 32 * 1024;
 /** The key of a block that was parsed with older definitions. */
 const STALE = "stale";
-
-/** A block, with what is needed to parse it again when a definition appears later. */
-interface Kept {
-  block: MarkdownBlock;
-  raw: string;
-  labels: ReadonlySet<string>;
-  key: string;
-}
 
 interface Checkpoint {
   kept: number;
@@ -79,8 +70,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   /** The window's text that is being read. Offsets count from its beginning. */
   let text = "";
   let kept: Kept[] = [];
-  let pages: (readonly MarkdownBlock[])[] = [];
-  let pagesValid = 0;
+  const pages = createPages();
   let tailStart = 0;
   let fence: OpenFence | undefined;
   let carried: Carried | undefined;
@@ -131,7 +121,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   /** Removes finished blocks after the first `count`. */
   const keep = (count: number): void => {
     kept.length = count;
-    pagesValid = Math.min(pagesValid, Math.floor(count / PAGE));
+    pages.changeFrom(count);
     refreshed = Math.min(refreshed, count);
   };
 
@@ -147,8 +137,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   const reset = (): void => {
     text = "";
     kept = [];
-    pages = [];
-    pagesValid = 0;
+    pages.changeFrom(0);
     tailStart = 0;
     fence = undefined;
     carried = undefined;
@@ -178,7 +167,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
       const key = keyFor(entry.labels);
       if (key === entry.key) continue;
       kept[from + offset] = reread(entry, key);
-      pagesValid = Math.min(pagesValid, Math.floor((from + offset) / PAGE));
+      pages.changeFrom(from + offset);
     }
     if (carried?.kind === "list") {
       if (!unchanged) rebuildItems(carried);
@@ -309,25 +298,16 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     const starts = nodes.map((node) =>
       Math.max(tailStart, text.lastIndexOf("\n", base + offsetOf(node) - 1) + 1),
     );
-    const lineIsComplete = (from: number): boolean => text.indexOf("\n", from) >= 0;
     const last = nodes.at(-1);
     const lastStart = starts.at(-1) ?? tailStart;
     const lastRaw = text.slice(lastStart, tailEnd);
     const openFence = last?.type === "code" ? fenceOf(last.lang ?? "", lastRaw) : undefined;
 
-    let finishedCount = all ? nodes.length : 0;
-    for (let index = nodes.length - 1; index > finishedCount; index--) {
-      const start = starts[index] ?? 0;
-      // The parser starts a heading below definitions where the definitions start.
-      const isApart = start > (starts[index - 1] ?? 0);
-      if (
-        isApart &&
-        lineIsComplete(start) &&
-        isBoundary(text, nodes[index - 1], starts[index - 1] ?? 0, start)
-      )
-        finishedCount = index;
-    }
-    if (openFence) finishedCount = nodes.length - 1;
+    const finishedCount = openFence
+      ? nodes.length - 1
+      : all
+        ? nodes.length
+        : countFinished(text, nodes, starts);
 
     const before = open;
     const fresh: Kept[] = [];
@@ -418,16 +398,7 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
     const blank = /\n[ \t]*\n/.exec(here.slice(Math.max(0, risk.end - risk.start - 1)));
     const end = blank ? Math.max(0, risk.end - risk.start - 1) + blank.index + blank[0].length : here.length;
     const raw = here.slice(0, end);
-    const entries: Kept[] = [];
-    for (let at = 0; at < raw.length; ) {
-      const next = plainEnd(raw, at);
-      const piece = raw.slice(at, next);
-      const reason = at === 0 ? risk.reason : undefined;
-      const old = before[entries.length];
-      const same = old?.raw === piece && old.block.kind === "plain" && old.block.reason === reason;
-      entries.push(same ? old : plainBlock(piece, reason));
-      at = next;
-    }
+    const entries = plainBlocks(raw, risk.reason, before);
     if (blank || complete) {
       kept.push(...entries);
       tailStart += end;
@@ -440,30 +411,11 @@ export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
 
   const isCut = (): boolean => spent > budget && fence === undefined && tailStart < text.length;
 
-  const build = (behind: boolean): MarkdownDocument => {
-    /** The former page, if all its blocks are unchanged. */
-    const asBefore = (page: readonly MarkdownBlock[], index: number): readonly MarkdownBlock[] => {
-      const old = result.pages[index];
-      return old?.length === page.length && page.every((block, place) => block === old[place]) ? old : page;
-    };
-    const blocks = (entries: readonly Kept[]) => entries.map((entry) => entry.block);
-    pages = pages.slice(0, pagesValid);
-    pagesValid = Math.floor(kept.length / PAGE);
-    while (pages.length < pagesValid) {
-      const at = pages.length * PAGE;
-      pages.push(asBefore(blocks(kept.slice(at, at + PAGE)), pages.length));
-    }
-    const shown = [...pages];
-    const growing = blocks([...kept.slice(pagesValid * PAGE), ...open]);
-    for (let at = 0; at < growing.length; at += PAGE) {
-      shown.push(asBefore(growing.slice(at, at + PAGE), shown.length));
-    }
-    return {
-      ...numberFootnotes(shown, references.footnotes, references.definitions),
-      cut: isCut(),
-      behind,
-    };
-  };
+  const build = (behind: boolean): MarkdownDocument => ({
+    ...numberFootnotes(pages.build(kept, open, result.pages), references.footnotes, references.definitions),
+    cut: isCut(),
+    behind,
+  });
 
   return {
     read(given, complete, short = false, growth) {
@@ -549,6 +501,21 @@ function plainBlock(raw: string, reason: string | undefined): Kept {
   };
 }
 
+/** A long text as several plain blocks, of which the first says why. Those that were there `before` stay the same. */
+function plainBlocks(raw: string, why: string, before: readonly Kept[]): Kept[] {
+  const entries: Kept[] = [];
+  for (let at = 0; at < raw.length; ) {
+    const next = plainEnd(raw, at);
+    const piece = raw.slice(at, next);
+    const reason = at === 0 ? why : undefined;
+    const old = before[entries.length];
+    const same = old?.raw === piece && old.block.kind === "plain" && old.block.reason === reason;
+    entries.push(same ? old : plainBlock(piece, reason));
+    at = next;
+  }
+  return entries;
+}
+
 function codeBlock(state: OpenFence, partial: string, isOpen: boolean): MarkdownBlock {
   const code = state.code + partial;
   return {
@@ -564,6 +531,19 @@ function codeBlock(state: OpenFence, partial: string, isOpen: boolean): Markdown
  * number of blank lines between them. Parsed apart from the code, it would begin one.
  */
 const SHY_ITEM = /^ {0,3}(?:(?:[-+*]|\d{1,9}[.)])[ \t]*(?:\n|$)|(?!1[.)])\d{1,9}[.)])/;
+
+/** How many of the first nodes cannot change any more. `starts`: where their lines start. */
+function countFinished(text: string, nodes: readonly RootContent[], starts: readonly number[]): number {
+  for (let index = nodes.length - 1; index > 0; index--) {
+    const start = starts[index] ?? 0;
+    const before = starts[index - 1] ?? 0;
+    // The parser starts a heading below definitions where the definitions start.
+    const isApart = start > before;
+    const lineIsComplete = text.indexOf("\n", start) >= 0;
+    if (isApart && lineIsComplete && isBoundary(text, nodes[index - 1], before, start)) return index;
+  }
+  return 0;
+}
 
 /** Whether text from `start` on cannot change the block before it. */
 function isBoundary(
