@@ -194,6 +194,7 @@ interface SessionApi {
   changeAttachment(agent: string, change: "install" | "remove"): Promise<ApiResult<Attachment>>;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a flat table with one request of the daemon per entry
 function createApi({ get, post, bytes }: Requests, { answer_lock }: ApiClient): Api {
   const session = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
   const pastSessions = (agent: string) => `/api/agents/${encodeURIComponent(agent)}/past-sessions`;

@@ -90,7 +90,24 @@ function parse(data: string): ServerMessage | undefined {
   }
 }
 
+/** Adds what was received of a channel to its batch. */
+function addTo(
+  pending: Batch,
+  { position, snapshot, frames, rows, refused }: ReturnType<typeof receive>,
+): void {
+  pending.position = position;
+  if (snapshot !== undefined) {
+    pending.snapshot = snapshot;
+    pending.frames = [];
+    pending.rows = [];
+  }
+  for (const { frame } of frames ?? []) pending.frames.push(frame);
+  if (rows !== undefined) pending.rows.push(rows);
+  if (refused !== undefined) pending.refused = { code: refused.code, message: refused.message };
+}
+
 /** The socket: connection, timeouts and flushing. Positions are handled in channel.ts. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the state of one socket, whose functions are short and call each other
 export function createLive({
   url,
   probe,
@@ -193,17 +210,10 @@ export function createLive({
   const hear = (message: ServerMessage): void => {
     for (const follower of followers.values()) {
       const before = follower.position;
-      const {
-        position,
-        snapshot,
-        frames,
-        rows,
-        live: change,
-        refused,
-        ask: again,
-      } = receive(before, message);
+      const received = receive(before, message);
+      const { position, live: change } = received;
       follower.position = position;
-      if (again) {
+      if (received.ask) {
         send(subscription(position));
         clearLive(follower);
       } else if (change !== undefined) {
@@ -211,17 +221,7 @@ export function createLive({
         pending.live = joinLiveChanges(pending.live, change);
         follower.has_live ||= change.parts.length > 0;
       }
-      if (position === before) continue;
-      const pending = pendingOf(follower);
-      pending.position = position;
-      if (snapshot !== undefined) {
-        pending.snapshot = snapshot;
-        pending.frames = [];
-        pending.rows = [];
-      }
-      for (const { frame } of frames ?? []) pending.frames.push(frame);
-      if (rows !== undefined) pending.rows.push(rows);
-      if (refused !== undefined) pending.refused = { code: refused.code, message: refused.message };
+      if (position !== before) addTo(pendingOf(follower), received);
     }
   };
 

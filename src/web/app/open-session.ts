@@ -1,42 +1,16 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
 import { changeLive, type LivePart } from "../../model/live-text.ts";
-import type { SessionSummary } from "../../model/session.ts";
-import { accumulate, fillParts, restoreTranscript } from "../../model/transcript/accumulate.ts";
-import type { Sequence } from "../../model/transcript/sequence.ts";
+import { accumulate, restoreTranscript } from "../../model/transcript/accumulate.ts";
 import type { TranscriptPart } from "../../model/transcript/transcript.ts";
-import type { Transcript } from "../../model/transcript/transcript-state.ts";
-import { outputChannel, PAGE_SIZE, type PlacedPart } from "../../protocol.ts";
+import { outputChannel } from "../../protocol.ts";
 import { type Api, apiOf } from "../api/api.ts";
 import type { ChannelPosition } from "../api/channel.ts";
 import type { Batch, Live, Subscription } from "../api/live.ts";
-import type { ApiFailure } from "../api/requests.ts";
+import type { Change, OpenSessionState } from "./open-session-state.ts";
+import { createPartLoader } from "./part-loader.ts";
 import type { Client } from "./store.ts";
 
-/** What changed with a state, so that a view of many parts looks only at those. */
-type Change =
-  /** Everything may differ: a first state, or a snapshot. */
-  | { readonly type: "reset" }
-  /** Positions whose parts differ, beside those appended. */
-  | { readonly type: "parts"; readonly touched: readonly number[] };
-
-export interface OpenSessionState {
-  readonly transcript?: Transcript;
-  /** The row as the last snapshot had it; the list's own row is newer. */
-  readonly summary?: SessionSummary;
-  /** Parts from before a snapshot, shown where the new ones are not loaded yet. */
-  readonly stale?: Sequence<TranscriptPart>;
-  readonly change: Change;
-  /** What the agent has written and not recorded yet: shown, and no part of the transcript. */
-  readonly live: readonly LivePart[];
-  /** The daemon says that there is no such session, or will not show it. */
-  readonly refused?: { readonly code: string; readonly message: string };
-  /** Everything that the daemon had at its last message is loaded. */
-  readonly synced: boolean;
-  /** The channel is over: nothing follows. */
-  readonly ended: boolean;
-  /** A page that could not be loaded; tried again with the next scroll. */
-  readonly failure?: ApiFailure;
-}
+export type { OpenSessionState };
 
 /** One session as the page holds it: folded live, its pages filled as they are looked at. */
 export interface OpenSession {
@@ -55,6 +29,8 @@ export interface OpenSession {
 }
 
 const NO_LIVE: readonly LivePart[] = [];
+/** Nothing came from the daemon yet. */
+const UNREAD: OpenSessionState = { change: { type: "reset" }, live: NO_LIVE, synced: false, ended: false };
 /** How many touched positions are remembered to judge a page that was read while frames arrived. */
 const REMEMBERED = 4_000;
 /** Delay before another snapshot is requested if one leaves a gap, in milliseconds. */
@@ -87,20 +63,21 @@ export function openSession(client: Client, id: string): OpenSession {
 
 /** A session without the cache. The page uses `openSession`. */
 export function createOpenSession(id: string, { api, live }: SessionClient): OpenSession {
-  const state = createStore<OpenSessionState>(() => ({
-    change: { type: "reset" },
-    live: NO_LIVE,
-    synced: false,
-    ended: false,
-  }));
+  const state = createStore<OpenSessionState>(() => UNREAD);
   let position: ChannelPosition | undefined;
   let subscription: Subscription | undefined;
   let followers = 0;
   let resynced_at = 0;
   /** The newest frames' seq and the part that each touched. */
   let touches: { seq: number; index: number }[] = [];
-  const loading = new Map<number, Promise<void>>();
-  let waitingPages: { epoch: string; seq: number; settle: () => void }[] = [];
+  const loader = createPartLoader({
+    id,
+    api,
+    state,
+    position: () => position,
+    isTouched: (seq, from, to) =>
+      touches.some((touch) => touch.seq > seq && touch.index >= from && touch.index < to),
+  });
 
   const apply = (batch: Batch): void => {
     const before = state.getState();
@@ -147,87 +124,17 @@ export function createOpenSession(id: string, { api, live }: SessionClient): Ope
       },
       true,
     );
-    const ready = waitingPages.filter((page) => page.epoch !== position?.epoch || page.seq <= position.seq);
-    if (ready.length > 0) {
-      waitingPages = waitingPages.filter((page) => !ready.includes(page));
-      for (const page of ready) page.settle();
-    }
+    loader.moved();
     if (transcript?.gap !== undefined && Date.now() - resynced_at > RESYNC_MS) {
       resynced_at = Date.now();
       subscription?.restart();
     }
   };
 
-  /** Waits until the frames that a page already contains have arrived here too. */
-  const reached = (epoch: string, seq: number): Promise<void> =>
-    position === undefined || position.epoch !== epoch || position.seq >= seq
-      ? Promise.resolve()
-      : new Promise((settle) => {
-          waitingPages.push({ epoch, seq, settle });
-        });
-
-  const fill = (parts: readonly PlacedPart[]): void => {
-    const { transcript, ...rest } = state.getState();
-    if (transcript === undefined) return;
-    // What is here was folded up to the last frame; a page may be older.
-    const missing = parts.filter(({ index }) => transcript.parts.at(index) === undefined);
-    if (missing.length === 0) return;
-    const { failure: _, ...kept } = rest;
-    state.setState(
-      {
-        ...kept,
-        transcript: fillParts(transcript, missing),
-        change: { type: "parts", touched: missing.map(({ index }) => index) },
-      },
-      true,
-    );
-  };
-
-  const loadParts = async (from: number, to: number): Promise<void> => {
-    for (let attempt = 0; attempt < 3; attempt += 1) {
-      const reply = await api.parts(id, from, to);
-      if (!reply.ok) {
-        state.setState({ failure: reply.failure, change: { type: "parts", touched: [] } });
-        return;
-      }
-      const { epoch, seq, parts, part_count } = reply.value;
-      await reached(epoch, seq);
-      if (position !== undefined && position.epoch !== epoch) continue;
-      // A frame that arrived after the page was read changed one of its parts before that was loaded.
-      const outdated = touches.some((touch) => touch.seq > seq && touch.index >= from && touch.index < to);
-      if (outdated) continue;
-      fill(parts);
-      // The daemon sends fewer parts than requested if they are long.
-      const come = new Set(parts.map(({ index }) => index));
-      let next = from;
-      while (come.has(next)) next += 1;
-      if (next > from && next < Math.min(to, part_count)) await loadParts(next, to);
-      return;
-    }
-  };
-
   return {
     id,
     state,
-    async load(from, to) {
-      const { transcript } = state.getState();
-      if (transcript === undefined) return;
-      const last = Math.min(to, transcript.parts.length);
-      const wanted = new Set<number>();
-      for (let index = Math.max(0, from); index < last; index += 1)
-        if (transcript.parts.at(index) === undefined) wanted.add(Math.floor(index / PAGE_SIZE));
-      await Promise.all(
-        [...wanted].map((page) => {
-          const started =
-            loading.get(page) ??
-            loadParts(page * PAGE_SIZE, (page + 1) * PAGE_SIZE).finally(() => {
-              loading.delete(page);
-            });
-          loading.set(page, started);
-          return started;
-        }),
-      );
-    },
+    load: loader.load,
     partAt(index) {
       const { transcript, stale } = state.getState();
       return transcript?.parts.at(index) ?? stale?.at(index);

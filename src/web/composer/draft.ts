@@ -1,7 +1,7 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
 import type { PromptBody } from "../../protocol.ts";
 import { apiOf } from "../api/api.ts";
-import type { ApiFailure } from "../api/requests.ts";
+import type { ApiFailure, ApiResult } from "../api/requests.ts";
 import { newId } from "../app/new-id.ts";
 import type { Client } from "../app/store.ts";
 import { failureText } from "../text/failure-text.ts";
@@ -77,21 +77,14 @@ function createDraft(session_id: string, client: Client): Draft {
     } else settle({ problem: problemText(reply.failure) });
   };
 
-  const giveBack = (prompt: PromptBody): void => {
-    const { text, images } = state.getState();
-    if (!isLeaving(state.getState())) {
+  const giveBack = (prompt: PromptBody): void =>
+    whenFree(state, () => {
+      const { text, images } = state.getState();
       change({
         text: [prompt.text, text].filter((words) => words.trim() !== "").join("\n\n"),
         images: [...(prompt.images ?? []), ...images],
       });
-      return;
-    }
-    const stop = state.subscribe((now) => {
-      if (isLeaving(now)) return;
-      stop();
-      giveBack(prompt);
     });
-  };
 
   const send = (when: "queue" | "steer"): void => {
     const { text, images, reading, sending } = state.getState();
@@ -109,18 +102,8 @@ function createDraft(session_id: string, client: Client): Draft {
   return {
     state,
     async withdraw(message_id, unheard) {
-      const prompt = await api.waitingPrompt(session_id, message_id);
+      const prompt = await withdrawPrompt(client, session_id, message_id, unheard);
       if (!prompt.ok) return prompt.failure;
-      // Another client may withdraw it at the same time. Only one of them gets the text.
-      const withdrawal_id = newId();
-      let reply = await api.withdrawPrompt(session_id, message_id, withdrawal_id);
-      // It may have been withdrawn nevertheless. Then this is the only copy of its text.
-      while (!reply.ok && reply.failure.code === "offline") {
-        unheard();
-        await backOnline(live);
-        reply = await api.withdrawPrompt(session_id, message_id, withdrawal_id);
-      }
-      if (!reply.ok) return reply.failure;
       giveBack(prompt.value);
       return undefined;
     },
@@ -158,8 +141,43 @@ function createDraft(session_id: string, client: Client): Draft {
   };
 }
 
+/** Withdraws a queued prompt, and gives its text. */
+async function withdrawPrompt(
+  client: Client,
+  session_id: string,
+  message_id: string,
+  unheard: () => void,
+): Promise<ApiResult<PromptBody>> {
+  const api = apiOf(client);
+  const prompt = await api.waitingPrompt(session_id, message_id);
+  if (!prompt.ok) return prompt;
+  // Another client may withdraw it at the same time. Only one of them gets the text.
+  const withdrawal_id = newId();
+  let reply = await api.withdrawPrompt(session_id, message_id, withdrawal_id);
+  // It may have been withdrawn nevertheless. Then this is the only copy of its text.
+  while (!reply.ok && reply.failure.code === "offline") {
+    unheard();
+    await backOnline(client.live);
+    reply = await api.withdrawPrompt(session_id, message_id, withdrawal_id);
+  }
+  return reply.ok ? prompt : reply;
+}
+
 /** Whether the text and images cannot be changed now. */
 const isLeaving = ({ asked, sending }: DraftState): boolean => (asked ?? sending) !== undefined;
+
+/** Calls `run` once the text and images can be changed. */
+function whenFree(state: StoreApi<DraftState>, run: () => void): void {
+  if (!isLeaving(state.getState())) {
+    run();
+    return;
+  }
+  const stop = state.subscribe((now) => {
+    if (isLeaving(now)) return;
+    stop();
+    whenFree(state, run);
+  });
+}
 
 const problemText = (failure: ApiFailure): string => t.composer.notSent(failureText(failure));
 
