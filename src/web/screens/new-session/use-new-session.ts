@@ -1,6 +1,6 @@
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
 import type { AgentsReply } from "../../../protocol.ts";
-import { apiOf } from "../../api/api.ts";
+import { type Api, apiOf } from "../../api/api.ts";
 import { newId } from "../../app/new-id.ts";
 import { navigate, sessionHref } from "../../app/router.ts";
 import { useClient, useConnection } from "../../app/store.ts";
@@ -44,6 +44,42 @@ function changed(
   };
 }
 
+/** Suggests an agent and its model where the draft chooses none that there is. */
+function withSuggestions(form: Form, message_id: string, reply: AgentsReply): Form {
+  // The choices of the draft take precedence over those used last.
+  const { agent, cwd } = form.choice;
+  if (agent !== undefined && reply.agents.some(({ id }) => id === agent)) return form;
+  const next = { model: "", ...suggested(reply), ...(cwd === undefined ? {} : { cwd }) };
+  return form.draft.choice === undefined
+    ? { ...form, choice: { ...form.choice, ...next } }
+    : changed(form, message_id, next, {}, ["agent", "model"]);
+}
+
+/** Adds pictures, or says why they were not taken. */
+function withImages(form: Form, message_id: string, read: ReadImages): Form {
+  const { images, refused } = joined({ images: form.draft.images, refused: form.refused }, read);
+  const next = { refused, asked: form.asked && refused.length === 0 };
+  if (read.images.length === 0) return { ...form, ...next };
+  return { ...changed(form, message_id, {}, { images, lost_images: 0 }, ["prompt"]), ...next };
+}
+
+/** What the daemon is asked to start. */
+function startBody(draft: KeptDraft, choice: Choice): Parameters<Api["startSession"]>[0] {
+  const { agent = "", model = "", cwd = "" } = choice;
+  return {
+    // Its own id and its prompt's are one: no tab starts another's session, or one twice.
+    session_id: draft.message_id,
+    agent,
+    ...(model.trim() === "" ? {} : { model: model.trim() }),
+    cwd: cwd.trim(),
+    prompt: {
+      message_id: draft.message_id,
+      text: draft.text,
+      ...(draft.images.length === 0 ? {} : { images: [...draft.images] }),
+    },
+  };
+}
+
 /** The form of a session that is about to start. */
 export interface NewSessionForm {
   /** The agents; `undefined`: not loaded. */
@@ -72,6 +108,7 @@ export interface NewSessionForm {
 }
 
 /** The state of the form. All that is chosen and typed survives a reload. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the state of one form: each of its actions changes the same draft
 export function useNewSession(): NewSessionForm {
   const api = apiOf(useClient());
   const connection = useConnection();
@@ -97,15 +134,7 @@ export function useNewSession(): NewSessionForm {
     setUnread(undefined);
     setReply(answer.value);
     const message_id = newId();
-    // The choices of the draft take precedence over those used last.
-    setForm((form) => {
-      const { agent, cwd } = form.choice;
-      if (agent !== undefined && answer.value.agents.some(({ id }) => id === agent)) return form;
-      const next = { model: "", ...suggested(answer.value), ...(cwd === undefined ? {} : { cwd }) };
-      return form.draft.choice === undefined
-        ? { ...form, choice: { ...form.choice, ...next } }
-        : changed(form, message_id, next, {}, ["agent", "model"]);
-    });
+    setForm((form) => withSuggestions(form, message_id, answer.value));
   }, [api]);
   // Repeat when the connection is back, and when the user returns from setting a key elsewhere.
   const live = connection.status === "live";
@@ -150,12 +179,7 @@ export function useNewSession(): NewSessionForm {
       return;
     }
     const message_id = newId();
-    setForm((form) => {
-      const { images, refused } = joined({ images: form.draft.images, refused: form.refused }, read);
-      const next = { refused, asked: form.asked && refused.length === 0 };
-      if (read.images.length === 0) return { ...form, ...next };
-      return { ...changed(form, message_id, {}, { images, lost_images: 0 }, ["prompt"]), ...next };
-    });
+    setForm((form) => withImages(form, message_id, read));
   };
 
   const start = async (): Promise<void> => {
@@ -173,19 +197,7 @@ export function useNewSession(): NewSessionForm {
     const tried = { ...draft, choice, tried: true };
     setForm((form) => ({ ...form, draft: tried }));
     saveDraft(PLACE, tried);
-    const { agent: id = "", model = "", cwd = "" } = choice;
-    const answer = await api.startSession({
-      // Its own id and its prompt's are one: no tab starts another's session, or one twice.
-      session_id: draft.message_id,
-      agent: id,
-      ...(model.trim() === "" ? {} : { model: model.trim() }),
-      cwd: cwd.trim(),
-      prompt: {
-        message_id: draft.message_id,
-        text: draft.text,
-        ...(draft.images.length === 0 ? {} : { images: [...draft.images] }),
-      },
-    });
+    const answer = await api.startSession(startBody(draft, choice));
     setStarting(false);
     if (answer.ok) {
       // Who has left meanwhile finds it in the list, and may have come back to write another one.

@@ -102,6 +102,8 @@ function estimateHeight(part: TranscriptPart): number {
   }
 }
 
+/** A layout without parts, until `reset`. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the slots and the rows of a layout, which its short methods keep consistent
 export function createLayout(): Layout {
   let transcript: Transcript | undefined;
   let settings: LayoutSettings = { showSteps: false };
