@@ -60,6 +60,7 @@ interface MarkdownStream {
  * Parses a growing Markdown text block by block. A finished block is parsed once and keeps its identity. Text after `first`
  * elements is left out until all of it is requested; text after `MOST_ELEMENTS` is plain, which bounds the number of elements.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the state of a stream, in functions of a screen at most.
 export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
   const references = createReferences();
   const parser = createBlockParser(references);
