@@ -213,16 +213,23 @@ it("returns one lane with its own bars for a session without runs", async () => 
 });
 
 it("returns the outline of a turn", async () => {
-  const { entries } = await (await get("/outline?turn=1")).json();
+  const { entries, digest, time } = await (await get("/outline?turn=1")).json();
   expect(entries.length).toBeGreaterThan(0);
   expect(entries).toContainEqual({
     kind: "calls",
     index: expect.any(Number),
     part_id: expect.any(String),
-    text: "",
     tools: [{ name: "Bash", count: expect.any(Number) }],
   });
+  expect(digest).toMatchObject({ steps: expect.any(Number), files: expect.any(Number) });
+  expect(time).toMatchObject({ model: expect.any(Number), tools: expect.any(Number) });
   expect((await get("/outline?turn=9")).status).toBe(404);
   expect((await get("/outline?turn=0")).status).toBe(400);
   expect((await get("/outline")).status).toBe(404);
+});
+
+it("returns the errors of a session", async () => {
+  const { errors, more } = await (await get("/errors")).json();
+  expect(Array.isArray(errors)).toBe(true);
+  expect(more).toBe(0);
 });

@@ -91,7 +91,7 @@ function factsOf(row: SessionSummary, context: Props["context"], ending?: Sessio
       : [
           {
             key: "tokens",
-            text: tokensInShort(usage),
+            text: shortTokens(tokensOf(usage)),
             title: tokensInFull(usage),
             opens: "figures" as const,
           },
@@ -167,17 +167,6 @@ function daysOf({ started_at = Number.NaN, last_activity_at }: SessionSummary): 
 function shareOf({ tokens, limit = 0 }: NonNullable<Props["context"]>): string {
   const percent = Math.round(100 * (tokens / limit));
   return limit > 0 && Number.isFinite(percent) ? t.facts.share(shortNumber(limit), percent) : "";
-}
-
-/** `680k new · 25.6M cached · 54k out`: one sum would mostly count what was read from the cache again and again. */
-function tokensInShort(usage: NonNullable<SessionSummary["usage"]>): string {
-  const { cache_read = 0, output } = usage;
-  if (cache_read === 0) return shortTokens(tokensOf(usage));
-  return t.facts.tokensInShort(
-    shortNumber(tokensIn(usage) - cache_read),
-    shortNumber(cache_read),
-    shortNumber(output),
-  );
 }
 
 /** `57,318 in (56,020 read from cache, 1,280 written to cache), 660 out` */

@@ -25,7 +25,7 @@ export function Notices({
   return (
     <div className="notices">
       {onlySamples && (
-        <p className="notice notice-info">
+        <p className="notice notice-info notice-samples">
           {t.sessions.onlySamples} <a href={NEW_SESSION}>{t.sessions.startOne}</a> · {t.sessions.otherFolders}{" "}
           <code>npm start -- PATH</code>
         </p>

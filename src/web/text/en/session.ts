@@ -176,8 +176,6 @@ export const session = {
     share: (limit: string, percent: number): string => ` of ${limit} (${percent}%)`,
     cacheRead: (tokens: string): string => `${tokens} read from cache`,
     cacheWrite: (tokens: string): string => `${tokens} written to cache`,
-    tokensInShort: (fresh: string, cached: string, out: string): string =>
-      `${fresh} new · ${cached} cached · ${out} out tokens`,
     tokens: (given: string, cached: readonly string[], out: string): string =>
       `${given} in${cached.length === 0 ? "" : ` (${cached.join(", ")})`}, ${out} out`,
     thisTurn: "this turn",

@@ -172,8 +172,6 @@ export const session = {
     share: (limit: string, percent: number): string => ` / ${limit}（${percent}%）`,
     cacheRead: (tokens: string): string => `缓存读取 ${tokens}`,
     cacheWrite: (tokens: string): string => `缓存写入 ${tokens}`,
-    tokensInShort: (fresh: string, cached: string, out: string): string =>
-      `新 ${fresh} · 缓存 ${cached} · 输出 ${out} token`,
     tokens: (given: string, cached: readonly string[], out: string): string =>
       `输入 ${given}${cached.length === 0 ? "" : `（${cached.join("，")}）`}，输出 ${out}`,
     thisTurn: "本轮",
