@@ -55,7 +55,7 @@ const SCRIPTS = [
   // What every screen has.
   {
     name: "page",
-    test: /\/node_modules\/react-dom\/|\/src\/model\/tokens\.ts$|\/src\/web\/(?:app\/(?:App|ConnectionState|read-state|session-title)|text\/(?:format|status-rule)|transcript\/(?:activity|price)|ui\/(?:StatusBadge|hidden-text|ScrollBox|duration|composing))\.tsx?$/,
+    test: /\/node_modules\/react-dom\/|\/src\/model\/tokens\.ts$|\/src\/web\/(?:app\/(?:App|ConnectionState|read-state|session-title)|text\/(?:format|status-rule)|transcript\/(?:activity|price|StateBadge)|ui\/(?:StatusBadge|use-match|hidden-text|ScrollBox|duration|composing))\.tsx?$/,
     priority: 5,
   },
   // What a session's screen shares with others: they do not load all of it.

@@ -54,3 +54,25 @@ it("lists parts of all sessions, names what was not searched, and opens the sele
   expect(location.pathname).toBe(`/session/${uuidOf("Moon")}`);
   expect(location.hash).toBe(`#part-${uuidOf("the needle in two")}`);
 });
+
+it("searches again while sessions are being indexed, and adds what it finds below", async () => {
+  let searches = 0;
+  const [tides, moon] = reply.hits;
+  daemon.answer(({ route }) => {
+    if (!route.startsWith("GET /api/search?q=needle")) return undefined;
+    searches += 1;
+    if (searches === 1) return [200, { ...reply, hits: [], not_indexed: 40 }];
+    if (searches === 2) return [200, { ...reply, hits: [tides], not_indexed: 3 }];
+    return [200, { ...reply, hits: [moon, tides], not_indexed: 0 }];
+  });
+  history.replaceState(null, "", "/search?q=needle");
+  const client = clientOf(daemon);
+  render(<App client={client} />);
+  await screen.findByText(/^No matches · .* · 40 not indexed yet/);
+  await screen.findByText(/^2 matches · 40 of 40 sessions searched/, {}, { timeout: 10_000 });
+  const options = screen.getAllByRole("option");
+  expect(options.map((option) => /Tides|Moon/.exec(option.textContent)?.[0])).toEqual(["Tides", "Moon"]);
+  expect(options[0]?.getAttribute("aria-selected")).toBe("true");
+  expect(screen.queryByText(/not indexed yet/)).toBeNull();
+  client.close();
+});

@@ -16,12 +16,29 @@ import { hitHref, SearchResult } from "./SearchResult.tsx";
 import "./search.css";
 
 const TYPING_MS = 120;
+/** Delay before a search is repeated while sessions are still being indexed. */
+const INDEXING_MS = 1_000;
 
 interface Results {
   /** What was searched for. */
   text: string;
   hits: SearchAllReply["hits"];
   page: Omit<SearchAllReply, "hits">;
+}
+
+/** Results with what a repeated search found in addition: below the others, so that no row moves. */
+function withNew(before: Results, hits: Results["hits"], page: Results["page"]): Results {
+  const keyOf = ({ session, part }: Results["hits"][number]): string => `${session.id} ${part.id}`;
+  const known = new Set(before.hits.map(keyOf));
+  const added = hits.filter((hit) => !known.has(keyOf(hit)));
+  // The next page continues from the hits of the first search.
+  const { next: _, ...counts } = page;
+  const next = before.page.next ?? (before.hits.length === 0 ? page.next : undefined);
+  return {
+    ...before,
+    hits: [...before.hits, ...added],
+    page: { ...counts, ...(next !== undefined && { next }) },
+  };
 }
 
 /** Search over all sessions: a combobox over the parts in which the query is found. */
@@ -46,8 +63,7 @@ export function SearchScreen({ text }: { text: string }): ReactNode {
       return;
     }
     const abort = new AbortController();
-    const timer = setTimeout(async () => {
-      navigate(searchHref(query), "replace");
+    const search = async (isRepeated: boolean): Promise<void> => {
       const reply = await api.searchAll(query, undefined, abort.signal);
       if (abort.signal.aborted) return;
       if (!reply.ok) {
@@ -56,8 +72,16 @@ export function SearchScreen({ text }: { text: string }): ReactNode {
       }
       const { hits, ...page } = reply.value;
       setFailure(undefined);
-      setSelected(0);
-      setResults({ text: query, hits, page });
+      if (!isRepeated) setSelected(0);
+      setResults((before) =>
+        isRepeated && before?.text === query ? withNew(before, hits, page) : { text: query, hits, page },
+      );
+      // Sessions that are indexed meanwhile are searched too.
+      if (page.not_indexed > 0) timer = setTimeout(() => void search(true), INDEXING_MS);
+    };
+    let timer = setTimeout(() => {
+      navigate(searchHref(query), "replace");
+      void search(false);
     }, TYPING_MS);
     return () => {
       clearTimeout(timer);

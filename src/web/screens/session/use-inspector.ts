@@ -1,7 +1,7 @@
 import { type RefObject, useCallback, useState } from "react";
+import { useMatch } from "../../ui/use-match.ts";
 import type { Inspected } from "./inspect/inspected.ts";
 import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
-import { useMatch } from "./use-match.ts";
 
 /** The inspector of a pane. */
 interface PaneInspector {

@@ -1,7 +1,7 @@
 import { type RefObject, useState } from "react";
 import { useSetting } from "../../app/store.ts";
+import { useMatch } from "../../ui/use-match.ts";
 import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
-import { useMatch } from "./use-match.ts";
 
 /** The outline and the runs of a session: beside its transcript or, without room, in a sheet over it. */
 export interface Side {

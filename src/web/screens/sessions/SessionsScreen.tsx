@@ -6,8 +6,8 @@ import { type ListFilter, NEW_SESSION, USAGE_DAYS, usageHref } from "../../app/r
 import { useClient, useConnection, useSetting } from "../../app/store.ts";
 import { usePageTitle } from "../../app/waiting.ts";
 import { t } from "../../text/text.ts";
+import { useMatch } from "../../ui/use-match.ts";
 import { useNow } from "../../ui/use-now.ts";
-import { useMatch } from "../session/use-match.ts";
 import { AttentionList } from "./AttentionList.tsx";
 import { EmptyList } from "./EmptyList.tsx";
 import { ListFilters } from "./ListFilters.tsx";

@@ -1,6 +1,6 @@
 import { type RefObject, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useSetting } from "../../app/store.ts";
-import { useMatch } from "../session/use-match.ts";
+import { useMatch } from "../../ui/use-match.ts";
 import type { Left } from "./list-left.ts";
 import type { ListItem } from "./session-list.ts";
 
