@@ -122,7 +122,7 @@ describe("a turn", () => {
   it("keeps a prompt that was typed while the agent worked in its place", () => {
     show([prompt("Start"), text("a"), prompt("And also this", { queued: true }), text("b")]);
     expect(kinds()).toEqual(["text", "prompt", "text"]);
-    expect(screen.getByText("Typed while the agent worked")).toBeTruthy();
+    expect(screen.getByText("Sent while working")).toBeTruthy();
   });
 
   it("labels prompts by a person as typed while the agent worked, and others as arrived", () => {

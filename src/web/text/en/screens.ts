@@ -25,7 +25,7 @@ export const screens = {
     total: "Total",
     unknown: "Unknown",
     none: "No steps in this period.",
-    noPrice: "no price",
+    noPrice: "cost unknown",
     notIndexed: (count: number): string =>
       count === 1
         ? "1 file is not indexed yet: its latest steps are not counted."

@@ -218,7 +218,7 @@ export const transcript = {
     changedLate: "Changed after the turn's end",
     at: ", at",
     withdrawn: "withdrawn",
-    typedWhileWorking: "Typed while the agent worked",
+    typedWhileWorking: "Sent while working",
     arrivedWhileWorking: "Arrived while the agent worked",
     attachment: "Attachment",
     unreadable: "A record that could not be read",
