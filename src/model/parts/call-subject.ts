@@ -33,6 +33,10 @@ export function callSubject(
     const continued = result?.ui_extra?.type === "shell" ? result.ui_extra.continues : undefined;
     return preview(calls.map((call) => scriptSubject(call, continued)).join(" · "), SUBJECT_LIMIT);
   }
+  return firstText(arguments_json) || commandOf(result);
+}
+
+function firstText(arguments_json: string): string {
   if (arguments_json.length > ARGUMENTS_LIMIT) return "";
   try {
     const values = Object.values(asObject(JSON.parse(arguments_json)) ?? {});
@@ -42,6 +46,10 @@ export function callSubject(
     return "";
   }
 }
+
+/** The command that a call waits for, which only its result names. */
+const commandOf = (result: TranscriptPartOf<"tool_result"> | undefined): string =>
+  result?.ui_extra?.type === "shell" ? preview(result.ui_extra.command ?? "", SUBJECT_LIMIT) : "";
 
 function scriptSubject(call: ScriptCall, continued: string | undefined): string {
   switch (call.kind) {

@@ -2,7 +2,7 @@ import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/trans
 import type { Transcript } from "../transcript/transcript-state.ts";
 import { callSubject, callTool } from "./call-subject.ts";
 import { promptTitle, titleOf } from "./content.ts";
-import { ownOutput } from "./kept-output.ts";
+import { failureLineOf } from "./failure-line.ts";
 import { isError } from "./part-kinds.ts";
 
 /**
@@ -97,10 +97,11 @@ export function outlineOf(
   return { entries, digest: { steps, tools: toolsOf(all), files: files.size, additions, deletions, errors } };
 }
 
-/** A failed call: the first text among its arguments, otherwise the beginning of its output. */
-function failureContent(call: Call, result: TranscriptPart | undefined): EntryContent {
-  const output = result?.type === "tool_result" ? titleOf(ownOutput(result)) : undefined;
-  return { kind: "error", text: callSubject(call) || (output ?? ""), tool_name: callTool(call) };
+/** A failed call with its subject, otherwise with the line of its output that says why. */
+function failureContent(call: Call, part: TranscriptPart | undefined): EntryContent {
+  const result = part?.type === "tool_result" ? part : undefined;
+  const text = callSubject(call, result) || (failureLineOf(call, result) ?? "");
+  return { kind: "error", text, tool_name: callTool(call) };
 }
 
 /** The entry of a part that is no call. `undefined`: it has none. */
