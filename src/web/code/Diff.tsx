@@ -124,7 +124,14 @@ const DiffLines = memo(
     before.lines.length === after.lines.length &&
     before.lines.every((line, index) => {
       const other = after.lines[index];
-      return line.text === other?.text && line.old === other.old && line.tokens === other.tokens;
+      return (
+        line.text === other?.text &&
+        line.old === other.old &&
+        line.new === other.new &&
+        line.tokens === other.tokens &&
+        line.changed?.[0] === other.changed?.[0] &&
+        line.changed?.[1] === other.changed?.[1]
+      );
     }),
 );
 

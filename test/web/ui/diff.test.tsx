@@ -1,4 +1,4 @@
-import { render } from "@testing-library/react";
+import { fireEvent, render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { Diff } from "../../../src/web/code/Diff.tsx";
 import { changedRanges, numberLines } from "../../../src/web/code/diff-lines.ts";
@@ -62,6 +62,19 @@ it("a diff has the text of a diff", () => {
     "low",
     "lower",
   ]);
+});
+
+it("a long diff that grows is marked by its lines now, wherever they are", () => {
+  const before = [...Array.from({ length: 99 }, (_, line) => ` ${line}`), "-const tide = low;"];
+  const view = (...added: string[]) => (
+    <Diff hunks={[{ old_start: 1, new_start: 1, lines: [...before, ...added] }]} path="a.ts" label="diff" />
+  );
+  const { container, rerender } = render(view("+const tide = lower;"));
+  fireEvent.click(screen.getByRole("button"));
+  const strong = () => [...container.querySelectorAll(".diff-strong")].map((part) => part.textContent);
+  expect(strong()).toEqual(["low", "lower"]);
+  rerender(view("+const tide = lower;", "+end"));
+  expect(strong()).toEqual([]);
 });
 
 it.each([
