@@ -1,4 +1,3 @@
-import { messageOf } from "../../model/narrow.ts";
 import type { NewNote, Note, NoteChange, NotedPart } from "../../model/note.ts";
 import { MAX_EXCERPT, MAX_NOTES } from "../../model/note-limits.ts";
 import { isOpenedSession } from "../../model/opened-session.ts";
@@ -10,6 +9,9 @@ import { positionOf } from "../../model/transcript/accumulate.ts";
 import { decorateRows } from "./decorate-rows.ts";
 import { Refused } from "./refused.ts";
 import type { Sessions } from "./sessions.ts";
+import { writeStore } from "./write-store.ts";
+
+const NOTE_ERRORS = { readOnly: "Notes cannot be written", failed: "The note could not be stored" };
 
 /** The notes of all sessions. Changes that cannot be stored throw a `Refused` and have no effect. */
 export interface Notes {
@@ -88,7 +90,7 @@ export function withNotes(options: NotesOptions): { sessions: Sessions; notes: N
         created_at: at,
         changed_at: at,
       };
-      writeTo(store, (to) => to.put(note));
+      writeStore(NOTE_ERRORS, store, (to) => to.put(note));
       keep(note);
       changed(session_id);
       return note;
@@ -106,7 +108,7 @@ export function withNotes(options: NotesOptions): { sessions: Sessions; notes: N
           "Copy your text, cancel, and edit the note again.",
         );
       const note: Note = { ...before, text, changed_at: Math.max(now(), before.changed_at + 1) };
-      writeTo(store, (to) => to.put(note));
+      writeStore(NOTE_ERRORS, store, (to) => to.put(note));
       keep(note);
       changed(note.session_id);
       return note;
@@ -114,35 +116,13 @@ export function withNotes(options: NotesOptions): { sessions: Sessions; notes: N
     remove(note_id) {
       const note = byId.get(note_id);
       if (!note) return;
-      writeTo(store, (to) => to.remove(note_id));
+      writeStore(NOTE_ERRORS, store, (to) => to.remove(note_id));
       byId.delete(note_id);
       bySession.get(note.session_id)?.delete(note_id);
       changed(note.session_id);
     },
   };
   return { sessions, notes };
-}
-
-/** Writes to the store. Throws a `Refused` if that is not possible. */
-function writeTo(store: NotesOptions["store"], work: (to: NonNullable<NotesOptions["store"]>) => void): void {
-  if (store === undefined) {
-    throw new Refused(
-      409,
-      "read_only",
-      "Notes cannot be written: this daemon cannot write its store.",
-      "If another Verbatim uses the data folder, use that one. Otherwise see the notices above the list.",
-    );
-  }
-  try {
-    work(store);
-  } catch (error) {
-    throw new Refused(
-      503,
-      "disk",
-      `The note could not be stored: ${messageOf(error)}.`,
-      "Free some disk space or check the permissions of the data folder, then try again.",
-    );
-  }
 }
 
 /** What a note stores of the part that it is about. Throws a `Refused` if there is no such part. */

@@ -1,5 +1,4 @@
 import type { Frame } from "../../model/frames/frame.ts";
-import { messageOf } from "../../model/narrow.ts";
 import { isOpenedSession } from "../../model/opened-session.ts";
 import type { StoredAlert } from "../../model/rules/alert.ts";
 import {
@@ -18,6 +17,9 @@ import { Refused } from "./refused.ts";
 import type { Sessions } from "./sessions.ts";
 import { createWatchedTurns } from "./watched-turns.ts";
 import { TookTooLong, withinTime } from "./within-time.ts";
+import { writeStore } from "./write-store.ts";
+
+const RULE_ERRORS = { readOnly: "Rules cannot be changed", failed: "The rule could not be stored" };
 
 /** Interval at which rules about time are evaluated, in milliseconds. */
 const TICK_MS = 5_000;
@@ -190,7 +192,7 @@ export function withRules(options: RulesOptions): { sessions: Sessions; rules: R
       checkRule(body);
       const isSame = before !== undefined && conditionOf(before) === conditionOf(body);
       const rule: Rule = { ...body, id, changed_at: isSame ? before.changed_at : now() };
-      writeTo(store, (to) => to.putRule(rule, !isSame));
+      writeStore(RULE_ERRORS, store, (to) => to.putRule(rule, !isSame));
       const evaluator = createEvaluator(rule);
       byId.set(id, evaluator);
       activate();
@@ -203,39 +205,17 @@ export function withRules(options: RulesOptions): { sessions: Sessions; rules: R
     },
     remove(id) {
       if (!byId.has(id)) return;
-      writeTo(store, (to) => to.removeRule(id));
+      writeStore(RULE_ERRORS, store, (to) => to.removeRule(id));
       byId.delete(id);
       activate();
       alerts.clear(id);
     },
     done(rule_id, session_id) {
-      if (store === undefined) writeTo(store, () => {});
+      if (store === undefined) writeStore(RULE_ERRORS, store, () => {});
       alerts.done(rule_id, session_id);
     },
   };
   return { sessions: rows, rules };
-}
-
-/** Writes to the store. Throws a `Refused` if that is not possible. */
-function writeTo(store: RulesStore | undefined, work: (to: RulesStore) => void): void {
-  if (store === undefined) {
-    throw new Refused(
-      409,
-      "read_only",
-      "Rules cannot be changed: this daemon cannot write its store.",
-      "If another Verbatim uses the data folder, use that one. Otherwise see the notices above the list.",
-    );
-  }
-  try {
-    work(store);
-  } catch (error) {
-    throw new Refused(
-      503,
-      "disk",
-      `The rule could not be stored: ${messageOf(error)}.`,
-      "Free some disk space or check the permissions of the data folder, then try again.",
-    );
-  }
 }
 
 /** Throws a `Refused` for an invalid rule. */
