@@ -82,3 +82,25 @@ it("is empty without errors", () => {
   file.text("Nothing here.");
   expect(errorsIn(file.content())).toEqual([]);
 });
+
+it("lists what ended a turn after any number of errors", () => {
+  const file = new ClaudeSessionFile(SESSION, Date.UTC(2026, 10, 20, 9));
+  file.prompt("Build it");
+  for (let call = 0; call < 1_005; call += 1)
+    file.call("Read", { file_path: `/${call}` }, "File does not exist.", { is_error: true });
+  file.record("assistant", {
+    isApiErrorMessage: true,
+    message: {
+      id: "msg_error",
+      type: "message",
+      role: "assistant",
+      model: "<synthetic>",
+      content: [{ type: "text", text: "API Error: 529 Overloaded" }],
+      stop_reason: "stop_sequence",
+      usage: { input_tokens: 0, output_tokens: 0 },
+    },
+  });
+  const errors = errorsIn(file.content());
+  expect(errors).toHaveLength(1_001);
+  expect(errors.at(-1)).toMatchObject({ rank: "ending", subject: "API Error: 529 Overloaded" });
+});

@@ -6,7 +6,7 @@ import { failureLine, failureLineOf } from "./failure-line.ts";
 import { ownOutput } from "./kept-output.ts";
 import { isError } from "./part-kinds.ts";
 
-/** Maximum number of errors in a list. */
+/** Maximum number of errors in a list, not counting those that ended a turn. */
 const LIMIT = 1_000;
 
 /**
@@ -32,7 +32,7 @@ export interface SessionError {
   cut_off?: true;
 }
 
-/** The errors of a session in order. `more`: how many are missing at the end. */
+/** The errors of a session in order. `more`: how many are left out. */
 export interface ErrorList {
   errors: SessionError[];
   more: number;
@@ -49,15 +49,20 @@ export function errorsOf({ parts, turns }: Pick<Transcript, "parts" | "turns">):
       const part = parts.at(index);
       if (part === undefined || (index !== ending && !isError(part))) continue;
       count += 1;
-      if (count > LIMIT) continue;
+      // What ended a turn is never left out: the page leads to it.
+      if (count > LIMIT && index !== ending) continue;
       const result = part.type === "tool_call" ? resultOf(parts, part) : undefined;
       const about = { index, part_id: part.id, turn: turn.index + 1, ...placeOf(part) };
       const cut_off = index === ending && !isError(part);
       errors.push({ ...about, ...describe(part, result, index === ending), ...(cut_off && { cut_off }) });
     }
   }
-  return { errors, more: Math.max(0, count - LIMIT) };
+  return { errors, more: count - errors.length };
 }
+
+/** Why a turn (from 1) failed, from the errors of its session. `undefined`: it did not fail. */
+export const endingOfTurn = ({ errors }: ErrorList, turn: number): SessionError | undefined =>
+  errors.findLast((error) => error.rank === "ending" && error.turn === turn);
 
 /** The last error of the agent after the last call of a failed turn, else its last part: there its record breaks off. */
 function endingIndex(parts: Transcript["parts"], turn: Turn): number | undefined {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import type { SessionError } from "../../../model/parts/error-list.ts";
+import { endingOfTurn, type SessionError } from "../../../model/parts/error-list.ts";
 import type { SessionSummary } from "../../../model/session.ts";
 import { sessionState } from "../../../model/session-state.ts";
 import { apiOf } from "../../api/api.ts";
@@ -21,8 +21,7 @@ export function useEnding(row: SessionSummary): SessionError | undefined {
     const abort = new AbortController();
     void api.errors(id, abort.signal).then((reply) => {
       if (abort.signal.aborted) return;
-      const last = reply.ok ? reply.value.errors.findLast(({ rank }) => rank === "ending") : undefined;
-      setEnding(last?.turn === turns ? last : undefined);
+      setEnding(reply.ok ? endingOfTurn(reply.value, turns) : undefined);
     });
     return () => abort.abort();
   }, [api, id, isWanted, turns, last_activity_at]);

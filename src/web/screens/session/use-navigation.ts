@@ -1,6 +1,7 @@
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { useStore } from "zustand";
+import { endingOfTurn } from "../../../model/parts/error-list.ts";
 import { positionOf } from "../../../model/transcript/accumulate.ts";
 import { apiOf } from "../../api/api.ts";
 import type { OpenSession } from "../../app/open-session.ts";
@@ -130,11 +131,13 @@ export function useNavigation({
   };
   const toEnding = async (): Promise<void> => {
     const reply = await api.errors(session.id);
-    const last = reply.ok ? reply.value.errors.findLast(({ rank }) => rank === "ending") : undefined;
-    const turns = session.state.getState().transcript?.turns.length;
-    if (!reply.ok) setMessage(failureText(reply.failure));
-    else if (last === undefined || last.turn !== turns) setMessage(t.session.noEnding);
-    else await goTo(last.index, true);
+    if (!reply.ok) {
+      setMessage(failureText(reply.failure));
+      return;
+    }
+    const ending = endingOfTurn(reply.value, session.state.getState().transcript?.turns.length ?? 0);
+    if (ending === undefined) setMessage(t.session.noEnding);
+    else await goTo(ending.index, true);
   };
   const hasFailedRuns = useStore(
     rowsOf(client, session.id),
