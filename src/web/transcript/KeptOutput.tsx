@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback, useState } from "react";
+import { type ReactNode, useCallback, useMemo, useState } from "react";
 import { keptOutputOf, ownOutput } from "../../model/parts/kept-output.ts";
 import { printedEnd, printedOutput } from "../../model/parts/script-output.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
@@ -113,7 +113,7 @@ function OwnOutput({
 }): ReactNode {
   const start = result.ui_extra?.output_start ?? 0;
   const header = seen.text.slice(0, start);
-  const isPrinted = printedOutput(seen.text.slice(start)) !== undefined;
+  const isPrinted = useMemo(() => printedOutput(seen.text.slice(start)) !== undefined, [seen.text, start]);
   const read = useCallback(
     (text: string, is_end: boolean): string => {
       if (is_end) return isPrinted ? printedEnd(text) : text;
@@ -122,15 +122,15 @@ function OwnOutput({
     },
     [start, isPrinted],
   );
+  const isEmpty = useMemo(() => read(seen.text, false).trim() === "", [read, seen.text]);
   const [isOpen, setOpen] = useState(false);
   const isMatch = useIsSearchMatch(() => (isOpen ? "" : header));
   if (isMatch) setOpen(true);
   const { failureIn: _, ...sent } = seen;
   if (start === 0 && !isPrinted) return <Output {...seen} />;
-  const own = read(seen.text, false);
   return (
     <>
-      {own.trim() === "" ? <p className="note">{t.call.noOutput}</p> : <Output {...seen} read={read} />}
+      {isEmpty ? <p className="note">{t.call.noOutput}</p> : <Output {...seen} read={read} />}
       <details
         className="card-section"
         open={isOpen}

@@ -135,7 +135,6 @@ function endingFact(session_id: string, { part_id, step, tool_name, subject, cut
     key: "ending",
     text: `${(cut_off === true ? t.facts.cutOffAt : t.facts.endedAt)(step, cutShort(what, ENDING_LIMIT))} →`,
     title: what,
-    className: "fact-ending",
     href: sessionHref(session_id, `part-${part_id}`),
   };
 }

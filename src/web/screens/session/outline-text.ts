@@ -8,8 +8,10 @@ export function byLabel(
   tools: readonly { readonly name: string; readonly count: number }[],
 ): { label: string; count: number }[] {
   const counts = new Map<string, number>();
-  for (const { name, count } of tools)
-    counts.set(toolLabel(name), (counts.get(toolLabel(name)) ?? 0) + count);
+  for (const { name, count } of tools) {
+    const label = toolLabel(name);
+    counts.set(label, (counts.get(label) ?? 0) + count);
+  }
   return [...counts]
     .map(([label, count]) => ({ label, count }))
     .sort((one, other) => other.count - one.count);
