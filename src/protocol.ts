@@ -18,6 +18,7 @@ import { rule } from "./model/rules/rule.ts";
 import { PART_STATUSES, SEARCH_KINDS } from "./model/search/query.ts";
 import { sessionStatus, sessionSummary } from "./model/session.ts";
 import { source, transcriptPart, turn } from "./model/transcript/transcript.ts";
+import { openState } from "./model/transcript/transcript-start.ts";
 
 /**
  * What travels between daemon and browser. `docs/specs/http-api.md` is its description for strangers; the constants and
@@ -96,17 +97,7 @@ export const sessionPage = record({
   /** Results whose call has not come, by its id. */
   orphan_results: optional(z.array(z.tuple([z.string(), z.number()]))),
   /** The state of the fold: what is open now. */
-  open: record({
-    message_id: optional(uuid),
-    turn_open: z.boolean(),
-    awaits_prompt: optional(z.boolean()),
-    step: z.number(),
-    model: optional(z.string()),
-    bare_part: optional(z.number()),
-    implicit: optional(z.boolean()),
-    ended_parts: optional(z.number()),
-    outcome: optional(z.enum(["failed", "interrupted"])),
-  }),
+  open: openState,
   usage: optional(usage),
   todos: optional(z.array(todoItem)),
   context: optional(record({ tokens: z.number(), limit: optional(z.number()) })),

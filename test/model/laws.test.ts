@@ -15,6 +15,12 @@ import {
   unpairedOf,
 } from "../../src/model/transcript/accumulate.ts";
 import { emptySummary, summarize } from "../../src/model/transcript/summarize.ts";
+import {
+  startAfter,
+  transcriptFrom,
+  transcriptStart,
+  withoutParts,
+} from "../../src/model/transcript/transcript-start.ts";
 import { emptyTranscript, type Transcript } from "../../src/model/transcript/transcript-state.ts";
 import { anyFrames, defined, id, lasting, splitDeltas, wildFrames } from "./generate.ts";
 
@@ -134,6 +140,43 @@ describe("the fold", () => {
         // A discarded branch must not affect the version that it branched from.
         fold(frames.slice(back % (frames.length + 1)), prefix);
         expect(plain(fold(frames.slice(at), prefix))).toEqual(plain(fold(frames)));
+      }),
+      RUNS,
+    );
+  });
+
+  it("continues from a stored start at the end of any turn, with the same turns and later parts", () => {
+    fc.assert(
+      fc.property(anyFrames(), fc.nat(), (frames, cut) => {
+        const ends = frames.flatMap((frame, at) => (frame.type === "turn.end" ? [at + 1] : []));
+        const at = ends[cut % Math.max(1, ends.length)] ?? 0;
+        const prefix = fold(frames.slice(0, at));
+        const start = startAfter(prefix);
+        const waiting = new Set(start.open_calls.map(([tool_call_id]) => tool_call_id));
+        const idsOf = (frame: Frame) =>
+          ["part_id", "message_id", "tool_call_id", "request_id", "target"].flatMap((field) => {
+            const value: unknown = Object.entries(frame).find(([name]) => name === field)?.[1];
+            return typeof value === "string" ? [value] : [];
+          });
+        const before = new Set(frames.slice(0, at).flatMap(idsOf));
+        // Only a result may refer to an earlier part: other changes of parts that are not loaded are lost.
+        const rest = frames
+          .slice(at)
+          .filter((frame) =>
+            idsOf(frame).every(
+              (each) => !before.has(each) || (frame.type === "message.tool_result" && waiting.has(each)),
+            ),
+          );
+        const whole = plain(fold(rest, prefix));
+        const from = prefix.parts.length;
+        const stored = transcriptStart.parse(JSON.parse(JSON.stringify(start)));
+        for (const continued of [transcriptFrom(stored), withoutParts(prefix)]) {
+          const { gap: _, parts, ...others } = plain(fold(rest, continued));
+          expect({ ...others, parts: parts.slice(from) }).toEqual({
+            ...whole,
+            parts: whole.parts.slice(from),
+          });
+        }
       }),
       RUNS,
     );

@@ -1,38 +1,60 @@
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Frame } from "../../src/model/frames/frame.ts";
-import type { TranscriptPart } from "../../src/model/transcript/transcript.ts";
-import { createSessions } from "../../src/server/import/catalog.ts";
-import { createIndexer } from "../../src/server/import/index-threads.ts";
+import type { TranscriptPart, Turn } from "../../src/model/transcript/transcript.ts";
+import { newAccess } from "../../src/server/auth/access.ts";
+import { createGuard } from "../../src/server/auth/guard.ts";
+import { createApp } from "../../src/server/http/app.ts";
 import { createSegmentFinder } from "../../src/server/import/large-files/segment-finder.ts";
-import { HUGE_FILE_BYTES, segmentId } from "../../src/server/import/large-files/segments.ts";
-import { createReading } from "../../src/server/import/reading.ts";
-import { type IndexState, openIndexState } from "../../src/server/index/index-state.ts";
-import type { OpenSession, Sessions } from "../../src/server/sessions/sessions.ts";
+import { HUGE_FILE_BYTES } from "../../src/server/import/large-files/segments.ts";
+import { loadPart } from "../../src/server/sessions/load-parts.ts";
+import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { codex } from "../../src/sources/codex/format.ts";
 import { openSqliteIndex } from "../../src/store/index/sqlite.ts";
 import { eventually } from "../eventually.ts";
 import { call, event, meta, output, says, THREAD, user } from "../sources/codex-support.ts";
+import { opened, startIndexed, startInMemory, wholeSession } from "./huge-sessions.ts";
 
 /** Turns of about 1.5 MB with 300 calls each. Records have no ids, so the reader numbers steps and parts. */
 const STEPS = 300;
+/** This turn is longer than two segments, so one of them begins inside it. */
+const LONG_TURN = 4;
+
 let folder: string;
-let file: string;
-let sessions: Sessions;
-let state: IndexState;
-let expected: ReturnType<typeof wholeTurns>;
+let indexed: Awaited<ReturnType<typeof startIndexed>>;
+let in_memory: ReturnType<typeof startInMemory>;
+let expected: { turns: Turn[]; parts: TranscriptPart[] };
 
 function turn(number: number): string {
   const at = Date.UTC(2026, 10, 20) + number * 3_600_000;
   const lines: object[] = [event("task_started", { turn_id: `turn_${number}` }), user(`Prompt ${number}`)];
-  for (let step = 0; step < STEPS; step += 1) {
+  const steps = number === LONG_TURN ? 12 * STEPS : STEPS;
+  for (let step = 0; step < steps; step += 1) {
     const id = `call_${number}_${step}`;
+    if (step % 50 === 3) {
+      const content = `line ${step}\n`;
+      lines.push(
+        call(
+          "apply_patch",
+          `*** Begin Patch\n*** Add File: ${id}.txt\n+${content}*** End Patch`,
+          `patch_${id}`,
+        ),
+        event("patch_apply_end", {
+          call_id: `patch_${id}`,
+          success: true,
+          changes: { [`/w/${id}.txt`]: { type: "add", content } },
+        }),
+        output("Success. Updated the following files.", `patch_${id}`),
+      );
+    }
+    const text = `${"x".repeat(5_000)} ${id}`;
+    const failed = JSON.stringify({ output: `${text}\nerror: no such file`, metadata: { exit_code: 1 } });
     lines.push(
       says(`Step ${step} of ${number}.`),
-      call("shell", { command: `sed -n ${step}p` }, id),
-      output(`${"x".repeat(5_000)} ${id}`, id),
+      call("shell", { command: ["sed", "-n", `${step}p`] }, id),
+      output(step % 97 === 96 ? failed : text, id),
       event("token_count", { info: { last_token_usage: { input_tokens: step, output_tokens: 1 } } }),
     );
   }
@@ -42,103 +64,124 @@ function turn(number: number): string {
     .join("");
 }
 
-/** Each turn with the kind, step and text of its parts, and whether each result has its call. */
-function wholeTurns(session: Pick<OpenSession, "transcript">) {
-  const { turns, parts } = session.transcript;
-  return [...turns].flatMap((each) => {
-    if (each === undefined) return [];
-    const own = Array.from({ length: each.part_count }, (_, index) => parts.at(each.first_part + index));
-    const shown = own.flatMap((part) => (part === undefined || isSegmentMarker(part) ? [] : describe(part)));
-    return [{ title: each.title, status: each.status, steps: each.steps, shown }];
-  });
-}
-const isSegmentMarker = (part: TranscriptPart): boolean =>
-  part.type === "marker" && typeof part.data === "object" && part.data !== null && "session_id" in part.data;
-function describe(part: TranscriptPart): string {
-  const text = part.type === "tool_call" ? part.tool_call_id : "text" in part ? part.text : "";
-  const isAlone = part.type === "tool_result" && part.call_index === undefined;
-  return [part.id, part.type, part.step, text, isAlone ? "without its call" : ""].join(" ");
-}
-
 beforeAll(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "segments-")));
-  const day = join(folder, "agent", "sessions", "2026", "11", "20");
+  const agent = join(folder, "agent");
+  const day = join(agent, "sessions", "2026", "11", "20");
   mkdirSync(day, { recursive: true });
-  file = join(day, `rollout-2026-11-20T00-00-00-${THREAD}.jsonl`);
+  const file = join(day, `rollout-2026-11-20T00-00-00-${THREAD}.jsonl`);
   appendFileSync(file, `${JSON.stringify({ timestamp: "2026-11-20T00:00:00.000Z", ...meta() })}\n`);
   for (let number = 0, size = 0; size <= HUGE_FILE_BYTES; number += 1) {
     const text = turn(number);
     appendFileSync(file, text);
     size += text.length;
   }
-  const reading = createReading({
-    path: file,
-    format: codex,
-    folding: true,
-    idFor: (id) => id,
-    isViewed: () => false,
-  });
-  await reading.decoder.write(readFileSync(file));
-  const [builder] = reading.builders.values();
-  if (!builder?.buffer) throw new Error("The file has no session.");
-  expected = wholeTurns(builder.buffer);
-
-  mkdirSync(join(folder, "data"));
-  state = await openIndexState(join(folder, "data", "index.db"), true);
-  const indexer = createIndexer((report) => {
-    if (report.type === "indexed") state.written(report.generation, report);
-  });
-  sessions = createSessions({
-    formats: [codex],
-    roots: [{ format: codex, path: join(folder, "agent") }],
-    dataFolder: join(folder, "data"),
-    indexer,
-    part_index: state,
-    timing: { hot: 20, list: 50, publish: 5, persist: 20, tick: 50 },
-  });
-  await eventually(() => expect(sessions.isIndexed?.(THREAD)).toBe(true));
+  in_memory = startInMemory(codex, agent);
+  indexed = await startIndexed(codex, { agent, data: join(folder, "data") });
+  await eventually(() => expect(indexed.sessions.isIndexed?.(THREAD)).toBe(true), 170_000);
+  await eventually(() => expect(in_memory.get(THREAD)).toBeDefined());
+  expected = await wholeSession(await opened(in_memory, THREAD));
 });
 afterAll(async () => {
-  await sessions.close();
-  state.close();
+  await indexed.close();
+  await in_memory.close();
   rmSync(folder, { recursive: true });
 });
 
-async function opened(id: string): Promise<OpenSession> {
-  const open = await sessions.open(id);
-  if (!open) throw new Error(`${id} cannot be opened`);
-  return open;
-}
-
-it("shows complete turns in each segment, equal to those of a full read", async () => {
-  const ids = Array.from({ length: 5 }, (_, segment) => segmentId(THREAD, segment));
-  const segments = await Promise.all([...ids, THREAD].map(opened));
-  expect(segments.flatMap(wholeTurns)).toEqual(expected);
-  expect(segments.map(wholeTurns).every((turns) => turns.length > 2)).toBe(true);
+it("has the same turns and parts as a session that is read at once, and only its end in memory", async () => {
+  const open = await opened(indexed.sessions, THREAD);
+  expect(open.transcript.unloaded).toBeGreaterThan(expected.parts.length / 2);
+  const whole = await wholeSession(open);
+  expect(whole.turns).toEqual(expected.turns);
+  expect(whole.parts.length).toBe(expected.parts.length);
+  for (const [index, part] of whole.parts.entries()) expect(part).toEqual(expected.parts[index]);
 });
 
-it("opens an indexed part in the segment that contains its turn", async () => {
-  const index = openSqliteIndex(state.path, { read_only: true });
+it("finds any part by its id", async () => {
+  const open = await opened(indexed.sessions, THREAD);
+  for (let index = 7; index < expected.parts.length; index += 1_999) {
+    const part = expected.parts[index];
+    expect(await loadPart(open, part?.id ?? "")).toMatchObject({ index, part });
+  }
+});
+
+it("has the same rows in the part index", async () => {
+  const index = openSqliteIndex(indexed.state.path, { read_only: true });
   const [row] = await index.sessions();
   if (row === undefined) throw new Error("Nothing is indexed.");
-  expect(row.part_count).toBe(expected.reduce((sum, { shown }) => sum + shown.length, 0));
-  expect((await index.turns(row.source, row.id)).map(({ steps }) => steps)).toEqual(
-    expected.map(({ steps }) => steps),
-  );
-  const places = await index.parts(row.source, row.id, 0, row.part_count);
+  const turns = await index.turns(row.source, row.id);
+  const parts = await index.parts(row.source, row.id, 0, row.part_count);
   await index.close();
-  for (let seq = 7; seq < places.length; seq += 997) {
-    const place = places[seq];
-    const id = sessions.indexedAs?.(row.source, row.id, place?.byte) ?? "";
-    const parts = [...(await opened(id)).transcript.parts];
-    expect(parts.some((part) => part?.id === place?.id)).toBe(true);
+  expect(turns.map(({ first_seq, steps }) => [first_seq, steps])).toEqual(
+    expected.turns.map(({ first_part, steps }) => [first_part, steps]),
+  );
+  expect(parts.map(({ id, step }) => [id, step])).toEqual(expected.parts.map(({ id, step }) => [id, step]));
+  expect(new Set(parts.map(({ turn: of }) => of)).size).toBe(turns.length);
+});
+
+describe("answers requests like a session that is in memory", () => {
+  const access = newAccess();
+  const origin = "http://127.0.0.1:4747";
+  const guard = createGuard({ origins: [origin], access });
+  async function ask(sessions: Sessions, path: string): Promise<unknown> {
+    const app = createApp({ sessions, guard, version: "0" });
+    const reply = await app.request(`${origin}/api/sessions/${THREAD}${path}`, {
+      headers: { host: "127.0.0.1:4747", authorization: `Bearer ${access.api_token}` },
+    });
+    const { epoch: _, seq: __, ...body } = await reply.json();
+    return { status: reply.status, body };
   }
+  const middle = () => expected.turns[LONG_TURN]?.first_part ?? 0;
+  it.each([
+    ["parts", () => `/parts?from=${middle() + 3_000}&to=${middle() + 3_050}`],
+    ["the first parts", () => "/parts?from=0&to=20"],
+    ["the position of a part", () => `/locate?part=${expected.parts[middle() + 77]?.id}`],
+    ["the position of a turn", () => `/locate?turn=${expected.turns[1]?.id}`],
+    ["the position of a call", () => "/locate?call=call_1_7"],
+    ["the next error", () => "/locate?error=5&by=1"],
+    ["the error before", () => `/locate?error=${middle()}&by=-1`],
+    ["a whole part", () => `/parts/${expected.parts[44]?.id}/whole`],
+    ["the outline of a turn", () => "/outline?turn=2"],
+    ["the figures of a turn", () => "/figures?turn=3"],
+    ["the figures of the session", () => "/figures"],
+    ["the changes of a turn", () => "/changes?turn=2"],
+    ["the changes of the session", () => "/changes"],
+    ["a search", () => "/search?q=call_2_15"],
+    ["a filter", () => "/filter?kind=call&status=failed"],
+    ["the map", () => "/map"],
+    ["the errors", () => "/errors"],
+    ["the lanes", () => "/lanes"],
+    ["the input of a model call", () => `/context?part=${expected.parts[60]?.id}`],
+  ])("for %s", async (_name, path) => {
+    const reply = await ask(indexed.sessions, path());
+    expect(reply).toMatchObject({ status: 200 });
+    expect(reply).toEqual(await ask(in_memory, path()));
+  });
+
+  it("has changes, errors and calls to answer with", async () => {
+    const open = await opened(in_memory, THREAD);
+    const result = expected.parts.find(
+      (part) => part.type === "tool_result" && part.ui_extra?.type === "diff",
+    );
+    expect(result).toBeDefined();
+    expect([...open.transcript.turns].every((each) => (each?.errors ?? 0) > 0)).toBe(true);
+  });
+
+  it("for the record of a part, with its line", async () => {
+    const id = expected.parts[middle() + 90]?.id ?? "";
+    const raw = await indexed.sessions.raw(THREAD, id);
+    expect(raw).toMatchObject({ line: expect.any(Number), archived: false });
+    expect(raw).toEqual(await in_memory.raw(THREAD, id));
+  });
 });
 
 it("starts a segment at a record within a turn that is longer than a segment", () => {
   const checkpoints = [8.2, 16.1, 24.3].map((at) => ({ agent: "codex", byte: at * 2 ** 20, state: "{}" }));
   const reader = { ...codex.createReader({ path: "a" }), checkpoint: () => checkpoints.shift() };
-  const finder = createSegmentFinder(() => reader);
+  const finder = createSegmentFinder(
+    () => reader,
+    () => [],
+  );
   const starts: (number | undefined)[] = [];
   for (let at = 1; at <= 25; at += 1) {
     const frames: Frame[] =
@@ -154,5 +197,5 @@ it("starts a segment at a record within a turn that is longer than a segment", (
 });
 
 it("reports the correct number of turns in the row", () => {
-  expect(sessions.get(THREAD)?.turns).toBe(expected.length);
+  expect(indexed.sessions.get(THREAD)?.turns).toBe(expected.turns.length);
 });

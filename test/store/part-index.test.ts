@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseSearch } from "../../src/model/search/query.ts";
+import { sparseSequence } from "../../src/model/transcript/sequence.ts";
+import { startAfter } from "../../src/model/transcript/transcript-start.ts";
+import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
 import {
   type IndexedPart,
   type IndexedStep,
@@ -113,21 +116,37 @@ describe.each([
     expect(await index.sources()).toEqual([{ key: "one", stamp: "1" }]);
   });
 
+  it("finds the position of a part by its id, the newest of equal ones", async () => {
+    const parts = [part(0, "a"), part(1, "b"), { ...part(2, "c"), id: part(1, "b").id }];
+    await index.write([source("one", [session("tides", parts), session("other", [part(0, "d")])])]);
+    expect(await index.position("one", uuidOf("tides"), part(0, "a").id)).toBe(0);
+    expect(await index.position("one", uuidOf("tides"), part(1, "b").id)).toBe(2);
+    expect(await index.position("one", uuidOf("tides"), uuidOf("nothing"))).toBeUndefined();
+    expect(await index.position("two", uuidOf("tides"), part(0, "a").id)).toBeUndefined();
+  });
+
   it("keeps the starts of segments until their source is removed", async () => {
     const start = (segment: number, byte: number): SegmentStart => ({
       segment,
       byte,
       version: 3,
       checkpoint: { agent: "codex", byte: byte - 5, state: `{"segment":${segment}}` },
+      transcripts: [startAfter({ ...emptyTranscript(uuidOf("tides")), parts: sparseSequence(10 * segment) })],
     });
     await index.write([{ ...source("one", []), segments: [start(1, 100), start(2, 200)] }]);
     await index.write([{ ...source("one", []), segments: [start(2, 210)] }]);
     expect(await index.segment("one", 2)).toEqual(start(2, 210));
     expect(await index.segment("one", 3)).toBeUndefined();
     expect(await index.segments()).toEqual([
-      { source: "one", segment: 1, byte: 100, version: 3 },
-      { source: "one", segment: 2, byte: 210, version: 3 },
+      { source: "one", segment: 1, version: 3 },
+      { source: "one", segment: 2, version: 3 },
     ]);
+    const known = await index.segmentsOf("one");
+    expect(known.map(({ byte, transcripts }) => [byte, transcripts[0]?.part_count])).toEqual([
+      [100, 10],
+      [210, 20],
+    ]);
+    expect(await index.segmentsOf("two")).toEqual([]);
     await index.remove(["one"]);
     expect(await index.segments()).toEqual([]);
   });
@@ -264,7 +283,7 @@ describe.each([
     expect(gaps).toMatchObject({ sessions: 2, is_more: false });
     expect(gaps.places).toMatchObject([
       { source: "one", session: { title: "tides" }, part_id: parts[6]?.id, at: at(120), length: 21 * 60_000 },
-      { part_id: parts[4]?.id, byte: 99, at: at(45), length: 15 * 60_000 },
+      { part_id: parts[4]?.id, at: at(45), length: 15 * 60_000 },
     ]);
     expect((await index.past({ type: "gaps", longer_than: 15 * 60_000 })).places).toHaveLength(1);
     const failed = await index.past({ type: "turns", status: "failed" });

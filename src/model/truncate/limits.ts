@@ -6,3 +6,6 @@ export const GROWING_LIMIT = 1024 * 1024;
 export const OUTPUT_LIMIT = 8 * 1024;
 /** Maximum length of the last lines of a truncated output, which often name an error. */
 export const OUTPUT_END = 2 * 1024;
+/** Limits of a text and of a value in an overview of a huge session. */
+export const OVERVIEW_TEXT = 600;
+export const OVERVIEW_VALUE = 2 * 1024;

@@ -5,7 +5,7 @@ import type { UiExtra } from "../parts/ui-extra.ts";
 import { parseArguments, type ToolState } from "../transcript/tool-state.ts";
 import type { TranscriptPart, TranscriptPartOf } from "../transcript/transcript.ts";
 import { partId } from "../uuid.ts";
-import { GROWING_LIMIT, OUTPUT_LIMIT, TEXT_LIMIT } from "./limits.ts";
+import { GROWING_LIMIT, OUTPUT_LIMIT, OVERVIEW_TEXT, OVERVIEW_VALUE, TEXT_LIMIT } from "./limits.ts";
 import { carriesData, refer, wholePart } from "./media-references.ts";
 import { createTruncator, endOf, type Truncator, truncateText } from "./truncator.ts";
 
@@ -50,17 +50,40 @@ export function truncatePart(part: TranscriptPart): TranscriptPart {
     case "step_finish":
       return part;
     default:
-      return truncator.apply(truncateFields(part, truncator));
+      return truncator.apply(truncateFields(part, truncator, TEXT_LIMIT, OUTPUT_LIMIT));
   }
 }
 
-/** Truncates a part whose kind has no limits of its own: each text and each value, by name. */
-function truncateFields(part: TranscriptPart, truncator: Truncator): TranscriptPart {
+/**
+ * A part for views of a whole session that is too large for memory: its first lines, the last lines of an output, and values as far as they are small. The
+ * copy shares no text with the part.
+ */
+export function truncateForOverview(part: TranscriptPart): TranscriptPart {
+  const truncator = createTruncator(part.truncated);
+  const sent = truncatePart(part);
+  const cut = truncateFields(sent, truncator, OVERVIEW_TEXT, OVERVIEW_VALUE);
+  if (sent.type === "tool_result" && cut.type === "tool_result") {
+    const end = sent.output_end ?? sent.output_text;
+    if (end.length > OVERVIEW_TEXT) cut.output_end = endOf(end, end.length - OVERVIEW_TEXT);
+  }
+  // A truncated string would keep the whole text in memory.
+  return JSON.parse(JSON.stringify(truncator.apply(cut)));
+}
+
+/** Truncates each text and each value of a part, by name. Limits in UTF-16 code units. */
+function truncateFields(
+  part: TranscriptPart,
+  truncator: Truncator,
+  text_limit: number,
+  value_limit: number,
+): TranscriptPart {
   const cut = Object.entries(part).map(([field, value]: [string, unknown]) => [
     field,
     typeof value === "string"
-      ? truncator.text(field, value, TEXT_LIMIT)
-      : truncator.typed(field, value, OUTPUT_LIMIT),
+      ? field === "arguments_json"
+        ? truncator.json(field, value, value_limit)
+        : truncator.text(field, value, text_limit)
+      : truncator.typed(field, value, value_limit),
   ]);
   // Each field keeps its type: texts and lists only become shorter.
   return Object.fromEntries(cut) as TranscriptPart;

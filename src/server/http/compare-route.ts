@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 import { compareTranscripts } from "../../model/compare/compare.ts";
 import type { CompareReply } from "../../protocol.ts";
+import { overviewOf } from "../sessions/load-parts.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { openSession } from "./session-query.ts";
@@ -14,7 +15,7 @@ export function addCompareRoute(app: Hono, sessions: Sessions): void {
       openSession(sessions, context.req.param("id")),
       openSession(sessions, other),
     ]);
-    const reply: CompareReply = compareTranscripts(left.transcript, right.transcript);
+    const reply: CompareReply = compareTranscripts(await overviewOf(left), await overviewOf(right));
     return context.json(reply);
   });
 }

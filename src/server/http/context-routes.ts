@@ -2,10 +2,10 @@ import type { Hono } from "hono";
 import type { ModelCall } from "../../model/context/context.ts";
 import { callAt, describeCall, itemText } from "../../model/context/describe-call.ts";
 import { modelCalls } from "../../model/context/model-calls.ts";
-import { positionOf } from "../../model/transcript/accumulate.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
+import { locatePart, overviewBefore, overviewOf } from "../sessions/load-parts.ts";
 import { Refused } from "../sessions/refused.ts";
-import type { Sessions } from "../sessions/sessions.ts";
+import type { OpenSession, Sessions } from "../sessions/sessions.ts";
 import { numberOf } from "./query-number.ts";
 import { openSession } from "./session-query.ts";
 
@@ -16,20 +16,36 @@ export function addContextRoutes(app: Hono, sessions: Sessions): void {
   // Logged requests are in the file. It is read again only when it or the transcript has grown.
   const known = new WeakMap<Transcript, { byte_size: number; calls: Promise<readonly ModelCall[]> }>();
 
-  async function callsOf(id: string): Promise<{ transcript: Transcript; calls: readonly ModelCall[] }> {
-    const { transcript, summary } = await openSession(sessions, id);
-    const { byte_size } = summary;
+  async function callsOf(open: OpenSession, transcript: Transcript): Promise<readonly ModelCall[]> {
+    const { byte_size } = open.summary;
     const before = known.get(transcript);
-    if (before?.byte_size === byte_size) return { transcript, calls: await before.calls };
-    const calls = readCalls(id, transcript);
+    if (before?.byte_size === byte_size) return await before.calls;
+    const calls = readCalls(open.id, transcript);
     known.set(transcript, { byte_size, calls });
     // Failures are not cached.
     calls.catch(() => known.delete(transcript));
-    return { transcript, calls: await calls };
+    return await calls;
   }
 
   const readCalls = async (id: string, transcript: Transcript): Promise<readonly ModelCall[]> =>
     modelCalls(transcript, (await sessions.loggedRequests?.(id)) ?? []);
+
+  /** The calls of a session. The inputs of those up to `number`, or up to the step of a part, are complete. */
+  async function callsBefore(
+    id: string,
+    { number, part }: { number?: number | undefined; part?: string | undefined },
+  ): Promise<{ transcript: Transcript; calls: readonly ModelCall[]; number: number }> {
+    const open = await openSession(sessions, id);
+    const overview = await overviewOf(open);
+    const calls = await callsOf(open, overview);
+    const position = part === undefined ? undefined : await locatePart(open, part);
+    if (part !== undefined && position === undefined)
+      throw new Refused(404, "no_part", "The session has no such part.");
+    const found = position === undefined ? (number ?? 0) : callAt(calls, position);
+    const first_part = calls[found - 1]?.first_part ?? 0;
+    const transcript = await overviewBefore(open, first_part);
+    return { transcript, calls: await callsOf(open, transcript), number: found };
+  }
 
   app.get("/api/sessions/:id/context", async (context) => {
     const { call, part, find = "" } = context.req.query();
@@ -39,21 +55,19 @@ export function addContextRoutes(app: Hono, sessions: Sessions): void {
         "query",
         "Exactly one of `call` and `part` is required, and `find` can have at most 1,000 characters.",
       );
-    const { transcript, calls } = await callsOf(context.req.param("id"));
-    let number = numberOf(call);
-    if (part !== undefined) {
-      const position = positionOf(transcript, part);
-      if (position === undefined) throw new Refused(404, "no_part", "The session has no such part.");
-      number = callAt(calls, position);
-    }
-    const reply = describeCall(transcript, calls, number ?? 0, find);
+    const { transcript, calls, number } = await callsBefore(context.req.param("id"), {
+      number: numberOf(call),
+      part,
+    });
+    const reply = describeCall(transcript, calls, number, find);
     if (reply === undefined) throw noCall();
     return context.json(reply);
   });
 
   app.get("/api/sessions/:id/context/:call/items/:item", async (context) => {
-    const { calls } = await callsOf(context.req.param("id"));
-    const call = calls[(numberOf(context.req.param("call")) ?? 0) - 1];
+    const number = numberOf(context.req.param("call"));
+    const { calls } = await callsBefore(context.req.param("id"), { number });
+    const call = calls[(number ?? 0) - 1];
     const item = numberOf(context.req.param("item"));
     const text = call && item !== undefined ? itemText(call, item) : undefined;
     if (text === undefined) throw noCall();

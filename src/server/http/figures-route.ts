@@ -6,6 +6,7 @@ import type { PriceTable } from "../../model/prices/price-table.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
 import type { FiguresReply } from "../../protocol.ts";
+import { loadTurn, overviewOf } from "../sessions/load-parts.ts";
 import type { OpenedFiles } from "../sessions/opened-files.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { withRuns } from "./runs-of.ts";
@@ -29,7 +30,7 @@ export function addFiguresRoute(app: Hono, options: FiguresRouteOptions): void {
   const costOfRun = async (id: string): Promise<CostFigures | undefined> => {
     // The figures of a run that cannot be read are absent.
     const transcript = await sessions.open(id).then(
-      (open) => open?.transcript,
+      (open) => open && overviewOf(open),
       () => undefined,
     );
     if (transcript === undefined) return undefined;
@@ -56,14 +57,14 @@ export function addFiguresRoute(app: Hono, options: FiguresRouteOptions): void {
   app.get("/api/sessions/:id/figures", async (context) => {
     const turn = turnOf(context);
     const open = await openSession(sessions, context.req.param("id"));
-    const { transcript, summary } = open;
+    const transcript = turn === "all" ? await overviewOf(open) : await loadTurn(open, turn);
     const figures = figuresOf(transcript, turn, prices);
     if (figures === undefined) throw noTurn(turn);
     const reply: FiguresReply = {
       ...figures,
       turns: transcript.turns.length,
       prices_checked: PRICES_CHECKED,
-      ...(turn === "all" && { runs: await costOfRuns(summary, context.req.raw.signal) }),
+      ...(turn === "all" && { runs: await costOfRuns(open.summary, context.req.raw.signal) }),
     };
     return context.json(reply);
   });

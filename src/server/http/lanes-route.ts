@@ -5,6 +5,7 @@ import { callPositionOf } from "../../model/transcript/accumulate.ts";
 import type { TranscriptPart } from "../../model/transcript/transcript.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
 import type { Lane, LanesReply } from "../../protocol.ts";
+import { overviewOf } from "../sessions/load-parts.ts";
 import type { OpenedFiles } from "../sessions/opened-files.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { withRuns } from "./runs-of.ts";
@@ -53,7 +54,7 @@ export function addLanesRoute(app: Hono, sessions: Sessions, opened_files: Opene
   async function laneOf({ id }: SessionSummary, depth: number): Promise<Lane> {
     try {
       const open = await sessions.open(id);
-      return { session_id: id, depth, bars: open === undefined ? [] : barsOf(open.transcript) };
+      return { session_id: id, depth, bars: open === undefined ? [] : barsOf(await overviewOf(open)) };
     } catch (error) {
       // The other lanes are still shown.
       return {
@@ -70,7 +71,7 @@ export function addLanesRoute(app: Hono, sessions: Sessions, opened_files: Opene
     const { session_id, tool_call_id } = agent?.parent ?? {};
     if (session_id === undefined || tool_call_id === undefined) return undefined;
     const transcript = await sessions.open(session_id).then(
-      (open) => open?.transcript,
+      (open) => open && overviewOf(open),
       // The lane itself says why it cannot be read.
       () => undefined,
     );

@@ -3,6 +3,7 @@ import { figuresOf } from "../../model/figures/figures.ts";
 import { outlineOf } from "../../model/parts/turn-outline.ts";
 import type { PriceTable } from "../../model/prices/price-table.ts";
 import type { OutlineReply } from "../../protocol.ts";
+import { loadTurn } from "../sessions/load-parts.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { noTurn, openSession, turnOf } from "./session-query.ts";
 
@@ -10,9 +11,10 @@ import { noTurn, openSession, turnOf } from "./session-query.ts";
 export function addOutlineRoute(app: Hono, sessions: Sessions, prices: PriceTable): void {
   app.get("/api/sessions/:id/outline", async (context) => {
     const number = turnOf(context);
-    const { transcript } = await openSession(sessions, context.req.param("id"));
-    const turn = number === "all" ? undefined : transcript.turns.at(number - 1);
-    if (turn === undefined) throw noTurn(number);
+    const open = await openSession(sessions, context.req.param("id"));
+    const turn = number === "all" ? undefined : open.transcript.turns.at(number - 1);
+    if (turn === undefined || number === "all") throw noTurn(number);
+    const transcript = await loadTurn(open, number);
     const time = figuresOf(transcript, number, prices)?.time;
     const reply: OutlineReply = { ...outlineOf(transcript, turn), ...(time !== undefined && { time }) };
     return context.json(reply);

@@ -1,18 +1,18 @@
 import type { Hono } from "hono";
 import { wholePart } from "../../model/truncate/media-references.ts";
+import { loadPart } from "../sessions/load-parts.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { download } from "./download.ts";
 import { numberOf } from "./query-number.ts";
 import { noOutput, noPart, noSession, refuse } from "./refuse.ts";
-import { locate, openSession } from "./session-query.ts";
+import { openSession } from "./session-query.ts";
 
 /** Adds the routes of a single part: all of its text, its record, its complete output and its attachments. */
 export function addPartRoutes(app: Hono, sessions: Sessions): void {
   app.get("/api/sessions/:id/parts/:part/whole", async (context) => {
     const open = await openSession(sessions, context.req.param("id"));
-    const index = locate(open, { part: context.req.param("part") });
-    const part = index === undefined ? undefined : open.transcript.parts.at(index);
-    return part ? context.json({ part: wholePart(part) }) : noPart(context);
+    const found = await loadPart(open, context.req.param("part"));
+    return found ? context.json({ part: wholePart(found.part) }) : noPart(context);
   });
 
   app.get("/api/sessions/:id/parts/:part/raw", async (context) => {

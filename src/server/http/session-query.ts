@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { callPositionOf, positionOf } from "../../model/transcript/accumulate.ts";
+import { locateCall, locatePart } from "../sessions/load-parts.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
 import { numberOf } from "./query-number.ts";
@@ -29,13 +29,13 @@ export const noTurn = (turn: number | "all"): Refused =>
   new Refused(404, "no_turn", `The session has no turn ${turn}.`);
 
 /** The position of a part, of the part of a call, or of the first part of a turn. */
-export function locate(
-  { transcript }: OpenSession,
+export async function locate(
+  open: OpenSession,
   { part, turn, call }: { part?: string | undefined; turn?: string | undefined; call?: string | undefined },
-): number | undefined {
-  if (part !== undefined) return positionOf(transcript, part);
-  if (call !== undefined) return callPositionOf(transcript, call);
-  for (const known of transcript.turns)
+): Promise<number | undefined> {
+  if (part !== undefined) return await locatePart(open, part);
+  if (call !== undefined) return await locateCall(open, call);
+  for (const known of open.transcript.turns)
     if (known?.id === turn) return known?.prompt_index ?? known?.first_part;
   return undefined;
 }

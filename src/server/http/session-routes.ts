@@ -4,10 +4,12 @@ import { marksOf } from "../../model/parts/map-marks.ts";
 import { filterParts, partFilter } from "../../model/parts/part-filter.ts";
 import { readStatePatch } from "../../model/read-state.ts";
 import { PART_KINDS, PART_STATUSES } from "../../model/search/query.ts";
+import { PAGE_SIZE } from "../../protocol.ts";
+import { loadParts, overviewOf } from "../sessions/load-parts.ts";
 import { placedParts, sessionPage } from "../sessions/pages.ts";
 import type { ReadableSessions } from "../sessions/read-state.ts";
 import { readBody } from "../sessions/request-body.ts";
-import type { Sessions } from "../sessions/sessions.ts";
+import type { OpenSession, Sessions } from "../sessions/sessions.ts";
 import { numberOf } from "./query-number.ts";
 import { noPart, noSession, refuse } from "./refuse.ts";
 import { searchParts } from "./search.ts";
@@ -40,7 +42,7 @@ export function addSessionRoutes(app: Hono, sessions: Sessions): void {
       epoch: open.epoch,
       seq: open.seq,
       part_count: open.transcript.parts.length,
-      parts: placedParts(open.transcript, from, to),
+      parts: placedParts(await loadParts(open, from, Math.min(to, from + PAGE_SIZE)), from, to),
     });
   });
 
@@ -56,18 +58,31 @@ export function addSessionRoutes(app: Hono, sessions: Sessions): void {
     const open = await openSession(sessions, context.req.param("id"));
     const index =
       from === undefined
-        ? locate(open, { part, turn, call })
-        : findError(open.transcript, from, by === "1" ? 1 : -1)?.index;
-    const found = index === undefined ? undefined : open.transcript.parts.at(index);
+        ? await locate(open, { part, turn, call })
+        : await locateError(open, from, by === "1" ? 1 : -1);
+    const found = index === undefined ? undefined : (await loadParts(open, index, index + 1)).parts.at(index);
     if (index === undefined || !found) return noPart(context);
     return context.json({ index, part_id: found.id });
   });
 
   app.get("/api/sessions/:id/map", async (context) => {
-    const open = await sessions.open(context.req.param("id"));
-    if (!open) return noSession(context);
-    return context.json(marksOf(open.transcript));
+    const open = await openSession(sessions, context.req.param("id"));
+    return context.json(marksOf(await overviewOf(open)));
   });
+}
+
+/** The position of the first failure from a position on, downwards (1) or upwards (-1), also among parts that are not loaded. */
+async function locateError(open: OpenSession, from: number, by: 1 | -1): Promise<number | undefined> {
+  let transcript = open.transcript;
+  let found = findError(transcript, from, by);
+  while (found?.is_missing) {
+    const missing = found.index;
+    transcript = await loadParts(open, missing, missing + 1);
+    // The record of the part no longer exists.
+    if (transcript.parts.at(missing) === undefined) return undefined;
+    found = findError(transcript, missing, by);
+  }
+  return found?.index;
 }
 
 /** Adds the routes that select the parts of a session: by words, and by kind, tool and status. */
@@ -78,7 +93,7 @@ export function addPartSearchRoutes(app: Hono, sessions: Sessions): void {
       return refuse(context, 400, "query", `A search can have at most ${QUERY_LIMIT} characters.`);
     }
     const open = await openSession(sessions, context.req.param("id"));
-    return context.json(await searchParts(open.transcript, query, () => context.req.raw.signal.aborted));
+    return context.json(await searchParts(open, query, () => context.req.raw.signal.aborted));
   });
 
   app.get("/api/sessions/:id/filter", async (context) => {
@@ -97,7 +112,7 @@ export function addPartSearchRoutes(app: Hono, sessions: Sessions): void {
       showSteps: context.req.query("steps") === "1",
       everyRecord: context.req.query("every") === "1",
     };
-    return context.json(filterParts(open.transcript, filter.data, settings));
+    return context.json(filterParts(await overviewOf(open), filter.data, settings));
   });
 }
 

@@ -22,6 +22,8 @@ export function addVerifyRoutes(app: Hono, sessions: Sessions): void {
     const id = context.req.param("id");
     const { page } = await readBody(context, verifyBody);
     const open = await openSession(sessions, id);
+    if (open.transcript.unloaded !== undefined)
+      throw new Refused(413, "too_long", "The session is too large to be read again and compared at once.");
     const reread = await readAgain(sessions, id);
     // Taken after reading, so records that were written in the meantime are in both.
     const shown = open.transcript;

@@ -1,43 +1,35 @@
-import type { Frame } from "../../model/frames/frame.ts";
 import type { FileContent } from "../files/file-content.ts";
-import type { PlaceOfSegment } from "./large-files/segment-places.ts";
-import { isHuge, lastSegment } from "./large-files/segments.ts";
+import { type SegmentList, windowOfTail } from "./large-files/segment-list.ts";
+import { isHuge } from "./large-files/segments.ts";
 import type { Reading, ReadingWindow } from "./reading.ts";
 import type { SessionFile } from "./session-file.ts";
 
 interface ArchivedReadingOptions {
   /** Creates a reading that builds transcripts. */
   startReading(window: ReadingWindow | undefined): Reading;
-  placeOf: PlaceOfSegment;
-  leadingMarkers(id: string, segment: number, from: number, at: number): Frame[];
+  segments: SegmentList;
   rowOf: ReadingWindow["rowOf"];
   isClosed(): boolean;
 }
 
 const ARCHIVE_BLOCK = 256 * 1024;
 
-/** Reads a deleted file from the archive; of a huge one, the last segment. The reading is closed. */
+/** Reads a deleted file from the archive; of a huge one, only the end (`is_tail`). The reading is closed. */
 export async function readArchived(
   entry: SessionFile,
   content: FileContent,
-  { startReading, placeOf, leadingMarkers, rowOf, isClosed }: ArchivedReadingOptions,
-): Promise<{ reading: Reading; is_segment: boolean }> {
-  const is_segment = isHuge(entry.path, content.size);
-  const segment = lastSegment(content.size);
-  const place = is_segment ? await placeOf(entry, content, segment) : { byte: 0 };
-  const from = place.checkpoint?.byte ?? place.byte;
+  { startReading, segments, rowOf, isClosed }: ArchivedReadingOptions,
+): Promise<{ reading: Reading; is_tail: boolean }> {
+  const tail = isHuge(entry.path, content.size) ? await segments.tailOf(entry, content) : undefined;
+  const from = tail?.checkpoint?.byte ?? tail?.byte ?? 0;
   const reading = startReading(
-    is_segment
-      ? {
-          from,
-          ...(place.checkpoint && { checkpoint: place.checkpoint }),
-          use_from: place.byte,
-          count_from: Number.POSITIVE_INFINITY,
-          was_ended: false,
-          rowOf,
-          leadingMarkers: (id, at) => leadingMarkers(id, segment, place.byte, at),
-        }
-      : undefined,
+    tail && {
+      from,
+      ...windowOfTail(tail),
+      count_from: Number.POSITIVE_INFINITY,
+      was_ended: false,
+      rowOf,
+    },
   );
   for (let at = from; at < content.size && !isClosed(); ) {
     const bytes = await content.read(at, Math.min(ARCHIVE_BLOCK, content.size - at));
@@ -50,5 +42,5 @@ export async function readArchived(
   if (entry.side_text !== undefined) reading.take(reading.reader.readSide(entry.side_text));
   reading.close();
   reading.ended = true;
-  return { reading, is_segment };
+  return { reading, is_tail: tail !== undefined };
 }

@@ -4,15 +4,16 @@ import type { AgentSource } from "../../protocol.ts";
 import { openContent } from "../files/file-content.ts";
 import { createList } from "../sessions/list.ts";
 import type { SessionView } from "../sessions/session-view.ts";
-import type { Sessions } from "../sessions/sessions.ts";
+import type { OpenSession, Sessions } from "../sessions/sessions.ts";
 import { createArchiving } from "./archiving.ts";
 import { createDiscovery } from "./discovery.ts";
 import { createFileAccess } from "./file-access.ts";
 import { createFileReader } from "./file-reader.ts";
 import { followProcesses } from "./follow-processes.ts";
 import { importStatus } from "./import-status.ts";
-import { createSegmentPlaces } from "./large-files/segment-places.ts";
-import { createSegments, marker } from "./large-files/segment-views.ts";
+import { createSegmentList } from "./large-files/segment-list.ts";
+import { createSegmentParts } from "./large-files/segment-parts.ts";
+import { isSegmentId } from "./large-files/segments.ts";
 import { createLinks } from "./links.ts";
 import { loadStore } from "./load-store.ts";
 import { createPartIndexing, indexedAs, keyOf } from "./part-indexing.ts";
@@ -120,12 +121,16 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     close: timing.close,
     files: () => files.byPath.values(),
   });
-  const placeOf = createSegmentPlaces(options.part_index, keyOf);
+  const segments = createSegmentList(options.part_index);
+  const segment_parts = createSegmentParts({
+    list: segments,
+    index: options.part_index,
+    contentOf: (entry) => openContent(entry, archive),
+  });
   const reader = createFileReader({
     ...(indexer && { indexer }),
-    placeOf,
-    leadingMarkers: (id, segment, from, at) =>
-      segment === 0 ? [] : [marker("before", id, id, segment - 1, from, at)],
+    segments,
+    segment_parts,
     onFrames(id, frames, reading) {
       for (const listener of frame_listeners) listener(id, frames, reading);
     },
@@ -180,17 +185,13 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     endReader: (entry) => reader.end(entry),
     removeSession,
   });
-  const segments = createSegments({
-    stateOf(id) {
-      const state = indexed.get(id);
-      return state && !isOff(state.entry) ? state : undefined;
-    },
-    huge: files.huge,
-    sizeOf: files.shownSize,
-    contentOf: (entry) => openContent(entry, archive),
-    placeOf,
-    present: status.present,
-  });
+  /** The session that older versions showed in segments, with an id for each. Links with such an id still lead to it. */
+  function sessionOfSegment(id: string): string | undefined {
+    for (const entry of files.huge)
+      for (const session_id of entry.sessions)
+        if (isSegmentId(id, session_id, files.shownSize(entry))) return session_id;
+    return undefined;
+  }
 
   function removeSession(id: string) {
     const state = indexed.get(id);
@@ -210,10 +211,13 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
 
   // --- Opening ----------------------------------------------------------------------------------------------------
 
-  async function open(id: string) {
+  async function open(id: string): Promise<OpenSession | undefined> {
     await processes.known;
     const state = indexed.get(id);
-    if (!state && !closed) return await segments.open(id);
+    if (!state && !closed) {
+      const session_id = sessionOfSegment(id);
+      return session_id === undefined ? undefined : await open(session_id);
+    }
     if (!state || state.summary.parts === 0 || isOff(state.entry) || closed) return undefined;
     if (state.view) {
       state.view.used_at = now();
@@ -255,7 +259,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     else await files.markGoneUnlessPresent(entry);
   }
 
-  const fileOf = (id: string) => (indexed.get(id) ?? segments.sessionOf(id))?.entry;
+  const fileOf = (id: string) => indexed.get(id)?.entry;
   const records = createRecordAccess({ open, fileOf, archive });
   const file_access = createFileAccess({
     fileOf,
@@ -315,6 +319,10 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
       files.onMissing(unseen.map(({ path }) => path));
     },
   });
+  options.part_index?.onIndexed((key) => {
+    for (const entry of files.huge)
+      if (keyOf(entry) === key && !closed) void run(entry, () => reader.showIndexed(entry));
+  });
   const stopChoices = options.choices?.subscribe(sources.switched);
   // The newest files are read first, so all files should be found first, but the wait is bounded.
   const start_timer = setTimeout(() => void begin(), START_MS);
@@ -340,7 +348,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
       return list.seq;
     },
     list: () => list.sorted,
-    get: (id) => list.get(id) ?? segments.get(id),
+    get: (id) => list.get(id) ?? list.get(sessionOfSegment(id) ?? ""),
     open,
     ...records,
     ...file_access,
@@ -356,8 +364,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
         isIdle: isIdle(),
       }),
     ...(archive.retry && { retry: archive.retry }),
-    indexedAs: (source, session_id, byte) =>
-      indexedAs(indexed, options.part_index, { source, session_id, byte }),
+    indexedAs: (source, session_id) => indexedAs(indexed, source, session_id),
     isIndexed(id) {
       const entry = indexed.get(id)?.entry;
       return entry !== undefined && options.part_index?.stampOf(keyOf(entry)) !== undefined;

@@ -11,7 +11,8 @@ import { createBackgroundIndex } from "./background-index.ts";
 import { createCommits } from "./commit-reading.ts";
 import { createFileSessions } from "./file-sessions.ts";
 import type { Indexer, IndexJob } from "./index-threads.ts";
-import type { PlaceOfSegment } from "./large-files/segment-places.ts";
+import { type SegmentList, type Tail, windowOfTail } from "./large-files/segment-list.ts";
+import type { SegmentParts } from "./large-files/segment-parts.ts";
 import { isHuge } from "./large-files/segments.ts";
 import type { Links } from "./links.ts";
 import { readPreview } from "./preview.ts";
@@ -39,6 +40,8 @@ interface FileReader {
   idFor(entry: SessionFile, session_id: string): string;
   /** Reads a session from the archive because its file was deleted. */
   readArchive(entry: SessionFile): Promise<void>;
+  /** Call when a huge file was indexed: a view that shows only its end then shows all of it. */
+  showIndexed(entry: SessionFile): Promise<void>;
   /** Flushes the reader of a deleted file. */
   end(entry: SessionFile): void;
   /** Emits the frames that were pushed into a builder. */
@@ -55,9 +58,8 @@ interface FileReader {
 interface FileReaderOptions {
   /** Absent: all files are read on this thread, and none counts as huge. */
   indexer?: Indexer;
-  /** The markers before the first part of a huge file's last segment, which begins at the byte `from`. */
-  leadingMarkers(id: string, segment: number, from: number, at: number): Frame[];
-  placeOf: PlaceOfSegment;
+  segments: SegmentList;
+  segment_parts: SegmentParts;
   /** Called with the frames of each session as they are read on this thread. */
   onFrames(id: string, frames: readonly Frame[], reading: Reading): void;
   timing: SessionsTiming;
@@ -113,8 +115,6 @@ interface Work {
   /** The file was read to its end before. */
   known_before: boolean;
 }
-
-type Tail = NonNullable<Awaited<ReturnType<typeof tailStart>>>;
 
 /** Creates the reader of all files. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the steps of reading a file: its functions are short
@@ -202,7 +202,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       known_before: entry.done,
     };
     const known = current?.identity ?? entry.identity ?? entry.partial_identity;
-    const tail = huge && !onward ? await tailStart(entry, archive, options.placeOf) : undefined;
+    const tail = huge && !onward ? await tailStart(entry, archive, options.segments) : undefined;
     const from =
       tail?.checkpoint?.byte ??
       tail?.byte ??
@@ -268,12 +268,14 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   ): ReadingWindow {
     return {
       from,
-      ...(tail?.checkpoint && !replaced && { checkpoint: tail.checkpoint }),
-      ...(tail && { use_from: tail.byte }),
       count_from: replaced ? Number.POSITIVE_INFINITY : (entry.identity?.size ?? Number.POSITIVE_INFINITY),
       was_ended: huge && entry.identity !== undefined && isOver(entry.identity),
       rowOf: (id) => indexed.get(id),
-      leadingMarkers: (id, at) => (tail ? options.leadingMarkers(id, tail.segment, tail.byte, at) : []),
+      leadingMarkers: () => [],
+      ...(tail &&
+        windowOfTail(
+          replaced ? { byte: tail.byte, is_indexed: false, transcriptOf: () => undefined } : tail,
+        )),
     };
   }
 
@@ -354,15 +356,14 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   async function readArchive(entry: SessionFile): Promise<void> {
     const content = await openContent(entry, archive);
     if (!content) return;
-    const { reading, is_segment } = await readArchived(entry, content, {
+    const { reading, is_tail } = await readArchived(entry, content, {
       startReading: (window) => readingOf(entry, true, window),
-      placeOf: options.placeOf,
-      leadingMarkers: options.leadingMarkers,
+      segments: options.segments,
       rowOf: (id) => indexed.get(id),
       isClosed: options.isClosed,
     });
     // A truncated archive does not change the rows of the list.
-    if (!is_segment) for (const id of entry.sessions) if (!reading.builders.has(id)) return;
+    if (!is_tail) for (const id of entry.sessions) if (!reading.builders.has(id)) return;
     commit(entry, reading, true);
     retain(entry, reading, 0);
   }
@@ -373,6 +374,13 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     readPreview: (entry) => readPreview(entry, sessions, () => readingOf(entry, false)),
     indexing: (entry) => background_index?.readingOf(entry),
     readArchive,
+    async showIndexed(entry) {
+      const isViewed = [...entry.sessions].some((id) => indexed.get(id)?.view !== undefined);
+      if (entry.reading?.window?.is_cut !== true || !isViewed) return;
+      delete entry.reading;
+      if (entry.gone) await readArchive(entry);
+      else await read(entry, true);
+    },
     end(entry) {
       const { reading } = entry;
       if (!reading || reading.ended) return;

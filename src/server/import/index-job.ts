@@ -1,3 +1,7 @@
+import type { Sequence } from "../../model/transcript/sequence.ts";
+import type { Turn } from "../../model/transcript/transcript.ts";
+import { startAfter, type TranscriptStart, withoutParts } from "../../model/transcript/transcript-start.ts";
+import { emptyTranscript, type Transcript } from "../../model/transcript/transcript-state.ts";
 import { formats } from "../../sources/index.ts";
 import type { SegmentStart, SourceUpdate } from "../../store/index/contract.ts";
 import { projectSession, projectSteps, projectTranscript } from "../../store/index/projection.ts";
@@ -40,7 +44,10 @@ export async function runIndexJob({
   const format = formats.find(({ id }) => id === job.format);
   if (format === undefined) throw new Error(`Unknown format ${job.format}`);
   let restart_at = MAX_READER_BYTES;
-  const segments = createSegmentFinder(() => reading.reader);
+  const segments = createSegmentFinder(
+    () => reading.reader,
+    () => rows.transcriptsNow(),
+  );
   const reading: Reading = createReading({
     path: job.path,
     format,
@@ -101,34 +108,48 @@ export async function runIndexJob({
 /** Collects the rows that were read, until they are written to the index. `parts_job`: absent if parts are not indexed. */
 function createRowCollector(reading: Reading, given: IndexJob["parts"], writer: IndexWriter) {
   let parts_job = given;
-  /** Parts and turns in the pieces that were written. */
-  const offsets = new Map<string, { parts: number; turns: number }>();
+  /** The transcripts at the start of the current piece, by session. */
+  const pieces = new Map<string, Transcript>();
+  /** The turns that `transcriptsNow` described last, and those at the start of the last segment, by session. */
+  let described = new Map<string, Sequence<Turn>>();
+  let begun = new Map<string, Sequence<Turn>>();
   /** Rows of the segments that were read, until they are written. */
   let updates: SourceUpdate[] = [];
 
   /** Collects the rows read so far, to free the memory of their transcripts. */
   function begin(start?: SegmentStart): void {
     collect(start ? { segments: [start] } : {});
+    if (start) begun = described;
     for (const builder of reading.builders.values()) {
-      const { parts, turns } = builder.buffer?.transcript ?? { parts: [], turns: [] };
-      const before = offsets.get(builder.id) ?? { parts: 0, turns: 0 };
-      offsets.set(builder.id, { parts: before.parts + parts.length, turns: before.turns + turns.length });
-      builder.buffer = createFrameBuffer(builder.id);
+      if (!builder.buffer) continue;
+      const transcript = withoutParts(builder.buffer.transcript);
+      pieces.set(builder.id, transcript);
+      builder.buffer = createFrameBuffer(builder.id, false, transcript);
     }
+  }
+
+  /** The states of all transcripts, with the turns that changed since the last segment began. */
+  function transcriptsNow(): TranscriptStart[] {
+    described = new Map();
+    return [...reading.builders.values()].flatMap(({ id, buffer }) => {
+      if (!buffer) return [];
+      described.set(id, buffer.transcript.turns);
+      return [startAfter(buffer.transcript, begun.get(id))];
+    });
   }
 
   function collect(update: Pick<SourceUpdate, "stamp" | "segments">): void {
     if (!parts_job) return;
     const sessions = [...reading.builders.values()].map(({ id, summary, buffer }) => {
-      const offset = offsets.get(id) ?? { parts: 0, turns: 0 };
-      const { parts, turns } = buffer
-        ? projectTranscript(buffer.transcript, offset)
-        : { parts: [], turns: [] };
-      const part_count = offset.parts + (buffer?.transcript.parts.length ?? 0);
-      const steps = buffer ? projectSteps(buffer.transcript, offset.parts) : [];
+      const { transcript } = buffer ?? { transcript: emptyTranscript(id) };
+      const start = pieces.get(id) ?? emptyTranscript(id);
+      const steps_from = start.parts.length;
       return {
         ...projectSession(summary),
-        ...{ part_count, parts, turns, steps, steps_from: offset.parts },
+        ...projectTranscript(transcript, { parts: steps_from, turns: start.turns }),
+        part_count: transcript.parts.length,
+        steps: projectSteps(transcript, steps_from),
+        steps_from,
       };
     });
     updates.push({ key: parts_job.key, sessions, ...update });
@@ -149,6 +170,7 @@ function createRowCollector(reading: Reading, given: IndexJob["parts"], writer: 
       parts_job = undefined;
     },
     begin,
+    transcriptsNow,
     collect,
     write,
   };

@@ -1,7 +1,6 @@
 import { uuidFrom } from "../../model/uuid.ts";
 import { fileStamp, type IndexState } from "../index/index-state.ts";
 import type { Indexer, IndexJob } from "./index-threads.ts";
-import { isHuge, lastSegment, SEGMENT_BYTES, segmentId } from "./large-files/segments.ts";
 import type { IndexedSession, SessionFile } from "./session-file.ts";
 import { sizeOf } from "./session-file.ts";
 
@@ -115,33 +114,16 @@ export function createPartIndexing(options: {
 
 export const keyOf = (entry: SessionFile): string => `file:${entry.id}`;
 
-/** The id under which a part is opened: the session's, or that of the segment of a huge file that contains its record. */
-function openedAs(
-  { entry, id }: IndexedSession,
-  byte: number | undefined,
-  index: Pick<IndexState, "segmentByte"> | undefined,
-): string {
-  const size = sizeOf(entry);
-  if (byte === undefined || !isHuge(entry.path, size)) return id;
-  let segment = Math.min(lastSegment(size), Math.floor(byte / SEGMENT_BYTES));
-  while (segment > 0 && byte < (index?.segmentByte(keyOf(entry), segment) ?? 0)) segment -= 1;
-  return segment === lastSegment(size) ? id : segmentId(id, segment);
-}
-
 /** See `Sessions.indexedAs`. */
 export function indexedAs(
   indexed: ReadonlyMap<string, IndexedSession>,
-  index: Pick<IndexState, "segmentByte"> | undefined,
-  { source, session_id, byte }: { source: string; session_id: string; byte: number | undefined },
+  source: string,
+  session_id: string,
 ): string | undefined {
   const file_id = Number(source.slice("file:".length));
-  const own = indexed.get(session_id);
-  if (own?.entry.id === file_id) return openedAs(own, byte, index);
+  if (indexed.get(session_id)?.entry.id === file_id) return session_id;
   // A copy of a file has a different session id.
-  for (const state of indexed.values()) {
-    const { entry } = state;
-    if (entry.id === file_id && uuidFrom(session_id, entry.path) === state.id)
-      return openedAs(state, byte, index);
-  }
+  for (const { entry, id } of indexed.values())
+    if (entry.id === file_id && uuidFrom(session_id, entry.path) === id) return id;
   return undefined;
 }

@@ -2,8 +2,8 @@ import type { FileIdentity } from "../../store/contract.ts";
 import type { ArchiveWriter } from "../archive/archive-writer.ts";
 import { openContent, type ReadBytes } from "../files/file-content.ts";
 import { isCompressed, isSame, openRegular, readAt } from "../files/follow.ts";
-import type { PlaceOfSegment, SegmentPlace } from "./large-files/segment-places.ts";
-import { lastSegment, lineStart } from "./large-files/segments.ts";
+import type { SegmentList, Tail } from "./large-files/segment-list.ts";
+import { lineStart } from "./large-files/segments.ts";
 import type { SessionFile } from "./session-file.ts";
 
 /** The byte from which to read an appended file: `look_back` bytes before its old end. `undefined`: read the whole file. */
@@ -28,17 +28,16 @@ export async function growthStart(
   }
 }
 
-/** The last segment of a huge file, and where it begins. `undefined`: the file no longer exists. */
+/** The end of a huge file that is kept in memory. `undefined`: the file no longer exists. */
 export async function tailStart(
   entry: SessionFile,
   archive: ArchiveWriter<SessionFile>,
-  placeOf: PlaceOfSegment,
-): Promise<(SegmentPlace & { segment: number }) | undefined> {
+  segments: SegmentList,
+): Promise<Tail | undefined> {
   const content = await openContent(entry, archive);
   if (!content) return undefined;
   try {
-    const segment = lastSegment(content.size);
-    return { segment, ...(await placeOf(entry, content, segment)) };
+    return await segments.tailOf(entry, content);
   } finally {
     await content.close();
   }

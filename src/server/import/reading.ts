@@ -2,6 +2,7 @@ import type { Frame } from "../../model/frames/frame.ts";
 import { followCalls, type OpenCalls } from "../../model/open-calls.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import { emptySummary, resumeSummary, summarizeAll } from "../../model/transcript/summarize.ts";
+import type { Transcript } from "../../model/transcript/transcript-state.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { ChannelFrame } from "../../protocol.ts";
 import type { Checkpoint, Format, Reader, ReadRecord, SessionLinkFacts } from "../../sources/contract.ts";
@@ -66,7 +67,11 @@ export interface ReadingWindow {
   was_ended?: boolean;
   /** The row up to `count_from`. */
   rowOf(id: string): Pick<SessionBuilder, "summary" | "open_calls"> | undefined;
-  /** The markers before the first part; `at`: the time of that part. */
+  /** The sessions' earlier parts are not known, because the file is not indexed yet. */
+  is_cut?: boolean;
+  /** The session's transcript up to `use_from`; `undefined`: it begins in the window, or is not known. */
+  transcriptOf?(id: string): Transcript | undefined;
+  /** The markers before the first part of a session whose beginning is not known; `at`: the time of that part. */
   leadingMarkers(id: string, at: number): Frame[];
 }
 
@@ -234,14 +239,15 @@ export function createReading(options: ReadingOptions): Reading {
   function builderFor(id: string): SessionBuilder {
     let builder = reading.builders.get(id);
     if (!builder) {
+      const transcript = window?.transcriptOf?.(id);
       builder = {
         id,
         summary: emptySummary(id, format.id, 0),
         open_calls: [],
         ...window?.rowOf(id),
         unsent: [],
-        ...(window && { needs_markers: true }),
-        ...(reading.folding && { buffer: createFrameBuffer(id, true) }),
+        ...(window && transcript === undefined && { needs_markers: true }),
+        ...(reading.folding && { buffer: createFrameBuffer(id, true, transcript) }),
       };
       reading.builders.set(id, builder);
     }

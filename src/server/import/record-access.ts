@@ -1,5 +1,4 @@
 import { keptOutputOf } from "../../model/parts/kept-output.ts";
-import { positionOf } from "../../model/transcript/accumulate.ts";
 import type { ArchiveWriter } from "../archive/archive-writer.ts";
 import {
   type RecordFile,
@@ -10,6 +9,7 @@ import {
   resultIn,
   resultsFolder,
 } from "../files/raw-records.ts";
+import { loadPart } from "../sessions/load-parts.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
 import type { SessionFile } from "./session-file.ts";
 
@@ -38,10 +38,9 @@ export function createRecordAccess({
 
   async function partOf(id: string, part_id: string) {
     const view = await open(id);
-    const entry = fileOf(id);
-    const index = view && positionOf(view.transcript, part_id);
-    const part = index === undefined ? undefined : view?.transcript.parts.at(index);
-    return part && entry && { part, file: recordFileOf(entry) };
+    const entry = view && fileOf(view.id);
+    const found = view && (await loadPart(view, part_id));
+    return found && entry && { part: found.part, file: recordFileOf(entry) };
   }
 
   return {

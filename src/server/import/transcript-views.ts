@@ -1,7 +1,8 @@
-import type { FinalizeOptions } from "../../model/transcript/accumulate.ts";
+import { type FinalizeOptions, fillParts } from "../../model/transcript/accumulate.ts";
 import type { FrameBuffer } from "../sessions/frame-buffer.ts";
-import { createSessionView, type SessionView } from "../sessions/session-view.ts";
+import { createSessionView, type SessionView, type UnloadedParts } from "../sessions/session-view.ts";
 import type { OpenSession } from "../sessions/sessions.ts";
+import type { SegmentParts } from "./large-files/segment-parts.ts";
 import type { SessionBuilder } from "./reading.ts";
 import type { RunMarkers } from "./run-markers.ts";
 import type { IndexedSession, SessionFile } from "./session-file.ts";
@@ -20,6 +21,7 @@ export interface TranscriptViewsOptions {
   detached_views: Map<string, SessionView>;
   status: Status;
   run_markers: RunMarkers;
+  segment_parts: SegmentParts;
   reopen(id: string): Promise<OpenSession | undefined>;
 }
 
@@ -42,10 +44,7 @@ export function createTranscriptViews(options: TranscriptViewsOptions) {
 
   /** Emits the frames that were pushed into the builder since the last call. */
   function emitFrames(builder: SessionBuilder) {
-    if (builder.unsent.length === 0) return;
-    const frames = builder.unsent;
-    builder.unsent = [];
-    indexed.get(builder.id)?.view?.emit(frames);
+    indexed.get(builder.id)?.view?.emit(builder.unsent.splice(0));
   }
 
   /** Replaces the session's transcript with one that was read from the start of its file. */
@@ -64,6 +63,7 @@ export function createTranscriptViews(options: TranscriptViewsOptions) {
         buffer: builder.buffer,
         now,
         summary: () => status.present(indexed.get(state.id) ?? state),
+        unloaded: unloadedParts(options, state),
         reopen: () => options.reopen(state.id),
       });
     }
@@ -120,6 +120,22 @@ export function createTranscriptViews(options: TranscriptViewsOptions) {
   }
 
   return { hasViewer, isViewed, emitFrames, replaceTranscript, finalizeView, evictViews, evictUnwatched };
+}
+
+/** Loads and finds the parts of a huge session that are not in its view. */
+function unloadedParts(
+  { indexed, segment_parts }: Pick<TranscriptViewsOptions, "indexed" | "segment_parts">,
+  state: IndexedSession,
+): UnloadedParts {
+  const now = () => indexed.get(state.id) ?? state;
+  return {
+    async load(view, from, to) {
+      const { unloaded = 0 } = view.transcript;
+      const parts = from < unloaded ? await segment_parts.load(now(), from, Math.min(to, unloaded)) : [];
+      return fillParts(view.transcript, parts);
+    },
+    locate: (part_id) => segment_parts.locate(now(), part_id),
+  };
 }
 
 /** The bytes of text that the file's reader has read. */

@@ -3,7 +3,8 @@ import { dirname } from "node:path";
 import { messageOf } from "../../model/narrow.ts";
 import type { FileIdentity, Notice } from "../../store/contract.ts";
 import type { SegmentStart } from "../../store/index/contract.ts";
-import { deleteIndex, openSqliteIndex, prepareIndex } from "../../store/index/sqlite.ts";
+import { deleteIndex, prepareIndex } from "../../store/index/sqlite.ts";
+import { createSegmentStarts, readIndex, type SegmentTranscripts } from "./segment-starts.ts";
 
 /** Increase it when readers produce other parts from the same bytes. All files are then indexed again. */
 export const READERS_VERSION = 7;
@@ -11,7 +12,7 @@ export const READERS_VERSION = 7;
 /** Sources that are on disk. */
 export interface WrittenSources {
   stamps: { key: string; stamp: string }[];
-  segments: { key: string; segment: number; byte: number }[];
+  segments: { key: string; segment: number }[];
 }
 
 /**
@@ -25,10 +26,12 @@ export interface IndexState {
   readonly generation: number;
   /** The stamp of a source when it was indexed; `undefined`: it is not indexed. */
   stampOf(key: string): string | undefined;
-  /** The byte at which a segment of a huge source begins; `undefined`: it is not known yet. */
-  segmentByte(key: string, segment: number): number | undefined;
+  /** The starts of the segments of a huge source that are known. Rejects if the index cannot be read. */
+  segmentsOf(key: string): Promise<readonly SegmentTranscripts[]>;
   /** The start of a segment, to resume reading there. Rejects if the index cannot be read. */
   segmentStart(key: string, segment: number): Promise<SegmentStart | undefined>;
+  /** The position of a part in a session. Rejects if the index cannot be read. */
+  position(key: string, session_id: string, part_id: string): Promise<number | undefined>;
   /** The keys of the indexed sources. */
   keys(): Iterable<string>;
   written(generation: number, written: Pick<WrittenSources, "stamps" | "segments">): void;
@@ -36,6 +39,8 @@ export interface IndexState {
   /** Deletes a damaged index and indexes everything again. Several threads may call it; it runs once per generation. */
   rebuild(generation: number): void;
   onRebuild(listener: () => void): void;
+  /** Calls the listener with the key of each source that is indexed completely. */
+  onIndexed(listener: (key: string) => void): void;
   readonly notices: readonly Notice[];
   /** Merges the log into the file. Call it once no thread has the index open. */
   close(): void;
@@ -45,7 +50,8 @@ export interface IndexState {
 export async function openIndexState(path: string, writable: boolean): Promise<IndexState> {
   const listeners = new Set<() => void>();
   const stamps = new Map<string, string>();
-  const segment_bytes = new Map<string, Map<number, number>>();
+  const indexed_listeners = new Set<(key: string) => void>();
+  const segments = createSegmentStarts(path, READERS_VERSION);
   let generation = 1;
   let notice: Notice | undefined;
 
@@ -65,20 +71,12 @@ export async function openIndexState(path: string, writable: boolean): Promise<I
     }
   }
 
-  function addSegment(key: string, segment: number, byte: number): void {
-    const known = segment_bytes.get(key) ?? new Map<number, number>();
-    segment_bytes.set(key, known.set(segment, byte));
-  }
-
   async function load(): Promise<void> {
-    const index = openSqliteIndex(path, { read_only: true });
-    try {
+    await readIndex(path, async (index) => {
       for (const { key, stamp } of await index.sources()) if (stamp !== "") stamps.set(key, stamp);
-      for (const { source, segment, byte, version } of await index.segments())
-        if (version === READERS_VERSION) addSegment(source, segment, byte);
-    } finally {
-      await index.close();
-    }
+      for (const { source, segment, version } of await index.segments())
+        if (version === READERS_VERSION) segments.add(source, segment);
+    });
   }
 
   const ready = writable && prepare();
@@ -96,38 +94,35 @@ export async function openIndexState(path: string, writable: boolean): Promise<I
       return generation;
     },
     stampOf: (key) => stamps.get(key),
-    segmentByte: (key, segment) => segment_bytes.get(key)?.get(segment),
-    async segmentStart(key, segment) {
-      if (!segment_bytes.get(key)?.has(segment)) return undefined;
-      const index = openSqliteIndex(path, { read_only: true });
-      try {
-        const start = await index.segment(key, segment);
-        return start?.version === READERS_VERSION ? start : undefined;
-      } finally {
-        await index.close();
-      }
-    },
+    segmentsOf: segments.of,
+    segmentStart: segments.get,
+    position: async (key, session_id, part_id) =>
+      ready ? await readIndex(path, (index) => index.position(key, session_id, part_id)) : undefined,
     keys: () => stamps.keys(),
     written(of, written) {
       if (of !== generation) return;
-      for (const { key, stamp } of written.stamps) stamps.set(key, stamp);
-      for (const { key, segment, byte } of written.segments) addSegment(key, segment, byte);
+      for (const { key, segment } of written.segments) segments.add(key, segment);
+      for (const { key, stamp } of written.stamps) {
+        stamps.set(key, stamp);
+        for (const listener of indexed_listeners) listener(key);
+      }
     },
     removed(keys) {
       for (const key of keys) {
         stamps.delete(key);
-        segment_bytes.delete(key);
+        segments.remove(key);
       }
     },
     rebuild(of) {
       if (of !== generation || !ready) return;
       generation += 1;
       stamps.clear();
-      segment_bytes.clear();
+      segments.clear();
       deleteIndex(path);
       if (prepare()) for (const listener of listeners) listener();
     },
     onRebuild: (listener) => void listeners.add(listener),
+    onIndexed: (listener) => void indexed_listeners.add(listener),
     get notices() {
       return notice ? [notice] : [];
     },

@@ -56,7 +56,7 @@ export function createIndexWriter(report: (report: IndexReport) => void): IndexW
       await (await indexOf(to)).write(updates);
       const stamps = updates.flatMap(({ key, stamp }) => (stamp === undefined ? [] : [{ key, stamp }]));
       const segments = updates.flatMap(({ key, segments: starts = [] }) =>
-        starts.map(({ segment, byte }) => ({ key, segment, byte })),
+        starts.map(({ segment }) => ({ key, segment })),
       );
       report({ type: "indexed", generation: to.generation, keys, stamps, segments });
     } catch (error) {

@@ -43,7 +43,7 @@ export function createSearch(options: {
 
   function listed(hit: SearchHit): SearchAllReply["hits"] {
     const own = sessionOfKey(hit.source);
-    const id = own ?? sessions.indexedAs?.(hit.source, hit.session.id, hit.part.byte);
+    const id = own ?? sessions.indexedAs?.(hit.source, hit.session.id);
     const row = id === undefined ? undefined : sessions.get(id);
     // The session was removed, or is shown from another source.
     if (id === undefined || !row) return [];

@@ -76,13 +76,8 @@ export function createRuleTrial(options: TrialOptions): RuleTrial {
   };
 }
 
-function listed(
-  sessions: Sessions,
-  source: string,
-  session_id: string,
-  byte: number | undefined,
-): SessionSummary | undefined {
-  const id = sessionOfKey(source) ?? sessions.indexedAs?.(source, session_id, byte);
+function listed(sessions: Sessions, source: string, session_id: string): SessionSummary | undefined {
+  const id = sessionOfKey(source) ?? sessions.indexedAs?.(source, session_id);
   return id === undefined ? undefined : sessions.get(id);
 }
 
@@ -106,7 +101,7 @@ async function ofEvents(
       ...(cursor !== undefined && { cursor }),
     });
     for (const { source, session, part, snippet } of page.hits) {
-      const row = listed(sessions, source, session.id, part.byte);
+      const row = listed(sessions, source, session.id);
       if (!row || !isInScope(row)) continue;
       found.hits.push(hitOf(row, { part_id: part.id, at: part.started_at, text: snippet.text }));
     }
@@ -127,8 +122,8 @@ async function ofPast(
   const isInScope = scopeOf(rule);
   const page = await thread.past(request);
   const found = emptyFound();
-  for (const { source, session, byte, part_id, at, length } of page.places) {
-    const row = listed(sessions, source, session.id, byte);
+  for (const { source, session, part_id, at, length } of page.places) {
+    const row = listed(sessions, source, session.id);
     if (row && isInScope(row)) found.hits.push(hitOf(row, { part_id, at, text: textOf(length) }));
   }
   return { ...found, searched: page.sessions, all: page.sessions, is_more: page.is_more };

@@ -25,7 +25,7 @@ export function createUsage(options: {
 
   /** The listed session of an indexed one; `undefined`: it is a sample, or shown from another source. */
   function listed({ source, session }: SessionUsage): SessionSummary | undefined {
-    const id = sessionOfKey(source) ?? sessions.indexedAs?.(source, session.id, undefined);
+    const id = sessionOfKey(source) ?? sessions.indexedAs?.(source, session.id);
     const row = id === undefined ? undefined : sessions.get(id);
     return row?.sample === true || row?.scripted === true ? undefined : row;
   }

@@ -55,7 +55,7 @@ export function decorateRows(sessions: Sessions, options: DecorateOptions): Deco
     frames: (id) => sessions.frames(id),
     disk: async (id) => await sessions.disk?.(id),
     loggedRequests: async (id) => (await sessions.loggedRequests?.(id)) ?? [],
-    indexedAs: (source, session_id, byte) => sessions.indexedAs?.(source, session_id, byte),
+    indexedAs: (source, session_id) => sessions.indexedAs?.(source, session_id),
     isIndexed: (id) => sessions.isIndexed?.(id) === true,
     get unindexed() {
       return sessions.unindexed ?? 0;

@@ -36,10 +36,14 @@ export interface FrameBuffer {
   finalized(at: number, options: FinalizeOptions): FrameBuffer | undefined;
 }
 
-/** `resumable`: computes digests, so that clients can resume after a restart. */
-export function createFrameBuffer(session_id: string, resumable = false): FrameBuffer {
+/** `resumable`: computes digests, so that clients can resume after a restart. `transcript`: what the first frame continues. */
+export function createFrameBuffer(
+  session_id: string,
+  resumable = false,
+  transcript = emptyTranscript(session_id),
+): FrameBuffer {
   return createBuffer(session_id, {
-    transcript: emptyTranscript(session_id),
+    transcript,
     seq: 0,
     ...(resumable && { check: "" }),
   });

@@ -47,9 +47,9 @@ export function mergeSessions(sources: readonly Sessions[]): Sessions {
     disk: async (id) => await sourceOf(id)?.disk?.(id),
     loggedRequests: async (id) => (await sourceOf(id)?.loggedRequests?.(id)) ?? [],
     output: async (id, part_id, from) => await sourceOf(id)?.output(id, part_id, from),
-    indexedAs(source, session_id, byte) {
+    indexedAs(source, session_id) {
       for (const each of sources) {
-        const id = each.indexedAs?.(source, session_id, byte);
+        const id = each.indexedAs?.(source, session_id);
         if (id !== undefined) return id;
       }
       return undefined;

@@ -5,8 +5,8 @@ import { kindOf } from "../../model/parts/part-kinds.ts";
 import { searchText } from "../../model/parts/search-text.ts";
 import { toolOf } from "../../model/parts/tool-of.ts";
 import type { SessionSummary } from "../../model/session.ts";
-import { positionOf } from "../../model/transcript/accumulate.ts";
 import { decorateRows } from "./decorate-rows.ts";
+import { loadPart } from "./load-parts.ts";
 import { Refused } from "./refused.ts";
 import type { Sessions } from "./sessions.ts";
 import { writeStore } from "./write-store.ts";
@@ -132,11 +132,10 @@ async function notedPart(
   part_id: string,
 ): Promise<NotedPart> {
   const open = await sessions.open(session_id);
-  const index = open && positionOf(open.transcript, part_id);
-  const part = index === undefined ? undefined : open?.transcript.parts.at(index);
-  if (open === undefined || part === undefined)
-    throw new Refused(404, "no_part", "The session has no such part.");
-  const tool = toolOf(part, (at) => open.transcript.parts.at(at));
+  const found = open && (await loadPart(open, part_id));
+  if (found === undefined) throw new Refused(404, "no_part", "The session has no such part.");
+  const { part, transcript } = found;
+  const tool = toolOf(part, (at) => transcript.parts.at(at));
   const text = searchText(part);
   // The searched text of a call begins with its tool.
   const own = tool !== undefined && text.startsWith(tool) ? text.slice(tool.length) : text;

@@ -44,9 +44,10 @@ export function sessionPage(session: SessionSummary, transcript: Transcript): Se
   let bytes = 0;
   let from = transcript.parts.length;
   while (from > 0 && tail.length < PAGE_SIZE && (bytes < PAGE_BYTES || tail.length < PAGE_MINIMUM)) {
+    const part = transcript.parts.at(from - 1);
+    // The parts before are not loaded.
+    if (!part) break;
     from--;
-    const part = transcript.parts.at(from);
-    if (!part) continue;
     const placed = { index: from, part: truncatePart(part) };
     bytes += jsonLength(placed);
     tail.push(placed);

@@ -1,4 +1,5 @@
 import type { SessionSummary } from "../../model/session.ts";
+import type { Transcript } from "../../model/transcript/transcript-state.ts";
 import type { ChannelFrame } from "../../protocol.ts";
 import type { FrameBuffer } from "./frame-buffer.ts";
 import type { OpenSession, SessionEvent } from "./sessions.ts";
@@ -16,11 +17,19 @@ export interface SessionView extends OpenSession {
   dispose(): void;
 }
 
+/** Loads and finds the parts of a session that are not in its view: see `OpenSession`. */
+export interface UnloadedParts {
+  load(view: Pick<OpenSession, "transcript">, from: number, to: number): Promise<Transcript>;
+  locate(part_id: string): Promise<number | undefined>;
+}
+
 interface SessionViewOptions {
   id: string;
   buffer: FrameBuffer;
   now: () => number;
   summary: () => SessionSummary;
+  /** Absent: all parts are always loaded. */
+  unloaded?: UnloadedParts;
   /** Opens the session again for a holder of a disposed view. */
   reopen: () => Promise<OpenSession | undefined>;
 }
@@ -30,6 +39,7 @@ export function createSessionView({
   buffer: first,
   now,
   summary,
+  unloaded,
   reopen,
 }: SessionViewOptions): SessionView {
   const listeners = new Set<(event: SessionEvent) => void>();
@@ -69,6 +79,7 @@ export function createSessionView({
       const is_known = epoch === buffer.epoch || (check !== undefined && check === buffer.checkAt(seq));
       return is_known ? buffer.after(seq) : undefined;
     },
+    ...(unloaded && { load: (from, to) => unloaded.load(view, from, to), locate: unloaded.locate }),
     checkAt: (seq) => (successor ? successor.checkAt?.(seq) : buffer.checkAt(seq)),
     subscribe(listener) {
       listeners.add(listener);

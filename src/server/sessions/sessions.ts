@@ -24,6 +24,13 @@ export interface OpenSession {
   /** A digest of all frames up to `seq`. `undefined`: not known. */
   checkAt?(seq: number): string | undefined;
   /**
+   * Absent: all parts are in `transcript`. Otherwise the session may be so large that only its end is: returns the current
+   * transcript with the parts `[from, to)` loaded too, as far as they fit in memory.
+   */
+  load?(from: number, to: number): Promise<Transcript>;
+  /** The position of a part that is not in `transcript`. `undefined`: there is no such part. */
+  locate?(part_id: string): Promise<number | undefined>;
+  /**
    * `frames`: new frames, in order, already folded into `transcript`, and the change of the live parts. `reset`: the epoch changed, start from a snapshot. Returns
    * a function that unsubscribes.
    */
@@ -62,11 +69,8 @@ export interface Sessions {
   disk?(id: string): Promise<DiskState | undefined>;
   /** The requests logged by the session's agent. Absent or empty: none. */
   loggedRequests?(id: string): Promise<readonly LoggedRequest[]>;
-  /**
-   * The id under which a session of the part index is opened at a record. `source`, `session_id` and `byte` are the values in the
-   * index. `undefined`: it is not listed.
-   */
-  indexedAs?(source: string, session_id: string, byte: number | undefined): string | undefined;
+  /** The id under which a session of the part index is listed; `source` and `session_id` are the values in the index. */
+  indexedAs?(source: string, session_id: string): string | undefined;
   /** Whether the part index has the current state of the session's file, or its last state if the file is gone. */
   isIndexed?(id: string): boolean;
   /** Number of sessions or files that are missing from the part index or outdated in it. */

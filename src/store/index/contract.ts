@@ -4,6 +4,7 @@ import type { OwnPrice } from "../../model/prices/price-table.ts";
 import type { Snippet } from "../../model/search/match.ts";
 import type { PartKindName, PartStatusName, SearchQuery } from "../../model/search/query.ts";
 import type { TurnStatus } from "../../model/transcript/transcript.ts";
+import type { TranscriptStart } from "../../model/transcript/transcript-start.ts";
 import type { Checkpoint } from "../../sources/contract.ts";
 
 /**
@@ -12,7 +13,7 @@ import type { Checkpoint } from "../../sources/contract.ts";
  */
 
 /** Increase it when the tables or the projection change. An index of another version is deleted and rebuilt. */
-export const INDEX_VERSION = 4;
+export const INDEX_VERSION = 5;
 /** Maximum indexed text of a part, in UTF-16 code units. Of a longer text, the beginning and the end are indexed. */
 export const PART_TEXT_LIMIT = 8 * 1024;
 /** Maximum number of parts per session. Each session has a range of that many row ids. */
@@ -108,6 +109,8 @@ export interface SegmentStart {
   byte: number;
   /** The reader's state at or before `byte`. */
   checkpoint: Checkpoint;
+  /** The transcripts of the file's sessions just before `byte`, with the turns that changed since the segment before. */
+  transcripts: readonly TranscriptStart[];
   /** Version of the readers. Readers of another version cannot resume. */
   version: number;
 }
@@ -212,8 +215,6 @@ export interface PastPlace {
   session: IndexedSession;
   /** The part after the gap, or the first one of the turn. */
   part_id?: string;
-  /** As in `IndexedPart`. */
-  byte?: number;
   /** Milliseconds since 1970: when the gap ended, or the turn. */
   at?: number;
   /** The length of the gap, in milliseconds. */
@@ -245,8 +246,12 @@ export interface PartIndex {
   turns(source: string, session_id: string): Promise<IndexedTurn[]>;
   /** The parts `[from, to)` with their text. */
   parts(source: string, session_id: string, from: number, to: number): Promise<IndexedPart[]>;
-  /** The starts of the segments of all sources, without their checkpoints. */
-  segments(): Promise<(Pick<SegmentStart, "segment" | "byte" | "version"> & { source: string })[]>;
+  /** The numbers of the segments of all sources. */
+  segments(): Promise<(Pick<SegmentStart, "segment" | "version"> & { source: string })[]>;
+  /** The starts of a source's segments in order, without their checkpoints. */
+  segmentsOf(source: string): Promise<Omit<SegmentStart, "checkpoint">[]>;
   segment(source: string, segment: number): Promise<SegmentStart | undefined>;
+  /** The position of the newest part with an id. Reads the rows of the session: there is no index on ids. */
+  position(source: string, session_id: string, part_id: string): Promise<number | undefined>;
   close(): Promise<void>;
 }

@@ -16,9 +16,8 @@ import {
 import { type SearchTables, searchTables } from "./search.ts";
 import { sumUsage } from "./usage-sums.ts";
 
-const placeOf = (part: IndexedPart | undefined): Pick<PastPlace, "part_id" | "byte"> => ({
+const placeOf = (part: IndexedPart | undefined): Pick<PastPlace, "part_id"> => ({
   ...(part !== undefined && { part_id: part.id }),
-  ...(part?.byte !== undefined && { byte: part.byte }),
 });
 
 interface MemorySession {
@@ -108,9 +107,17 @@ export function createMemoryIndex(): PartIndex {
     parts: async (source, id, from, to) => find(source, id)?.parts.slice(from, to) ?? [],
     segments: async () =>
       [...segments].flatMap(([source, starts]) =>
-        [...starts.values()].map(({ segment, byte, version }) => ({ source, segment, byte, version })),
+        [...starts.values()].map(({ segment, version }) => ({ source, segment, version })),
       ),
+    segmentsOf: async (source) =>
+      [...(segments.get(source)?.values() ?? [])]
+        .map(({ checkpoint: _, ...start }) => start)
+        .toSorted((one, other) => one.segment - other.segment),
     segment: async (source, segment) => segments.get(source)?.get(segment),
+    async position(source, id, part_id) {
+      const index = find(source, id)?.parts.findLastIndex((part) => part?.id === part_id) ?? -1;
+      return index === -1 ? undefined : index;
+    },
     async close() {},
   };
 }

@@ -6,8 +6,11 @@ import { toolOf } from "../../model/parts/tool-of.ts";
 import type { PriceTable } from "../../model/prices/price-table.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import { positionOf } from "../../model/transcript/accumulate.ts";
+import { turnOfPart } from "../../model/transcript/positions.ts";
+import { emptySequence, type Sequence, sequenceOf } from "../../model/transcript/sequence.ts";
 import { sourceText } from "../../model/transcript/source-text.ts";
-import type { Source, TranscriptPart } from "../../model/transcript/transcript.ts";
+import type { Source, TranscriptPart, Turn } from "../../model/transcript/transcript.ts";
+import { changedTurns } from "../../model/transcript/transcript-start.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
 import {
   type IndexedPart,
@@ -20,18 +23,15 @@ import {
 /** Share of the limit that is used for the end of a truncated text, where errors usually are. */
 const END_SHARE = 1 / 4;
 
-/** The offset of a segment's transcript in its session: parts and turns before it. */
-export interface ProjectionOffset {
-  parts: number;
-  turns: number;
-}
-
 /** Steps are stored without their prices, which change. */
 const NO_PRICES: PriceTable = { costOf: () => undefined };
 
-/** The rows of a transcript's steps. */
-export function projectSteps(transcript: Transcript, parts_before = 0): IndexedStep[] {
-  const { steps = [] } = figuresOf(transcript, "all", NO_PRICES) ?? {};
+/** The rows of the steps from a part on. */
+export function projectSteps(transcript: Transcript, from = 0): IndexedStep[] {
+  const turns = sequenceOf(
+    transcript.turns.slice(turnOfPart(transcript.turns, from)).flatMap((turn) => turn ?? []),
+  );
+  const { steps = [] } = figuresOf({ ...transcript, turns }, "all", NO_PRICES) ?? {};
   return steps.flatMap(
     ({ part_id, started_at, ended_at, model, usage, active, calls, failed, inherited }) => {
       const position = positionOf(transcript, part_id);
@@ -39,7 +39,7 @@ export function projectSteps(transcript: Transcript, parts_before = 0): IndexedS
       const at = ended_at ?? started_at;
       return [
         {
-          seq: parts_before + position,
+          seq: position,
           ...(at !== undefined && { at }),
           ...(model !== undefined && { model }),
           // Agents write notes as steps without a model, sometimes when they are resumed after months.
@@ -53,37 +53,37 @@ export function projectSteps(transcript: Transcript, parts_before = 0): IndexedS
   );
 }
 
-/** The rows of a transcript. */
+/** The rows of a transcript's parts and turns: of the parts from `from.parts` on, and of the turns that differ from `from.turns`. */
 export function projectTranscript(
   transcript: Transcript,
-  { parts: parts_before, turns: turns_before }: ProjectionOffset = { parts: 0, turns: 0 },
+  from: { parts: number; turns: Sequence<Turn> } = { parts: 0, turns: emptySequence() },
 ): { parts: IndexedPart[]; turns: IndexedTurn[] } {
-  const turns: IndexedTurn[] = [];
-  const parts: IndexedPart[] = [];
-  const heads = [...transcript.turns].flatMap((turn) => turn ?? []);
-  for (const turn of heads) {
-    turns.push({
-      index: turns_before + turn.index,
-      id: turn.id,
-      first_seq: parts_before + turn.first_part,
-      status: turn.status,
-      steps: turn.steps,
-      tool_calls: turn.tool_calls,
-      errors: turn.errors,
-      ...(turn.title !== undefined && { title: turn.title }),
-      ...(turn.started_at !== undefined && { started_at: turn.started_at }),
-      ...(turn.ended_at !== undefined && { ended_at: turn.ended_at }),
-      ...(turn.model !== undefined && { model: turn.model }),
-    });
-  }
-  let at = 0;
-  let turn = 0;
-  for (const part of transcript.parts) {
-    while (at >= (heads[turn + 1]?.first_part ?? Number.POSITIVE_INFINITY)) turn += 1;
-    if (part) parts.push(projectPart(part, parts_before + at, turns_before + turn, transcript));
-    at += 1;
-  }
+  const changed = changedTurns(from.turns, transcript.turns);
+  const last = transcript.turns.at(transcript.turns.length - 1);
+  // The last turn tells the number of turns.
+  if (last !== undefined && changed.at(-1) !== last) changed.push(last);
+  const turns = changed.map(projectTurn);
+  const parts = transcript.parts.slice(from.parts).flatMap((part, at) => {
+    const seq = from.parts + at;
+    return part ? [projectPart(part, seq, turnOfPart(transcript.turns, seq), transcript)] : [];
+  });
   return { parts, turns };
+}
+
+function projectTurn(turn: Turn): IndexedTurn {
+  return {
+    index: turn.index,
+    id: turn.id,
+    first_seq: turn.first_part,
+    status: turn.status,
+    steps: turn.steps,
+    tool_calls: turn.tool_calls,
+    errors: turn.errors,
+    ...(turn.title !== undefined && { title: turn.title }),
+    ...(turn.started_at !== undefined && { started_at: turn.started_at }),
+    ...(turn.ended_at !== undefined && { ended_at: turn.ended_at }),
+    ...(turn.model !== undefined && { model: turn.model }),
+  };
 }
 
 /** The row of a part. */

@@ -9,9 +9,9 @@ const REQUEST = PART_KINDS.indexOf("request");
 export function createPastReader(database: DatabaseSync, sessions: () => readonly SessionRow[]) {
   const statements = {
     times: database.prepare("SELECT id, turn, kind, started_at FROM part WHERE started_at > 0 ORDER BY id"),
-    part: database.prepare("SELECT part_id, byte FROM part WHERE id = ?"),
+    part: database.prepare("SELECT part_id FROM part WHERE id = ?"),
     turns: database.prepare(
-      `SELECT turn.session_ref AS ref, part.part_id, part.byte, coalesce(turn.ended_at, turn.started_at) AS at
+      `SELECT turn.session_ref AS ref, part.part_id, coalesce(turn.ended_at, turn.started_at) AS at
        FROM turn LEFT JOIN part ON part.id = turn.session_ref * ${MOST_PARTS} + turn.first_seq
        WHERE turn.status = ? ORDER BY at DESC LIMIT ${MAX_PAST + 1}`,
     ),
@@ -58,7 +58,6 @@ function placeOf(row: Record<string, SQLOutputValue>, owner: SessionRow | undefi
   if (owner === undefined) return [];
   const place: PastPlace = { source: owner.source, session: owner.session };
   if (row.part_id instanceof Uint8Array) place.part_id = uuidOf(row.part_id);
-  if (typeof row.byte === "number") place.byte = row.byte;
   if (typeof row.at === "number") place.at = row.at;
   if (typeof row.length === "number") place.length = row.length;
   return [place];

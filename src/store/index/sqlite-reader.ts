@@ -10,6 +10,7 @@ import {
 import type { SearchTables } from "./search.ts";
 import {
   BLOCK,
+  checkpointOf,
   rowOf,
   type SessionRow,
   segmentOf,
@@ -27,8 +28,14 @@ function prepareReads(database: DatabaseSync) {
     version: database.prepare("PRAGMA data_version"),
     sessions: database.prepare("SELECT * FROM session ORDER BY last_activity_at DESC, ref DESC"),
     session: database.prepare("SELECT ref FROM session WHERE source = ? AND id = ?"),
-    segments: database.prepare("SELECT source, segment, byte, version FROM segment"),
+    segments: database.prepare("SELECT source, segment, version FROM segment"),
     segment: database.prepare("SELECT * FROM segment WHERE source = ? AND segment = ?"),
+    segmentsOf: database.prepare(
+      "SELECT segment, byte, version, transcripts FROM segment WHERE source = ? ORDER BY segment",
+    ),
+    position: database.prepare(
+      "SELECT id FROM part WHERE id >= ? AND id < ? AND part_id = unhex(?) ORDER BY id DESC LIMIT 1",
+    ),
     turns: database.prepare("SELECT * FROM turn WHERE session_ref = ? ORDER BY position"),
     turnTitle: database.prepare("SELECT title FROM turn WHERE session_ref = ? AND position = ?"),
     part: database.prepare("SELECT * FROM part WHERE id = ?"),
@@ -144,15 +151,22 @@ export function createReader(database: DatabaseSync) {
       return ref === undefined ? [] : statements.turns.all(ref).map(turnOf);
     },
     segments: () =>
-      statements.segments.all().map(({ source, segment, byte, version }) => ({
+      statements.segments.all().map(({ source, segment, version }) => ({
         source: String(source),
         segment: Number(segment),
-        byte: Number(byte),
         version: Number(version),
       })),
     segment(source: string, segment: number): SegmentStart | undefined {
       const row = statements.segment.get(source, segment);
-      return row && segmentOf(row);
+      return row && { ...segmentOf(row), checkpoint: checkpointOf(row) };
+    },
+    segmentsOf: (source: string) => statements.segmentsOf.all(source).map(segmentOf),
+    position(source: string, id: string, part_id: string): number | undefined {
+      const ref = refOf(source, id);
+      if (ref === undefined) return undefined;
+      const base = ref * MOST_PARTS;
+      const row = statements.position.get(base, base + MOST_PARTS, part_id.replaceAll("-", ""));
+      return row && Number(row.id) - base;
     },
     /** The steps since a time, and those without a time. */
     *steps(since: number): Generator<SessionRow & { step: IndexedStep }> {

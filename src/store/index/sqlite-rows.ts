@@ -1,8 +1,11 @@
 import type { SQLOutputValue } from "node:sqlite";
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import * as z from "zod";
 import type { Usage } from "../../model/messages/message.ts";
 import { PART_KINDS, PART_STATUSES } from "../../model/search/query.ts";
 import type { TurnStatus } from "../../model/transcript/transcript.ts";
+import { transcriptStart } from "../../model/transcript/transcript-start.ts";
+import type { Checkpoint } from "../../sources/contract.ts";
 import { StoreError } from "../contract.ts";
 import { asStoreError } from "../sqlite/database.ts";
 import {
@@ -53,18 +56,28 @@ export function unpack(block: Uint8Array): string[] {
   return texts.map(String);
 }
 
-/** Parses a row of `segment`. */
-export function segmentOf(row: Record<string, SQLOutputValue>): SegmentStart {
-  const { agent, state } = row;
-  if (typeof agent !== "string" || !(state instanceof Uint8Array))
-    throw new StoreError("broken", "the start of a segment is invalid");
+/** Parses a row of `segment`, without the checkpoint. */
+export function segmentOf(row: Record<string, SQLOutputValue>): Omit<SegmentStart, "checkpoint"> {
+  const { transcripts } = row;
+  if (!(transcripts instanceof Uint8Array)) throw invalidSegment();
+  const starts = z.array(transcriptStart).safeParse(JSON.parse(unpack(transcripts)[0] ?? ""));
+  if (!starts.success) throw invalidSegment();
   return {
     segment: Number(row.segment),
     byte: Number(row.byte),
     version: Number(row.version),
-    checkpoint: { agent, byte: Number(row.checkpoint_byte), state: unpack(state)[0] ?? "" },
+    transcripts: starts.data,
   };
 }
+
+/** Parses the checkpoint in a row of `segment`. */
+export function checkpointOf(row: Record<string, SQLOutputValue>): Checkpoint {
+  const { agent, state } = row;
+  if (typeof agent !== "string" || !(state instanceof Uint8Array)) throw invalidSegment();
+  return { agent, byte: Number(row.checkpoint_byte), state: unpack(state)[0] ?? "" };
+}
+
+const invalidSegment = (): StoreError => new StoreError("broken", "the start of a segment is invalid");
 
 /** A session with its number of parts. */
 export interface SessionRow extends SessionEntry {

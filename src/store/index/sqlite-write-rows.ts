@@ -17,8 +17,8 @@ export function prepareWrites(database: DatabaseSync) {
   return {
     putSource: database.prepare("INSERT OR REPLACE INTO source (key, stamp) VALUES (?, ?)"),
     putSegment: database.prepare(
-      `INSERT OR REPLACE INTO segment (source, segment, byte, version, agent, checkpoint_byte, state)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO segment (source, segment, byte, version, agent, checkpoint_byte, state, transcripts)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     removeSegments: database.prepare("DELETE FROM segment WHERE source = ?"),
     removeSource: database.prepare("DELETE FROM source WHERE key = ?"),

@@ -23,9 +23,10 @@ export function createWriter(database: DatabaseSync) {
   }
 
   function putSource({ key, stamp, sessions, segments = [] }: SourceUpdate, report: WriteReport): void {
-    for (const { segment, byte, version, checkpoint } of segments) {
+    for (const { segment, byte, version, checkpoint, transcripts } of segments) {
       const { agent, byte: checkpoint_byte, state } = checkpoint;
-      statements.putSegment.run(key, segment, byte, version, agent, checkpoint_byte, pack([state]));
+      const starts = pack([JSON.stringify(transcripts)]);
+      statements.putSegment.run(key, segment, byte, version, agent, checkpoint_byte, pack([state]), starts);
     }
     const known = new Map(statements.sessionsOf.all(key).map(({ id, ref }) => [String(id), Number(ref)]));
     for (const session of sessions) {

@@ -24,6 +24,7 @@ const SCHEMA = `
     agent TEXT NOT NULL,
     checkpoint_byte INTEGER NOT NULL,
     state BLOB NOT NULL,
+    transcripts BLOB NOT NULL,
     PRIMARY KEY (source, segment)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE session (
@@ -171,7 +172,10 @@ export function openSqliteIndex(path: string, { read_only = false } = {}): PartI
       turns: async (source, id) => guarded(() => reader.turns(source, id)),
       parts: async (source, id, from, to) => guarded(() => reader.parts(source, id, from, to)),
       segments: async () => guarded(() => reader.segments()),
+      segmentsOf: async (source) => guarded(() => reader.segmentsOf(source)),
       segment: async (source, segment) => guarded(() => reader.segment(source, segment)),
+      position: async (source, session_id, part_id) =>
+        guarded(() => reader.position(source, session_id, part_id)),
       close: async () => database.close(),
     };
   });

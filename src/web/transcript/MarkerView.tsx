@@ -44,7 +44,6 @@ export function MarkerView({
     return (
       <div className={className}>
         {line} <a href={host.runHref(elsewhere)}>{t.marker.show}</a>
-        {part.text !== undefined && <p className="note">{visible(part.text, "prose")}</p>}
       </div>
     );
   }

@@ -1006,14 +1006,6 @@ describe("markers", () => {
     expect(screen.getByText(/"n"/)).toBeDefined();
   });
 
-  it("link to the segment of a huge session that they name", () => {
-    const session_id = idOf("piece");
-    show([marker("note", "The 218 MB before this", { text: "In pieces.", data: { session_id } })]);
-    const link = screen.getByRole("link", { name: "Show it" });
-    expect(link.getAttribute("href")).toBe(hostOf().runHref(session_id));
-    expect(screen.getByText("In pieces.")).toBeDefined();
-  });
-
   it("have no link if they do not name a session", () => {
     show([marker("note", "Elsewhere", { data: { session_id: "../../launch?token=x" } })]);
     expect(screen.getByText("Elsewhere")).toBeDefined();

@@ -1,3 +1,4 @@
+import type { TranscriptStart } from "../../../model/transcript/transcript-start.ts";
 import type { Reader, ReadRecord } from "../../../sources/contract.ts";
 import type { SegmentStart } from "../../../store/index/contract.ts";
 import { READERS_VERSION } from "../../index/index-state.ts";
@@ -14,7 +15,11 @@ interface SegmentFinder {
   chunkEnd(byte: number): SegmentStart | undefined;
 }
 
-export function createSegmentFinder(readerOf: () => Reader): SegmentFinder {
+/** `transcriptsNow`: the ends of the transcripts of all records before the current one. */
+export function createSegmentFinder(
+  readerOf: () => Reader,
+  transcriptsNow: () => readonly TranscriptStart[],
+): SegmentFinder {
   /** The segment whose start is being searched. */
   let segment = 1;
   let pending: Omit<SegmentStart, "byte"> | undefined;
@@ -35,7 +40,9 @@ export function createSegmentFinder(readerOf: () => Reader): SegmentFinder {
       const beginsTurn = frames.some(
         (frame) => frame.type === "turn.start" && frame.session_id === session_id,
       );
-      return beginsTurn ? startAt(place.byte) : undefined;
+      if (!beginsTurn) return undefined;
+      pending = { ...pending, transcripts: transcriptsNow() };
+      return startAt(place.byte);
     },
     chunkEnd(byte) {
       const begin = segment * SEGMENT_BYTES;
@@ -43,7 +50,8 @@ export function createSegmentFinder(readerOf: () => Reader): SegmentFinder {
       const cut = pending && byte >= begin + SEGMENT_BYTES ? startAt(pending.checkpoint.byte) : undefined;
       if (byte >= segment * SEGMENT_BYTES && pending === undefined) {
         const checkpoint = readerOf().checkpoint?.();
-        if (checkpoint) pending = { segment, version: READERS_VERSION, checkpoint };
+        if (checkpoint)
+          pending = { segment, version: READERS_VERSION, checkpoint, transcripts: transcriptsNow() };
         // The state is too large here, or the block is over: the segment begins at any line.
         else if (byte >= (segment + 1) * SEGMENT_BYTES) segment += 1;
       }

@@ -3,11 +3,11 @@ import type { ReadBytes } from "../../files/file-content.ts";
 import { isCompressed } from "../../files/follow.ts";
 
 /**
- * A session whose file is too large to hold in memory is shown in segments. Each is a separate transcript with links to the
- * previous and next one. The last one has the session's id and grows.
+ * A file that is too large to hold in memory is read in segments of about this size. The last one is read when its session is
+ * opened, the others when their parts are requested.
  */
 export const SEGMENT_BYTES = 8 * 1024 * 1024;
-/** Larger files are shown in segments. Of a compressed file, no more text than this is read. */
+/** Larger files are read in segments. Of a compressed file, no more text than this is read. */
 export const HUGE_FILE_BYTES = 6 * SEGMENT_BYTES;
 
 const BLOCK = 64 * 1024;
@@ -18,22 +18,14 @@ export function isHuge(path: string, size: number): boolean {
   return size > HUGE_FILE_BYTES && !isCompressed(path);
 }
 
-/** The segment in which a file of that size ends. It has between one and two segments' bytes, and can grow further. */
-export function lastSegment(size: number): number {
-  return Math.max(0, Math.floor(size / SEGMENT_BYTES) - 1);
-}
-
-/** The id of the segment that begins at or after `segment × SEGMENT_BYTES`. */
-export function segmentId(session_id: string, segment: number): string {
-  return uuidFrom(session_id, `segment ${segment}`);
-}
-
-/** The number of the segment with this id, in a session of `size` bytes. */
-export function segmentOf(id: string, session_id: string, size: number): number | undefined {
-  for (let segment = 0; segment < lastSegment(size); segment += 1) {
-    if (segmentId(session_id, segment) === id) return segment;
-  }
-  return undefined;
+/**
+ * Whether an id is the one under which older versions showed a segment of a huge session: links with it still lead to the
+ * session. `size`: bytes of the session's file.
+ */
+export function isSegmentId(id: string, session_id: string, size: number): boolean {
+  for (let segment = 0; segment * SEGMENT_BYTES < size; segment += 1)
+    if (uuidFrom(session_id, `segment ${segment}`) === id) return true;
+  return false;
 }
 
 /** Whether a line begins at this byte. It does not if the content is not the one that the byte was found in. */
