@@ -16,7 +16,15 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { parseArgs } from "node:util";
 import { WebSocket } from "ws";
-import { CLIENT_HEADER, type ServerMessage, sessionsReply, statusReply } from "../src/protocol.ts";
+import {
+  CLIENT_HEADER,
+  locateReply,
+  partsReply,
+  type ServerMessage,
+  sessionReply,
+  sessionsReply,
+  statusReply,
+} from "../src/protocol.ts";
 import { BUILT_DAEMON, buildDaemon, NODE_ENVIRONMENT, NODE_FLAGS } from "../test/built-daemon.ts";
 import { generateClaudeText } from "./claude-session.ts";
 import { parseByTwoThreads } from "./index-floor.ts";
@@ -458,7 +466,15 @@ async function large() {
   const opened = performance.now();
   const opening_waits = await open_waits();
   const after_open = memory(daemon);
+  const anywhere = await placesOf(daemon, id);
+  const after_places = memory(daemon);
   await daemon.stop();
+  const again = await startDaemon(home);
+  await until(async () => (await listOf(again)).length > 0, 5);
+  const asked_again = performance.now();
+  await again.get(`/api/sessions/${id}`);
+  const opened_again = performance.now();
+  await again.stop();
   rmSync(home.path, { recursive: true });
   return {
     megabytes: round(bytes / MB),
@@ -470,6 +486,39 @@ async function large() {
     longest_wait_opening_ms: opening_waits.longest,
     memory_open_mb: after_open.now,
     memory_highest_mb: after_open.highest,
+    ...anywhere,
+    memory_places_mb: after_places.now,
+    restart_last_page_ms: round(opened_again - asked_again),
+  };
+}
+
+/** The time until the beginning of a huge session, and a part in its middle by its link, are there. */
+async function placesOf(daemon: Daemon, id: string) {
+  const pageOf = async () => sessionReply.parse(await daemon.get(`/api/sessions/${id}`)).page;
+  let page = await pageOf();
+  // The view shows only the end of the session until its index is on disk.
+  await until(async () => {
+    page = await pageOf();
+    return page.part_count === page.session.parts;
+  }, 100);
+  const partsAt = async (from: number) =>
+    partsReply.parse(await daemon.get(`/api/sessions/${id}/parts?from=${from}&to=${from + 50}`)).parts;
+  const began = performance.now();
+  await partsAt(0);
+  const beginning = performance.now();
+  const middle = Math.floor(page.part_count / 2);
+  const [part] = await partsAt(middle);
+  // Other segments take the place of this one in the cache.
+  for (let n = 1; n < 8; n++) await partsAt(Math.floor((page.part_count * n) / 20));
+  const followed = performance.now();
+  const place = locateReply.parse(await daemon.get(`/api/sessions/${id}/locate?part=${part?.part.id}`));
+  await partsAt(place.index);
+  const found = performance.now();
+  return {
+    parts: page.part_count,
+    turns: page.turns.length,
+    beginning_ms: round(beginning - began),
+    middle_by_link_ms: round(found - followed),
   };
 }
 
@@ -574,6 +623,12 @@ function* rows(): Generator<Row> {
   });
   yield* row(`last page of a file of ${SIZES.large} MB`, "≤ 2 s", {
     "from asking": figure("large", "last_page_ms", " ms"),
+    "after a restart": figure("large", "restart_last_page_ms", " ms"),
+  });
+  yield* row(`other parts of a file of ${SIZES.large} MB`, "≤ 1 s", {
+    "its beginning": figure("large", "beginning_ms", " ms"),
+    "its middle, by link": figure("large", "middle_by_link_ms", " ms"),
+    "memory then": figure("large", "memory_places_mb", " MB"),
   });
   yield* row(`${SIZES.burst} files made at once`, "all listed", {
     "after s": figure("burst", "all_listed_s", ""),
