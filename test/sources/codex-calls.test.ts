@@ -507,6 +507,16 @@ describe("a command that ended", () => {
     expect(without(output("aborted by user\n1…9 tokens truncated…2"), kept)).not.toContain('"file"');
   });
 
+  it("offers the whole output of a command that went on in the background, and its own duration", () => {
+    const begun = output("Wall time: 10 seconds\nProcess running with session ID 7\nOutput:\nbegun\n");
+    const end = (aggregated_output: string) => ended({ aggregated_output, exit_code: 0, duration: 45_000 });
+    const asked = call("exec_command", { cmd: "a" });
+    expect(told(asked, begun, end("begun\nended\n")).at(1)).toBe(
+      'shown · result c success "Wall time: 10 seconds\\nProcess running with session ID 7\\nOutput:\\nbegun\\n" [{"type":"file","mime":"text/plain","filename":"output.txt","url":"data:text/plain;charset=utf-8,begun%0Aended%0A"}] {"type":"shell","command":"a","exit_code":0,"duration_ms":45000,"background_task_id":"7","output_start":64}',
+    );
+    expect(told(asked, begun, end("begun\n")).at(1)).not.toContain('"file"');
+  });
+
   it("adds its remaining output to a call that was cut off", () => {
     const late = (text: string) =>
       told(

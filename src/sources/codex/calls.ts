@@ -297,10 +297,10 @@ const RESULT = 0x3fff_fff0;
 /** Markers in outputs that Codex truncated for the model, of any version. */
 const CUT = /…\d+ (?:tokens|chars) truncated…|\[\.{3} omitted \d+ of \d+ lines \.{3}\]/;
 
-/** The complete output from an event, as a file next to the truncated text that the model read. */
-function uncut({ text, output_start = 0, status }: Output, kept: string | undefined): MediaPart[] {
+/** The complete output from an event, as a file next to the text that the model read: truncated, or the part so far. */
+function uncut({ text, output_start = 0, status, running }: Output, kept: string | undefined): MediaPart[] {
   if (kept === undefined || kept.length <= text.length - output_start) return [];
-  if (status === "aborted" || !CUT.test(text)) return [];
+  if (status === "aborted" || (running?.session === undefined && !CUT.test(text))) return [];
   const url = `data:text/plain;charset=utf-8,${encodeURIComponent(kept.toWellFormed())}`;
   return [{ type: "file", mime: "text/plain", filename: "output.txt", url }];
 }
