@@ -1,9 +1,7 @@
 import type { Frame } from "../../model/frames/frame.ts";
 import type { FrameBody } from "../../model/frames/frame-writer.ts";
 import { isUuid } from "../../model/is-uuid.ts";
-import type { Usage } from "../../model/messages/message.ts";
-import type { Part } from "../../model/messages/part.ts";
-import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
 import type {
@@ -14,6 +12,7 @@ import type {
   SessionRecord,
 } from "../contract.ts";
 import { blocksIn, imageOf } from "../conversation/content.ts";
+import { promptParts, textOf, usageOf } from "./content.ts";
 import { responseOf, resultOf, unwrapped } from "./tool.ts";
 
 /** Part indexes of a message: thoughts start at 0, content here. */
@@ -25,6 +24,8 @@ const MOST_CALLS = 1_000;
 const MOST_MESSAGES = 2_000;
 const SHELL_MODE = "I ran the following shell command:";
 const COMPRESSED_ANSWER = "Got it. Thanks for the additional context!";
+/** The first folder in the context that Gemini CLI gives the model. The main session's file names it nowhere else. */
+const WORKSPACE = /^- \*\*Workspace Directories:\*\*\n {2}- (.+)$/m;
 
 interface State {
   session_id?: string;
@@ -45,12 +46,19 @@ interface State {
   ended: string[];
   calls: SessionLinkFacts["calls"];
   context_told?: boolean;
+  /** The summary that last replaced the model's context, in short. Later mirrors of the context begin with it too. */
+  compressed?: string;
+  /** Frames before the first message of the conversation, which is what makes the file a session. Absent after it. */
+  held?: Frame[];
 }
 
 /**
  * Reads Gemini CLI's messages from lines and documents. A message is written again when its calls have ended. All ids are
  * derived from the message's id, so the second version revises the first. `$set.messages` mirrors the model's context, not the
  * session, and retracts nothing.
+ *
+ * Each start of the program writes a file, even a start that continues an earlier session: that file has the session's id and no
+ * message. A file without a message of the conversation is not a session, nor does Gemini CLI list it.
  */
 export const geminiReader: RecordReader<State> = {
   initialState({ path }) {
@@ -68,13 +76,14 @@ export const geminiReader: RecordReader<State> = {
       started: [],
       ended: [],
       calls: [],
+      held: [],
     };
   },
   sessionId: ({ session_id }) => session_id,
   read: (state, record) => new RecordReading(state, record).read(),
   end: () => [],
-  linkFacts({ session_id, isRun, parent, stem, calls, started_at = 0 }) {
-    if (session_id === undefined) return { sessions: [] };
+  linkFacts({ session_id, isRun, parent, stem, calls, started_at = 0, held }) {
+    if (session_id === undefined || held !== undefined) return { sessions: [] };
     const parent_id = isRun && parent !== undefined ? sessionIdOf(parent) : undefined;
     const run =
       parent_id === undefined ? undefined : { agent_key: stem, parent_session_id: parent_id, at: started_at };
@@ -113,7 +122,30 @@ class RecordReading {
     else if (asText(value.$rewindTo) !== undefined) this.rewind(asText(value.$rewindTo) ?? "");
     else if (asText(value.sessionId) !== undefined) this.header(value);
     else this.unknown(value);
-    return { disposition: this.disposition, frames: this.frames };
+    return { disposition: this.disposition, frames: this.released() };
+  }
+
+  /** The frames of the record. Before the conversation begins they are held, and its first record gets them. */
+  private released(): Frame[] {
+    const { state, frames, disposition } = this;
+    const { held } = state;
+    if (held === undefined) return frames;
+    if (disposition.kind === "folded" || disposition.kind === "hidden") {
+      state.held = [...held, ...frames];
+      return [];
+    }
+    delete state.held;
+    return [...held, ...frames];
+  }
+
+  /** Tells what may precede the conversation. */
+  private preface(body: FrameBody): void {
+    if (this.state.held === undefined) {
+      this.tell(body);
+      return;
+    }
+    this.fold("the first message");
+    this.put(body);
   }
 
   private get session_id(): string {
@@ -122,11 +154,15 @@ class RecordReading {
   }
 
   private put(body: FrameBody): void {
+    this.putAt(this.state.at, body);
+  }
+
+  private putAt(at: number, body: FrameBody): void {
     // The fields complete any member of `FrameBody`, which the type checker cannot infer.
     this.frames.push({
       ...body,
       session_id: this.session_id,
-      at: this.state.at,
+      at,
       ...(!this.revises && { source: this.record.place }),
     } as Frame);
   }
@@ -197,14 +233,19 @@ class RecordReading {
         this.message(message, ["$set", "messages", index]);
     }
     const [summary, answer] = messages.filter((message) => !isContext(message));
-    if (isFirst || messages.length > 3 || textOf(answer?.content) !== COMPRESSED_ANSWER) return;
+    if (textOf(answer?.content) !== COMPRESSED_ANSWER) return;
+    const text = textOf(summary?.content);
+    const compressed = `${text.length}:${text.slice(0, 80)}`;
+    if (state.compressed === compressed) return;
+    state.compressed = compressed;
+    if (isFirst) return;
     this.timeOf(asObject(patch)?.lastUpdated);
     this.tell({
       type: "marker",
       part_id: uuidFrom(this.session_id, `compressed:${this.record.key}`),
       kind: "compaction",
       title: "Context compressed",
-      text: textOf(summary?.content),
+      text,
     });
   }
 
@@ -239,6 +280,7 @@ class RecordReading {
     const type = asString(value.type) ?? "";
     const key = `${type}:${asText(value.id) ?? ""}`;
     const message_id = uuidFrom(this.session_id, key);
+    const before = state.at;
     this.timeOf(value.timestamp);
     const isNew = !state.messages.includes(key) && !state.rewound.includes(key);
     if (isNew) {
@@ -248,7 +290,7 @@ class RecordReading {
     this.revises = !isNew;
     switch (type) {
       case "user":
-        this.user(value, message_id);
+        this.user(value, message_id, before);
         break;
       case "gemini":
         this.gemini(value, message_id, isNew, path);
@@ -264,7 +306,8 @@ class RecordReading {
     this.revises = false;
   }
 
-  private user(value: JsonObject, message_id: string): void {
+  /** `before`: time of the record before it. */
+  private user(value: JsonObject, message_id: string, before: number): void {
     const { state } = this;
     const blocks = blocksIn(value.content);
     const answers = blocks.filter((block) => block.functionResponse !== undefined);
@@ -275,7 +318,9 @@ class RecordReading {
     const text = textOf(value.content);
     if (text.startsWith("<session_context>")) {
       state.context_told = true;
-      this.tell({
+      const cwd = WORKSPACE.exec(text)?.[1];
+      if (cwd !== undefined) this.put({ type: "session.update", patch: { cwd } });
+      this.preface({
         type: "developer.message",
         message_id,
         parts: [{ type: "text", text }],
@@ -293,6 +338,8 @@ class RecordReading {
       return;
     }
     const parts = promptParts(value.displayContent ?? value.content);
+    // Nothing records the end of a turn. The time until the next prompt is not part of it.
+    if (!this.revises && state.last !== undefined && before > 0) this.putAt(before, { type: "turn.end" });
     this.tell({
       type: "user.message",
       message_id,
@@ -432,12 +479,17 @@ class RecordReading {
   private notice(value: JsonObject, type: "info" | "warning" | "error", message_id: string): void {
     const text = textOf(value.content);
     const part_id = partId(message_id, 0);
+    // Recorded for notices that the terminal composes, such as the sizes before and after a compression.
+    if (text.trim() === "" && !this.revises) {
+      this.disposition = { kind: "hidden", rule: "empty notice" };
+      return;
+    }
     if (text.startsWith("Request cancelled")) {
       this.tell({ type: "interrupt", part_id, reason: text });
       return;
     }
     const [title = type] = text.split("\n", 1);
-    this.tell({
+    this.preface({
       type: "marker",
       part_id,
       kind: type === "error" ? "error" : "note",
@@ -445,36 +497,4 @@ class RecordReading {
       ...(text !== title && { text }),
     });
   }
-}
-
-/** The text of a content, which is a string or a list of parts. */
-function textOf(content: unknown): string {
-  return blocksIn(content)
-    .map((block) => asString(block.text) ?? "")
-    .join("");
-}
-
-function promptParts(content: unknown): Part[] {
-  return blocksIn(content).map((block): Part => {
-    const text = asString(block.text);
-    if (text !== undefined) return { type: "text", text };
-    const media = imageOf(block);
-    return media?.type === "image_url" || media?.type === "file" ? media : { type: "unknown", raw: block };
-  });
-}
-
-/** Gemini's `input` includes cached tokens; its `output` excludes thoughts. */
-function usageOf(value: unknown): Usage | undefined {
-  const tokens = asObject(value);
-  const input = asNumber(tokens?.input);
-  const output = asNumber(tokens?.output);
-  if (input === undefined || output === undefined) return undefined;
-  const cached = asNumber(tokens?.cached) ?? 0;
-  const thoughts = asNumber(tokens?.thoughts) ?? 0;
-  return {
-    input: Math.max(0, input + (asNumber(tokens?.tool) ?? 0) - cached),
-    output: output + thoughts,
-    ...(cached > 0 && { cache_read: cached }),
-    ...(thoughts > 0 && { reasoning: thoughts }),
-  };
 }

@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import { geminiCli } from "../../src/sources/gemini-cli/format.ts";
+import { type Account, accountOf } from "./account.ts";
+
+const ID = "8f0e1d2c-3b4a-4958-8776-655443322110";
+const CHATS = "/h/.gemini/tmp/tide/chats";
+const at = (time: string): string => `2026-10-05T${time}.000Z`;
+const header = { sessionId: ID, projectHash: "0123abcd", startTime: at("08:00:00"), kind: "main" };
+const message = (id: string, type: string, time: string, content: unknown, more: object = {}) => ({
+  id,
+  timestamp: at(time),
+  type,
+  content,
+  ...more,
+});
+const user = (id: string, time: string, text: string) => message(id, "user", time, [{ text }]);
+const gemini = (id: string, time: string, text: string) => message(id, "gemini", time, text, { model: "m" });
+const context = user(
+  "ctx",
+  "08:00:00",
+  "<session_context>\nToday is Monday.\n- **Workspace Directories:**\n  - /home/mara/tide\n  - /home/mara/moon\n</session_context>",
+);
+const given = (...messages: object[]) => ({ $set: { messages, lastUpdated: at("08:30:00") } });
+const read = (...lines: object[]): Account => accountOf(geminiCli, `${CHATS}/session-1.jsonl`, lines);
+const turnsOf = ({ transcript }: Account) => transcript.turns.slice().filter((turn) => turn !== undefined);
+
+describe("a file of Gemini CLI without a message of the conversation", () => {
+  it("is no session", () => {
+    const reader = geminiCli.createReader({ path: `${CHATS}/session-1.jsonl` });
+    const lines = [header, given(context), message("n", "info", "08:00:01", "An update is available.")];
+    const records = reader.push(Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join("")));
+    expect(records.flatMap(({ frames }) => frames)).toEqual([]);
+    expect(records.map(({ disposition }) => disposition.kind)).toEqual(["folded", "folded", "folded"]);
+    expect(reader.linkFacts()).toEqual({ sessions: [] });
+  });
+
+  it("shows what preceded its first message with it, in order", () => {
+    const { records, parts } = read(
+      header,
+      given(context),
+      message("n", "info", "08:00:01", "An update is available."),
+      user("u1", "08:00:02", "Fix the tide table"),
+    );
+    expect(records.map(({ frames }) => frames.length > 0)).toEqual([false, false, false, true]);
+    expect(parts.map((part) => (part.type === "marker" ? part.kind : part.type))).toEqual([
+      "context",
+      "note",
+      "prompt",
+    ]);
+  });
+
+  it("takes its folder from the context for the model, which alone names it", () => {
+    const { records } = read(header, given(context), user("u1", "08:00:02", "Hello"));
+    const patches = records
+      .flatMap(({ frames }) => frames)
+      .flatMap((frame) => (frame.type === "session.update" ? frame.patch : []));
+    expect(patches).toContainEqual({ cwd: "/home/mara/tide" });
+  });
+});
+
+describe("a turn of Gemini CLI", () => {
+  it("ends with its last record, not with the next prompt", () => {
+    const turns = turnsOf(
+      read(
+        header,
+        user("u1", "08:00:02", "Hello"),
+        gemini("g1", "08:00:05", "Hello."),
+        user("u2", "12:00:00", "Again"),
+        gemini("g2", "12:00:01", "Again."),
+      ),
+    );
+    expect(turns.map(({ started_at, ended_at }) => [started_at, ended_at])).toEqual([
+      [Date.parse(at("08:00:02")), Date.parse(at("08:00:05"))],
+      [Date.parse(at("12:00:00")), undefined],
+    ]);
+  });
+
+  it("fails if it ended in an error, whatever follows", () => {
+    const turns = turnsOf(
+      read(
+        header,
+        user("u1", "08:00:02", "Hello"),
+        gemini("g1", "08:00:03", "I look."),
+        message("e1", "error", "08:00:04", "The quota is used up."),
+        user("u2", "08:00:09", "Again"),
+      ),
+    );
+    expect(turns[0]).toMatchObject({ status: "failed", ended_at: Date.parse(at("08:00:04")) });
+  });
+});
+
+describe("a compression of Gemini CLI", () => {
+  const answer = gemini("a", "08:20:00", "Got it. Thanks for the additional context!");
+  const compressed = (text: string, ...kept: object[]) =>
+    given(context, user("s", "08:20:00", text), answer, ...kept);
+  const told = (...lines: object[]): string[] =>
+    read(header, user("u1", "08:00:02", "Hello"), gemini("g1", "08:00:05", "Hello."), ...lines).parts.flatMap(
+      (part) => (part.type === "marker" && part.kind === "compaction" ? (part.text ?? "") : []),
+    );
+
+  it("is shown if it keeps the newest messages", () => {
+    const kept = [user("k1", "08:20:00", "Hello"), gemini("k2", "08:20:00", "Hello.")];
+    expect(told(compressed("They greeted.", ...kept))).toEqual(["They greeted."]);
+  });
+
+  it("is shown once, however often its context is recorded", () => {
+    const later = [user("u2", "08:25:00", "Again"), gemini("g2", "08:25:01", "Again.")];
+    expect(
+      told(
+        compressed("They greeted."),
+        compressed("They greeted.", ...later),
+        compressed("They greeted twice."),
+      ),
+    ).toEqual(["They greeted.", "They greeted twice."]);
+  });
+
+  it("leaves no line without text for the sizes, which only its terminal shows", () => {
+    const { parts, records } = read(
+      header,
+      user("u1", "08:00:02", "Hello"),
+      message("n", "info", "08:20:00", ""),
+    );
+    expect(parts.map(({ type }) => type)).toEqual(["prompt"]);
+    expect(records.at(-1)?.disposition).toEqual({ kind: "hidden", rule: "empty notice" });
+  });
+});
