@@ -144,13 +144,16 @@ export function readToolEnd({ state, conversation, data }: Event): void {
     return;
   }
   const { outcome, permission } = take(state.decided, id) ?? {};
-  const failed = data.success !== true;
+  const refused = data.success !== true && outcome !== undefined;
+  // The call succeeds whatever its command exits with; Copilot marks the command as failed.
+  const exit = asNumber(asObject(data.shellExecution)?.exitCode) ?? 0;
+  const failed = data.success !== true || exit !== 0;
   conversation.toolResult({
     ...(id !== undefined && { id }),
-    status: !failed ? "success" : outcome === undefined ? "error" : "aborted",
+    status: refused ? "aborted" : failed ? "error" : "success",
     output_text,
     parts,
-    ...(failed && outcome !== undefined && { outcome }),
+    ...(refused && { outcome }),
     ...(permission !== undefined && { permission }),
     payload: (call) => payloadOfResult(call, data, output_text),
   });
