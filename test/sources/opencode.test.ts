@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
 import { formats } from "../../src/sources/index.ts";
+import { openCode } from "../../src/sources/opencode/format.ts";
 import { entryLine, headerLine } from "../../src/sources/record-log/log-line.ts";
+import { accountOf } from "./account.ts";
 
 const place = { kind: "row" as const, file: "/data/opencode.db", table: "message", key: "1" };
 const entry = (key: string, revision: string, value: object): string =>
@@ -22,4 +24,25 @@ it("revises the tokens of a step long after it, without ending the running one",
   read([header, ...steps, message(100)]);
   const frames = read([finish(0, 9)])?.flatMap((record) => record.frames);
   expect(frames).toMatchObject([{ type: "message.end", usage: { output: 9 } }]);
+});
+
+it("notes each switch of the agent with the prompt that it answers", () => {
+  const prompt = (number: number, agent: string): string[] => [
+    entry(`message:msg_${number}`, "1", { id: `msg_${number}`, data: { role: "user", agent } }),
+    entry(`part:prt_${number}`, "1", {
+      id: `prt_${number}`,
+      messageID: `msg_${number}`,
+      data: { type: "text", text: `Prompt ${number}` },
+    }),
+  ];
+  const { parts } = accountOf(openCode, "ses_1.records.jsonl", [
+    headerLine({ agent: "opencode", session: "ses_1", file: "/data/opencode.db" }),
+    ...["build", "plan", "plan", "build"].flatMap((agent, number) => prompt(number, agent)),
+  ]);
+  const told = parts.flatMap((part) => {
+    if (part.type === "prompt")
+      return part.parts.map((each) => (each.type === "text" ? each.text : each.type));
+    return part.type === "marker" ? part.title : [];
+  });
+  expect(told).toEqual(["Prompt 0", "Prompt 1", "Agent: plan", "Prompt 2", "Prompt 3", "Agent: build"]);
 });

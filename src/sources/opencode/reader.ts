@@ -19,6 +19,8 @@ const SHELL_MODE = "The following tool was executed by the user";
 const PLACEHOLDER_TITLE = /^(?:New|Child) session - \d{4}-\d{2}-\d{2}T/;
 /** Number of messages whose role is remembered: later parts refer to them. */
 const MAX_MESSAGES = 64;
+/** The agent of a session that has not switched. */
+const DEFAULT_AGENT = "build";
 /** Maximum number of run calls that are remembered for linking. */
 const MAX_RUNS = 1_000;
 
@@ -32,6 +34,9 @@ interface State {
   messages: { id: string; role: "user" | "assistant"; mode?: string; model?: string; begun?: boolean }[];
   /** The open prompt. Its parts arrive one by one. */
   prompt?: { message: string; parts: { key: string; part: Part }[]; at: number; origin?: "command" };
+  /** The agent of the last prompt (build, plan), and the message whose prompt has yet to name a different one. */
+  agent: string;
+  switches?: string;
   /** The last assistant message without an end. */
   open?: string;
   version?: string;
@@ -41,7 +46,7 @@ interface State {
 
 /** Reads the records of `stores.ts`. Part ids are derived from rows, so a revision changes its part in place. */
 export const openCodeReader: RecordReader<State> = {
-  initialState: () => ({ name: "", at: 0, messages: [], calls: [] }),
+  initialState: () => ({ name: "", at: 0, messages: [], calls: [], agent: DEFAULT_AGENT }),
   sessionId: ({ session_id }) => session_id,
   read: (state, record) => new RecordReading(state, record).read(),
   end: () => [],
@@ -164,11 +169,24 @@ class RecordReading {
     });
     if (state.messages.length > MAX_MESSAGES) state.messages.shift();
     delete state.prompt;
-    if (role === "user") return;
+    if (role === "user") {
+      this.agentOf(id, data);
+      return;
+    }
     const provider = asText(data.providerID);
     if (provider !== undefined || model !== undefined)
       this.put({ type: "session.update", patch: { ...(model !== undefined && { model }) } });
     this.open(id);
+  }
+
+  private agentOf(id: string, data: JsonObject): void {
+    const { state } = this;
+    delete state.switches;
+    const agent = asText(data.agent) ?? asText(data.mode);
+    if (agent === undefined || agent === state.agent) return;
+    state.agent = agent;
+    // The agent of a sub-agent's session is its name.
+    if (state.parent === undefined) state.switches = id;
   }
 
   /** Starts an assistant message, and ends the one before: a killed process leaves a message whose end is not recorded. */
@@ -291,6 +309,10 @@ class RecordReading {
       },
       prompt.at,
     );
+    if (state.switches !== message) return;
+    delete state.switches;
+    const title = `Agent: ${state.agent}`;
+    this.put({ type: "marker", message_id, part_id: partId(message_id, 1), kind: "note", title });
   }
 
   private context(id: string, message: string, title: string, text: string): void {
