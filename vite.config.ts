@@ -6,6 +6,7 @@ import react from "@vitejs/plugin-react";
 import { build, type Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { BREAKPOINTS, LOW_WINDOWS } from "./src/web/ui/breakpoints.ts";
 
 /** The daemon reads its sample sessions, and the hook that it installs, beside it, in the package as in the sources. */
 const filesBesideDaemon: Plugin = {
@@ -42,6 +43,20 @@ const sessionStorePackage: Plugin = {
   },
 };
 
+/** Puts the media queries in the places where style sheets name them, so that they are written once. */
+const namedMediaQueries: Plugin = {
+  name: "named-media-queries",
+  enforce: "pre",
+  transform: {
+    filter: { id: /\/src\/web\/.*\.css$/ },
+    handler: (css) =>
+      Object.entries({ ...BREAKPOINTS, ...LOW_WINDOWS }).reduce(
+        (rest, [name, query]) => rest.replaceAll(`(--${name})`, query),
+        css,
+      ),
+  },
+};
+
 /** What is bundled asks for its licence to be passed on. */
 const LICENSES = { fileName: "licenses.md" };
 
@@ -50,12 +65,14 @@ const LICENSES = { fileName: "licenses.md" };
  * higher priority is not in the others. The page's entry stays apart: its address tells the daemon's build.
  */
 const SCRIPTS = [
+  // Sheets of requests, which the list shows too: it does not load the session's screen for them.
+  { name: "request-sheets", test: /\/src\/web\/(?:transcript\/requests|ui\/action)\.css$/, priority: 7 },
   // The protocol names it, the screens that search use it.
   { name: "query", test: /\/src\/model\/search\/query\.ts$/, priority: 6 },
   // What every screen has.
   {
     name: "page",
-    test: /\/node_modules\/react-dom\/|\/src\/model\/tokens\.ts$|\/src\/web\/(?:app\/(?:App|ConnectionState|read-state|session-title)|text\/(?:format|status-rule)|transcript\/(?:activity|price|StateBadge)|ui\/(?:StatusBadge|use-match|hidden-text|ScrollBox|duration|composing))\.tsx?$/,
+    test: /\/node_modules\/react-dom\/|\/src\/model\/tokens\.ts$|\/src\/web\/(?:app\/(?:App|ConnectionState|read-state|session-title)|text\/(?:format|status-rule)|transcript\/(?:activity|price|StateBadge)|ui\/(?:StatusBadge|breakpoints|use-match|hidden-text|ScrollBox|duration|composing))\.tsx?$/,
     priority: 5,
   },
   // What a session's screen shares with others: they do not load all of it.
@@ -128,7 +145,7 @@ class LongFirst extends BaseSequencer {
 
 /** Both halves: `vite build` makes the page (dist/web), `vite build --ssr` the daemon (dist/server). */
 export default defineConfig(({ isSsrBuild }) => ({
-  plugins: [react(), filesBesideDaemon, sessionStorePackage, licensesOfWorkers],
+  plugins: [react(), namedMediaQueries, filesBesideDaemon, sessionStorePackage, licensesOfWorkers],
   build: isSsrBuild
     ? {
         outDir: "dist/server",

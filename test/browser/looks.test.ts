@@ -100,7 +100,7 @@ it("truncates no row of the list at any width", async () => {
     page
       .locator(".list-item")
       .evaluateAll((rows) => rows.filter((row) => row.scrollHeight > row.clientHeight).length);
-  for (const width of [1280, 815, 801, 800, 799, 390]) {
+  for (const width of [1280, 961, 960, 901, 900, 899, 390]) {
     await page.setViewportSize({ width, height: 400 });
     await expect.poll(async () => [width, await cut()]).toEqual([width, 0]);
   }
@@ -232,7 +232,7 @@ it("shows the keys of a command on one line", async () => {
   await page.keyboard.press("?");
   await page.getByText("Page up").waitFor();
   const lines = await page
-    .locator(".key-list dt")
+    .locator(".binding-list dt")
     .evaluateAll((keys) =>
       keys.map((of) => new Set(Array.from(of.children, (key) => key.getBoundingClientRect().top)).size),
     );

@@ -71,14 +71,14 @@ const uses: [ink: string, surface: string][] = [
 /** The inks of Markdown and code; inside a thought some are different. */
 const inThinking = inks.filter((ink) => /^(?:ink|code)/.test(ink));
 const [, thinking = ""] =
-  /^\.thinking \{([^}]*)\}/m.exec(readFileSync("src/web/transcript/parts.css", "utf8")) ?? [];
+  /^ *\.thinking \{([^}]*)\}/m.exec(readFileSync("src/web/transcript/parts.css", "utf8")) ?? [];
 const instead = new Map(
   [...thinking.matchAll(/--([\w-]+): var\(--([\w-]+)\);/g)].map(([, ink = "", other = ""]) => [ink, other]),
 );
 
 /** Matches: their ink on their ground. */
 const [, found = ""] =
-  /^::highlight\(find\) \{([^}]*)\}/m.exec(readFileSync("src/web/screens/session/session.css", "utf8")) ?? [];
+  /^ *::highlight\(find\) \{([^}]*)\}/m.exec(readFileSync("src/web/screens/session/find.css", "utf8")) ?? [];
 const [, foundGround = ""] = /^ *background-color: var\(--([\w-]+)\);/m.exec(found) ?? [];
 const [, foundInk] = /^ *color: var\(--([\w-]+)\);/m.exec(found) ?? [];
 
@@ -109,12 +109,12 @@ describe.each(["light", "dark"] as const)("the %s theme", (theme) => {
 });
 
 test.each([
-  ["app/page.css", ".filter"],
-  ["app/page.css", ".field-input"],
+  ["ui/field.css", ".filter"],
+  ["ui/field.css", ".field-input"],
   ["composer/composer.css", ".prompt-input"],
   ["transcript/requests.css", ".answer-text"],
 ])("%s uses that border colour for %s", (file, field) => {
   const css = readFileSync(`src/web/${file}`, "utf8");
-  const rule = css.slice(css.indexOf(`\n${field} {`)).split("}", 1)[0];
+  const rule = css.slice(css.indexOf(`\n  ${field} {`)).split("}", 1)[0];
   expect(rule).toContain("border: 1px solid var(--line-field);");
 });

@@ -46,7 +46,7 @@ export function AnswerSettings(): ReactNode {
   };
   const isReady = next.length >= MIN_PASSPHRASE && (isSet !== true || current !== "");
   return (
-    <fieldset className="choice answer-settings">
+    <fieldset className="choice unlocking-settings">
       <legend>{t.unlock.heading}</legend>
       <p className="dialog-note">{t.unlock.about}</p>
       {isSet !== undefined && (

@@ -1,3 +1,10 @@
+import "./theme.css";
+import "../ui/button.css";
+import "../ui/field.css";
+import "../ui/badge.css";
+import "../ui/chips.css";
+import "../ui/notice.css";
+import "../ui/dialog.css";
 import { type ReactNode, useCallback, useEffect, useLayoutEffect, useState } from "react";
 import { useStore } from "zustand";
 import { t } from "../text/text.ts";

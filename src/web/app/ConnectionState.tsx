@@ -4,6 +4,7 @@ import { shortDuration } from "../text/format.ts";
 import { t } from "../text/text.ts";
 import { useNow } from "../ui/use-now.ts";
 import { useClient, useConnection } from "./store.ts";
+import "./connection.css";
 
 /** Moves the focus to the screen's first scrolling element when the focused button is removed. */
 const passFocusOn = (button: HTMLElement | null) => (): void => {

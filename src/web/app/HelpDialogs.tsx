@@ -10,6 +10,7 @@ import { RULES } from "./router.ts";
 import { SourceSettings } from "./SourceSettings.tsx";
 import type { NotifyOf, Settings } from "./settings.ts";
 import { useSetting } from "./store.ts";
+import "./help-dialogs.css";
 
 export type Shown = "keys" | "settings" | "more";
 
@@ -32,7 +33,7 @@ export function HelpDialogs({
     case "keys":
       return (
         <Dialog key={shown} title={t.keys.title} onClose={close}>
-          <dl className="key-list">
+          <dl className="binding-list">
             {bindings.map(({ keys, does }) => (
               <div key={does}>
                 <dt>

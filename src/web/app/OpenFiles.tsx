@@ -4,6 +4,7 @@ import { onFilesChosen } from "./file-chooser.ts";
 import type { Given } from "./opened-files.ts";
 import { navigate, sessionHref } from "./router.ts";
 import { useClient } from "./store.ts";
+import "./open-files.css";
 
 /** Loaded when it is used first. */
 const loadOpened = () => import("./OpenedDialog.tsx");

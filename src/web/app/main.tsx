@@ -4,8 +4,6 @@ import { loadText } from "../text/text.ts";
 import { App, loadScreen } from "./App.tsx";
 import { parseRoute } from "./router.ts";
 import { createClient } from "./store.ts";
-import "./theme.css";
-import "./page.css";
 
 const root = document.getElementById("root");
 if (root === null) throw new Error("index.html has no element #root.");

@@ -7,6 +7,7 @@ import { fewMarks, marked, visible } from "../ui/hidden-text.tsx";
 import { useIsSearchMatch } from "../ui/search-match.ts";
 import { type LineTokens, PAGE_LINES, useHighlight } from "./highlight.ts";
 import { TOKEN_KINDS } from "./highlight-protocol.ts";
+import "./code.css";
 
 /** Lines and characters of code that are shown before a click. */
 const FIRST_LINES = 2_000;

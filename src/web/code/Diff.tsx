@@ -7,6 +7,8 @@ import { changedRanges, type DiffLine, GAP, type Hunk, numberLines } from "./dif
 import { type LineTokens, PAGE_LINES, useHighlight } from "./highlight.ts";
 import { TOKEN_KINDS } from "./highlight-protocol.ts";
 import { languageOfPath } from "./language-of-path.ts";
+import "./code.css";
+import "./diff.css";
 
 const FIRST = 60;
 const CHUNK = 100;

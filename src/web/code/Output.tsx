@@ -10,6 +10,7 @@ import { SearchText, useIsSearchMatch } from "../ui/search-match.ts";
 import { byteSize } from "../ui/size.ts";
 import { type CutText, useWhole } from "../ui/use-whole.ts";
 import { readTerminal, type TerminalPiece, terminalText } from "./ansi.ts";
+import "./output.css";
 
 const HEAD = 16;
 const TAIL = 10;

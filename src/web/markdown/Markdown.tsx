@@ -16,6 +16,7 @@ import { byteSize } from "../ui/size.ts";
 import { createMarkdownStream } from "./blocks.ts";
 import type { MarkdownBlock, MarkdownDocument, Piece } from "./document.ts";
 import type { TextGrowth } from "./window.ts";
+import "./markdown.css";
 
 /** Characters and lines of a text that are rendered before a click. */
 const FIRST = 64 * 1024;

@@ -73,7 +73,7 @@ export const MarkerGroup = memo(
             {folded.opened}
             <button
               type="button"
-              className="marker-line group-line"
+              className="marker-line marker-group"
               aria-expanded={open}
               onClick={() => setOpen(!open)}
             >

@@ -245,7 +245,7 @@ function Retractable({
     <div className="retracted">
       <button
         type="button"
-        className="marker-line group-line"
+        className="marker-line marker-group"
         aria-expanded={open}
         onClick={() => setOpen(!open)}
       >

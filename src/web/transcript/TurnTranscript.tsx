@@ -30,7 +30,6 @@ import "./tool-cards/tool-cards.css";
 import "./parts.css";
 import "./requests.css";
 import "./narrow.css";
-import "../ui/ui.css";
 
 /**
  * A turn: its prompt as a sticky heading, then its parts in the order of the array. Used for live and past turns, and for those of

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { t } from "../text/text.ts";
+import "./action.css";
 
 /** The state of a copy. */
 type Progress = "copying" | "copied" | "notCopied" | "notLoaded";

@@ -13,6 +13,7 @@ import { findInexact } from "../../hidden-text/exact-text.ts";
 import { marked } from "./hidden-text.tsx";
 import { ScrollBox } from "./ScrollBox.tsx";
 import { exactNumber } from "./size.ts";
+import "./exact.css";
 
 /**
  * A text exactly as it is, for a user who is about to allow it: in the order of its bytes whatever the writing direction, with

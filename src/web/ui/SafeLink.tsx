@@ -5,6 +5,7 @@ import { t } from "../text/text.ts";
 import { visible } from "./hidden-text.tsx";
 import { hostInWords, judgeUrl, type Verdict } from "./safe-url.ts";
 import { maskSecrets } from "./url-secrets.ts";
+import "./links.css";
 
 const InsideLink = createContext(false);
 

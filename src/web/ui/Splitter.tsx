@@ -1,4 +1,5 @@
 import { type PointerEvent, type ReactNode, useRef } from "react";
+import "./splitter.css";
 
 /** Pixels that an arrow key moves it. */
 const STEP = 32;

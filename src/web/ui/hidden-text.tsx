@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { findHidden, type HiddenPiece, type TextKind } from "../../hidden-text/hidden-text.ts";
 import { t } from "../text/text.ts";
+import "./hidden-text.css";
 
 type Piece = { text: string } | Omit<HiddenPiece, "hidden">;
 

@@ -148,7 +148,7 @@ export async function walk({ click }: { click: boolean }): Promise<SeenRow[]> {
     const body = row.querySelector(".part-body") ?? row;
     const copy = body.cloneNode(true) as Element;
     for (const added of copy.querySelectorAll(".link-host, .link-target")) added.remove();
-    const heading = row.closest(".turn-place")?.querySelector(".turn-title")?.textContent ?? "";
+    const heading = row.closest(".scroller-turn")?.querySelector(".turn-title")?.textContent ?? "";
     return {
       attack: heading.trim().split(/\s/, 1)[0] ?? "",
       index: Number(row.dataset.index),

@@ -9,6 +9,8 @@ import { failureText } from "../../text/failure-text.ts";
 import { t } from "../../text/text.ts";
 import type { AnswerDraft, TranscriptHost } from "../../transcript/host.ts";
 import { RequestView } from "../../transcript/RequestView.tsx";
+import "../../transcript/requests.css";
+import "../../ui/action.css";
 import "./requests.css";
 
 /** What a session asks, to be answered outside its transcript. */

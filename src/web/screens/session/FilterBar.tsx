@@ -11,6 +11,7 @@ import {
 import { exactNumber } from "../../text/format.ts";
 import { t } from "../../text/text.ts";
 import type { SessionFilter } from "./use-filter.ts";
+import "./find.css";
 
 /** Hides rows of a session by kind, status and tool, and says how many. */
 export function FilterBar({
@@ -29,7 +30,7 @@ export function FilterBar({
   const tools = Object.entries(counted?.counts.tools ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   return (
     <section
-      className="find filter-bar"
+      className="find part-filter"
       aria-label={t.filter.name}
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;

@@ -9,6 +9,7 @@ import { composing } from "../../ui/composing.ts";
 import { type Marks, markText, revealWithin } from "./find-marks.ts";
 import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 import { type Found, type Hit, searchSession } from "./session-search.ts";
+import "./find.css";
 
 const NO_TEXTS: readonly string[] = [];
 

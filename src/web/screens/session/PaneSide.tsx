@@ -12,6 +12,7 @@ import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 import { useMap } from "./use-map.ts";
 import type { Side } from "./use-side.ts";
 import type { LoadedOutline } from "./use-turn-outline.ts";
+import "./side.css";
 
 /** The turns of a session with the map of it, and its runs. */
 export function PaneSide({

@@ -21,6 +21,7 @@ import { visible } from "../../ui/hidden-text.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { Breadcrumbs } from "./runs/Breadcrumbs.tsx";
 import { useEnding } from "./use-ending.ts";
+import "./session-header.css";
 
 /** Maximum length of what a session ended with, in UTF-16 code units. */
 const ENDING_LIMIT = 60;
@@ -227,7 +228,7 @@ export function SessionHeader({
           ‹
         </a>
         <Breadcrumbs row={row} besideOf={besideOf} />
-        <Title className="session-name-now" title={title}>
+        <Title className="session-heading-name" title={title}>
           {title} {kind !== undefined && <span className="run-kind">{visible(kind, "name")}</span>}
         </Title>
         <StateBadge state={sessionState(row, waits)} reason={statusRuleText(row)} />

@@ -3,7 +3,7 @@ import { type MouseEvent, type ReactNode, useEffect } from "react";
 import { navigate, parseRoute, sessionHref } from "../../app/router.ts";
 import { loadCopiedText } from "../../transcript/copying.ts";
 import { SessionPane } from "./SessionPane.tsx";
-import "./session.css";
+import "./pane.css";
 import "./print.css";
 
 interface Props {

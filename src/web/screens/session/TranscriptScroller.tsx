@@ -27,6 +27,7 @@ import { layoutOf, useLaidOut } from "./scroller/use-laid-out.ts";
 import { useMeasuredRows } from "./scroller/use-measured-rows.ts";
 import { useCopied } from "./selection-copy.ts";
 import { useLiveText } from "./use-live-text.ts";
+import "./scroller.css";
 
 interface Props {
   session: OpenSession;
@@ -157,7 +158,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
         <div className="transcript-body" style={onPaper ? {} : { height: layout.height }}>
           {onPaper?.leftOut !== undefined && <p className="print-note">{onPaper.leftOut}</p>}
           {(onPaper?.turns ?? turns).map(({ turn, top: turnTop, ...window }) => (
-            <div key={turn.id} className="turn-place" style={{ top: turnTop }}>
+            <div key={turn.id} className="scroller-turn" style={{ top: turnTop }}>
               <TurnTranscript
                 turn={turn}
                 partAt={partAt}

@@ -7,7 +7,7 @@ import { takeRows } from "./print-view.ts";
 
 /** Of a selection across more parts than this, only both ends stay rendered; the rest only in view or while it is copied. */
 export const HELD_BETWEEN = 300;
-/** Class of the box while it is copied: transcript.css then excludes the page's own texts. */
+/** Class of the box while it is copied: scroller.css then excludes the page's own texts. */
 const COPIED = "is-copied";
 
 /**

@@ -1,4 +1,5 @@
 import { type RefObject, useCallback, useState } from "react";
+import { WIDE } from "../../ui/breakpoints.ts";
 import { useMatch } from "../../ui/use-match.ts";
 import type { Inspected } from "./inspect/inspected.ts";
 import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
@@ -18,8 +19,7 @@ interface PaneInspector {
 export function useInspector(hasRoom: boolean, scroller: RefObject<ScrollerHandle | null>): PaneInspector {
   const [inspected, setInspected] = useState<Inspected>();
   const inspect = useCallback((what: Inspected) => setInspected(what), []);
-  // The same width as in session.css.
-  const isDocked = useMatch("(min-width: 1680px)") && hasRoom;
+  const isDocked = useMatch(WIDE) && hasRoom;
   return {
     inspected,
     isDocked,

@@ -1,5 +1,6 @@
 import { type RefObject, useState } from "react";
 import { useSetting } from "../../app/store.ts";
+import { BREAKPOINTS } from "../../ui/breakpoints.ts";
 import { useMatch } from "../../ui/use-match.ts";
 import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 
@@ -21,8 +22,7 @@ export function useSide(
 ): Side {
   const [isWanted, setIsWanted] = useSetting("outline");
   const [isSheet, setIsSheet] = useState(false);
-  // The same widths as in session.css.
-  const hasRoom = !useMatch("(max-width: 900px)") && beside === undefined && main;
+  const hasRoom = !useMatch(BREAKPOINTS.narrow) && beside === undefined && main;
   /** Moves the focus out of a side that closes. */
   const leave = (): void => {
     if (document.activeElement?.closest(".side")) scroller.current?.focus();

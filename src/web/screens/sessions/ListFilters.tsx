@@ -5,6 +5,7 @@ import { useSetting } from "../../app/store.ts";
 import { exactNumber } from "../../text/format.ts";
 import { t } from "../../text/text.ts";
 import { composing } from "../../ui/composing.ts";
+import "./list-filters.css";
 
 const WAYS = ["project", "time"] as const;
 
@@ -51,8 +52,8 @@ export function ListFilters({
           }
         }}
       />
-      <div className="filter-row">
-        <p className={filtering ? "filter-count" : "unseen"} role="status">
+      <div className="filters-row">
+        <p className={filtering ? "filters-count" : "unseen"} role="status">
           {summary}
         </p>
         <fieldset className="chips state-chips">

@@ -20,10 +20,10 @@ export function ListHead(): ReactNode {
         <span aria-hidden="true" className="session-model">
           {heads.model}
         </span>
-        <SortHead column="turns" className="figure figure-turn" />
-        <SortHead column="tools" className="figure figure-tool" />
-        <SortHead column="errors" className="figure figure-error" />
-        <SortHead column="tokens" className="figure figure-token" />
+        <SortHead column="turns" className="session-figure session-figure-turn" />
+        <SortHead column="tools" className="session-figure" />
+        <SortHead column="errors" className="session-figure" />
+        <SortHead column="tokens" className="session-figure session-figure-token" />
         <SortHead column="active" className="session-time" />
       </div>
       <span aria-hidden="true" className="session-runs">

@@ -8,6 +8,7 @@ import { GroupHeading } from "./GroupHeading.tsx";
 import { SessionRow } from "./SessionRow.tsx";
 import { hasFocus } from "./use-list-focus.ts";
 import type { ListView } from "./use-list-view.ts";
+import "./session-list.css";
 
 /** Lines above and below the view are rendered, within so many pixels. */
 const OVERSCAN = 400;

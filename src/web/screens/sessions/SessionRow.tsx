@@ -21,6 +21,7 @@ import { activityOf } from "../../transcript/activity.ts";
 import { StateBadge } from "../../transcript/StateBadge.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
 import type { ListItem } from "./session-list.ts";
+import "./session-row.css";
 
 interface Props {
   item: Extract<ListItem, { type: "session" }>;
@@ -43,7 +44,7 @@ function Figure({
   const text = t.count[FIGURES[name]](value);
   return (
     <span
-      className={`figure figure-${name}${name === "error" && value > 0 ? " has-errors" : ""}`}
+      className={`session-figure session-figure-${name}${name === "error" && value > 0 ? " has-errors" : ""}`}
       title={text}
     >
       <span aria-hidden="true">{value === 0 ? "·" : (short ?? exactNumber(value))}</span>

@@ -6,6 +6,7 @@ import { type ListFilter, NEW_SESSION, USAGE_DAYS, usageHref } from "../../app/r
 import { useClient, useConnection, useSetting } from "../../app/store.ts";
 import { usePageTitle } from "../../app/waiting.ts";
 import { t } from "../../text/text.ts";
+import { BREAKPOINTS } from "../../ui/breakpoints.ts";
 import { useMatch } from "../../ui/use-match.ts";
 import { useNow } from "../../ui/use-now.ts";
 import { AttentionList } from "./AttentionList.tsx";
@@ -20,7 +21,7 @@ import { useCalmVersion } from "./use-calm-version.ts";
 import { useListFilter } from "./use-list-filter.ts";
 import { focusedSession, useListFocus } from "./use-list-focus.ts";
 import { useListKeys } from "./use-list-keys.ts";
-import { NARROW, useListView } from "./use-list-view.ts";
+import { useListView } from "./use-list-view.ts";
 import "./sessions.css";
 
 const USAGE = usageHref({ by: "day", days: USAGE_DAYS });
@@ -36,7 +37,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
   const [groupBy] = useSetting("groupBy");
   const [byColumn] = useSetting("sort");
   // A narrow list has no columns to sort by.
-  const sort = useMatch(NARROW) ? "none" : byColumn;
+  const sort = useMatch(BREAKPOINTS.narrow) ? "none" : byColumn;
   const [folded, setFolded] = useSetting("folded");
   const [{ text, states }, setFilter] = useListFilter(left, filter);
   const [expanded, setExpanded] = useState<ReadonlySet<string>>(left.expanded);

@@ -1,11 +1,9 @@
 import { type RefObject, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useSetting } from "../../app/store.ts";
+import { BREAKPOINTS } from "../../ui/breakpoints.ts";
 import { useMatch } from "../../ui/use-match.ts";
 import type { Left } from "./list-left.ts";
 import type { ListItem } from "./session-list.ts";
-
-/** Where a row has two lines, as sessions.css has it. */
-export const NARROW = "(max-width: 800px)";
 
 /** Of a row and of a group's heading, in pixels, as theme.css has them. A narrow list has lines for fingers in any density. */
 const HEIGHTS = {
@@ -66,7 +64,7 @@ export interface ListView {
 export function useListView(left: Left, items: readonly ListItem[]): ListView {
   const scroller = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: left.scrollTop, height: 800 });
-  const isNarrow = useMatch(NARROW);
+  const isNarrow = useMatch(BREAKPOINTS.narrow);
   const [density] = useSetting("density");
   const heights = HEIGHTS[isNarrow ? "narrow" : density];
   const lines = useMemo(() => placed(items, heights), [items, heights]);

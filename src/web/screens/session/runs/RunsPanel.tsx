@@ -15,8 +15,9 @@ import { activityOf } from "../../../transcript/activity.ts";
 import { StateBadge } from "../../../transcript/StateBadge.tsx";
 import { visible } from "../../../ui/hidden-text.tsx";
 import { useRowsInView } from "../../../virtual-list/rows-in-view.ts";
+import "./runs.css";
 
-/** A run's height, as session.css has it. */
+/** A run's height, as runs.css has it. */
 const ROW = 52;
 
 /** The runs of a session in the order in which they began; live, and the same list until one of them differs. */
