@@ -165,8 +165,8 @@ function collectChanges<Item>(
   }
 }
 
-/** Creates a sequence of items in O(n). */
-export function sequenceOf<Item>(items: readonly Item[]): Sequence<Item> {
+/** Creates a sequence of items in O(n). `undefined`: an empty position. */
+export function sequenceOf<Item>(items: readonly (Item | undefined)[]): Sequence<Item> {
   let level: Node<Item>[] = [];
   for (let start = 0; start < items.length; start += WIDTH) level.push(items.slice(start, start + WIDTH));
   while (level.length > 1) {

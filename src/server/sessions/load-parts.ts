@@ -1,4 +1,6 @@
-import { callPositionOf, fillParts, type PlacedPart, positionOf } from "../../model/transcript/accumulate.ts";
+import { callPositionOf, positionOf } from "../../model/transcript/accumulate.ts";
+import { sequenceOf } from "../../model/transcript/sequence.ts";
+import type { TranscriptPart } from "../../model/transcript/transcript.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
 import { truncateForOverview } from "../../model/truncate/truncate.ts";
 import { Refused } from "./refused.ts";
@@ -65,15 +67,54 @@ export async function* loadPieces(
   }
 }
 
-const overviews = new WeakMap<OpenSession, { epoch: string; parts: Promise<readonly PlacedPart[]> }>();
+type Parts = readonly (TranscriptPart | undefined)[];
+
+interface Overview {
+  readonly epoch: string;
+  /** The parts that are not in the view, truncated. They do not change while the epoch lasts. */
+  readonly before: Promise<Parts>;
+  /** The newest overview, and the view that it was made from. */
+  newest?: { readonly view: Transcript; readonly overview: Transcript };
+}
+
+const overviews = new WeakMap<OpenSession, Overview>();
 
 /**
  * A transcript with all parts of the session. In a session whose parts do not all fit in memory, texts, arguments and outputs are
  * truncated to their first lines. Throws a `Refused` (413 `too_long`) if there are too many parts for that too.
  */
 export async function overviewOf(open: OpenSession): Promise<Transcript> {
-  const { transcript } = open;
-  if (!isUnloaded(open)) return transcript;
+  if (!isUnloaded(open)) return open.transcript;
+  const known = overviewFor(open);
+  const before = await known.before;
+  const view = open.transcript;
+  if (known.newest?.view === view) return known.newest.overview;
+  const overview = withParts(view, [...before, ...view.parts.slice(before.length)]);
+  known.newest = { view, overview };
+  return overview;
+}
+
+/** Like `overviewOf`, but the parts before a position are whole, about as many as a model call can contain. */
+export async function overviewBefore(open: OpenSession, position: number): Promise<Transcript> {
+  const overview = await overviewOf(open);
+  if (!isUnloaded(open)) return overview;
+  for (let count = PIECE; count > 1; count = Math.floor(count / 4)) {
+    const from = Math.max(0, position - count);
+    const transcript = await loadParts(open, from, position + 1);
+    if (transcript.parts.at(position) === undefined) continue;
+    const parts = [...overview.parts];
+    for (let index = from; index <= position; index += 1) parts[index] = transcript.parts.at(index);
+    return withParts(overview, parts);
+  }
+  return overview;
+}
+
+function withParts({ unloaded: _, unpaired: __, ...transcript }: Transcript, parts: Parts): Transcript {
+  return { ...transcript, parts: sequenceOf(parts) };
+}
+
+function overviewFor(open: OpenSession): Overview {
+  const { epoch, transcript } = open;
   if (transcript.parts.length > MAX_OVERVIEW)
     throw new Refused(
       413,
@@ -81,40 +122,22 @@ export async function overviewOf(open: OpenSession): Promise<Transcript> {
       `The session has ${transcript.parts.length} parts, which is too many for this view of all of them.`,
       "Choose a single turn.",
     );
-  return fillParts(transcript, await overviewParts(open));
-}
-
-/**
- * Like `overviewOf`, but the parts before a position are whole, about as many as a model call can contain.
- */
-export async function overviewBefore(open: OpenSession, position: number): Promise<Transcript> {
-  const overview = await overviewOf(open);
-  if (!isUnloaded(open)) return overview;
-  for (let count = PIECE; count > 1; count = Math.floor(count / 4)) {
-    const transcript = await loadParts(open, Math.max(0, position - count), position + 1);
-    if (transcript.parts.at(position)) return fillParts(transcript, await overviewParts(open));
-  }
+  const known = overviews.get(open);
+  if (known?.epoch === epoch) return known;
+  const overview = { epoch, before: readOverview(open) };
+  overviews.set(open, overview);
+  // Failures are not cached.
+  overview.before.catch(() => overviews.delete(open));
   return overview;
 }
 
-/** The truncated parts that are not in the view. They do not change while its epoch lasts. */
-function overviewParts(open: OpenSession): Promise<readonly PlacedPart[]> {
-  const { epoch } = open;
-  const known = overviews.get(open);
-  if (known?.epoch === epoch) return known.parts;
-  const parts = readOverview(open);
-  overviews.set(open, { epoch, parts });
-  // Failures are not cached.
-  parts.catch(() => overviews.delete(open));
-  return parts;
-}
-
-async function readOverview(open: OpenSession): Promise<PlacedPart[]> {
-  const placed: PlacedPart[] = [];
-  for await (const { transcript, from, to } of loadPieces(open, 0, open.transcript.unloaded ?? 0))
+async function readOverview(open: OpenSession): Promise<Parts> {
+  const { unloaded = 0 } = open.transcript;
+  const parts = Array.from({ length: unloaded }, (): TranscriptPart | undefined => undefined);
+  for await (const { transcript, from, to } of loadPieces(open, 0, unloaded))
     for (const [at, part] of transcript.parts.slice(from, to).entries())
-      if (part) placed.push({ index: from + at, part: truncateForOverview(part) });
-  return placed;
+      if (part) parts[from + at] = truncateForOverview(part);
+  return parts;
 }
 
 const isUnloaded = ({ transcript }: OpenSession): boolean => transcript.unloaded !== undefined;
