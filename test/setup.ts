@@ -4,6 +4,8 @@ import "../src/web/text/inspect-text.ts";
 import "../src/web/text/screens-text.ts";
 import "../src/web/text/session-text.ts";
 import { loadAllOnDemand } from "../src/web/ui/on-demand.tsx";
+import "./computed-style.ts";
+import "./late-messages.ts";
 
 // The same as other timeouts in tests (`eventually`, `expect.poll`); a passing check does not wait.
 configure({ asyncUtilTimeout: 60_000 });
@@ -16,7 +18,7 @@ globalThis.ResizeObserver ??= class {
 };
 
 // Everything is on screen.
-Object.defineProperty(HTMLElement.prototype, "clientHeight", { get: () => 800 });
+Object.defineProperty(HTMLElement.prototype, "clientHeight", { configurable: true, get: () => 800 });
 
 // It is never narrow.
 globalThis.matchMedia ??= (media) =>
