@@ -125,6 +125,12 @@ const BROWSER_RETRIES = 1;
 /** Tests that measure. */
 const ALONE = ["test/browser/many-runs.test.ts"];
 
+/** Tests of the agent loop, which start no processes either. */
+const LOOP = "test/agent/{calls,context,file-change,laws,loop,permissions,wires}.test.ts";
+
+/** Tests of what a page does once: it chooses its language, and it loads scripts. Each needs a window and modules of its own. */
+const OWN_WINDOW = ["test/web/chinese.test.tsx", "test/web/ui/on-demand.test.tsx"];
+
 /** Files that take long for their size, by which Vitest orders them without an earlier run. Started last, one of them would leave the other cores idle. */
 const LONG = [
   "test/server/main.test.ts",
@@ -217,7 +223,7 @@ export default defineConfig(({ isSsrBuild }) => ({
         test: {
           name: "library",
           environment: "node",
-          include: ["test/{model,sources,store,providers}/**/*.test.ts"],
+          include: ["test/{model,sources,store,providers}/**/*.test.ts", LOOP],
           isolate: false,
         },
       },
@@ -227,7 +233,7 @@ export default defineConfig(({ isSsrBuild }) => ({
           name: "unit",
           environment: "node",
           include: ["test/{agent,server,adapters}/**/*.test.ts", "test/*.test.ts"],
-          exclude: ["test/package.test.ts"],
+          exclude: ["test/package.test.ts", LOOP],
         },
       },
       {
@@ -236,6 +242,18 @@ export default defineConfig(({ isSsrBuild }) => ({
           name: "components",
           environment: "jsdom",
           include: ["test/web/**/*.test.{ts,tsx}"],
+          exclude: OWN_WINDOW,
+          setupFiles: ["test/setup.ts"],
+          // The files of a worker share one simulated window too.
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "components-alone",
+          environment: "jsdom",
+          include: OWN_WINDOW,
           setupFiles: ["test/setup.ts"],
         },
       },

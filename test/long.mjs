@@ -28,7 +28,7 @@ const { status } = spawnSync(
     "--project",
     "unit",
     "--project",
-    "components",
+    "components*",
     "--project",
     "browser",
     "--project",

@@ -6,8 +6,10 @@ import type { Tool } from "../../src/agent/tool.ts";
 import type { HistoryEvent } from "../../src/model/messages/history.ts";
 import type { Answer, Request } from "../../src/model/request.ts";
 import { type Act, plainProvider } from "./plain-provider.ts";
-import { createPlainSession, story } from "./plain-session.ts";
+import { createPlainSession, keepPlainSessions, story } from "./plain-session.ts";
 import { echo, endless, tool } from "./plain-tools.ts";
+
+keepPlainSessions();
 
 /** A turn in which the model makes these calls at once, then yields. */
 function setUp(calls: Act[], tools: readonly Tool[], options: Partial<LoopOptions> = {}) {

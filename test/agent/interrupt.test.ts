@@ -7,8 +7,10 @@ import type { TranscriptPart } from "../../src/model/transcript/transcript.ts";
 import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
 import { defined, lasting } from "../model/generate.ts";
 import { failure, plainProvider, type Step } from "./plain-provider.ts";
-import { createPlainSession, story } from "./plain-session.ts";
+import { createPlainSession, keepPlainSessions, story } from "./plain-session.ts";
 import { echo, endless, tool } from "./plain-tools.ts";
+
+keepPlainSessions();
 
 // About two hundred turns, many of which start processes.
 vi.setConfig({ testTimeout: 120_000 });

@@ -9,8 +9,10 @@ import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts"
 import type { FailureClass, ModelCall } from "../../src/providers/provider.ts";
 import { lasting } from "../model/generate.ts";
 import { failure, plainProvider, type Step } from "./plain-provider.ts";
-import { createPlainSession, type PlainSession, story } from "./plain-session.ts";
+import { createPlainSession, keepPlainSessions, type PlainSession, story } from "./plain-session.ts";
 import { echo, tool } from "./plain-tools.ts";
+
+keepPlainSessions();
 
 // Two hundred whole turns, which may take many seconds on a busy machine.
 vi.setConfig({ testTimeout: 240_000 });

@@ -6,8 +6,10 @@ import { createLoopAgent, type LoopOptions } from "../../src/agent/loop.ts";
 import type { Tool } from "../../src/agent/tool.ts";
 import type { ModelCall } from "../../src/providers/provider.ts";
 import { failure, type PlainProvider, plainProvider, type Step } from "./plain-provider.ts";
-import { createPlainSession, type PlainSession, story } from "./plain-session.ts";
+import { createPlainSession, keepPlainSessions, type PlainSession, story } from "./plain-session.ts";
 import { echo, endless, tool } from "./plain-tools.ts";
+
+keepPlainSessions();
 
 function setUp(
   steps: Parameters<typeof plainProvider>[0],

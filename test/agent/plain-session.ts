@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 import type { Agent, AgentHost, Prompt, RunOptions, RunReport, TurnOutcome } from "../../src/agent/agent.ts";
 import type { Frame } from "../../src/model/frames/frame.ts";
 import { createOrderChecker, type Violation } from "../../src/model/frames/order.ts";
@@ -37,11 +37,29 @@ export interface PlainSession extends AgentHost {
   steer(text: string): void;
 }
 
-/** The folders of all sessions of a test file. */
-const base = mkdtempSync(join(tmpdir(), "verbatim-agent-"));
-afterAll(() => rmSync(base, { recursive: true, force: true, maxRetries: 5 }));
+/** The folder of all sessions of the current test file. */
+let base: string | undefined;
 
-/** A session in memory that records everything, checks the order of frames, and gives prepared answers. */
+/** For the top of a test file: gives its plain sessions a folder, and removes it after the last test. */
+export function keepPlainSessions(): void {
+  beforeAll(() => {
+    base = mkdtempSync(join(tmpdir(), "verbatim-agent-"));
+  });
+  afterAll(() => {
+    rmSync(baseFolder(), { recursive: true, force: true, maxRetries: 5 });
+    base = undefined;
+  });
+}
+
+function baseFolder(): string {
+  if (base === undefined) throw new Error("The test file does not call keepPlainSessions.");
+  return base;
+}
+
+/**
+ * A session in memory that records everything, checks the order of frames, and gives prepared answers. Its test file calls
+ * `keepPlainSessions`.
+ */
 export function createPlainSession(
   given: { session_id?: string; depth?: number; history?: readonly HistoryEvent[] } = {},
 ): PlainSession {
@@ -62,10 +80,10 @@ export function createPlainSession(
 
   const session: PlainSession = {
     session_id,
-    cwd: mkdtempSync(join(base, "work-")),
+    cwd: mkdtempSync(join(baseFolder(), "work-")),
     depth: given.depth ?? 0,
-    files: mkdtempSync(join(base, "files-")),
-    private_folder: join(base, "data"),
+    files: mkdtempSync(join(baseFolder(), "files-")),
+    private_folder: join(baseFolder(), "data"),
     claimAgentSession: () => true,
     frames,
     violations,

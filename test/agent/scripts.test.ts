@@ -9,7 +9,9 @@ import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts"
 import { createScriptedProvider } from "../../src/providers/scripted/provider.ts";
 import { scripts } from "../../src/providers/scripted/scripts/index.ts";
 import { lasting } from "../model/generate.ts";
-import { createPlainSession, type PlainSession, story } from "./plain-session.ts";
+import { createPlainSession, keepPlainSessions, type PlainSession, story } from "./plain-session.ts";
+
+keepPlainSessions();
 
 // Real commands, searches and files, several at once.
 vi.setConfig({ testTimeout: 120_000 });

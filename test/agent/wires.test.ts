@@ -6,8 +6,10 @@ import { createHttpProvider } from "../../src/providers/http-provider.ts";
 import { openaiResponses } from "../../src/providers/openai-responses/index.ts";
 import type { ApiProtocol } from "../../src/providers/provider.ts";
 import { EVENT_STREAM, type ReplayServer, startServer } from "../providers/replay-server.ts";
-import { createPlainSession, story } from "./plain-session.ts";
+import { createPlainSession, keepPlainSessions, story } from "./plain-session.ts";
 import { echo } from "./plain-tools.ts";
+
+keepPlainSessions();
 
 let server: ReplayServer | undefined;
 afterEach(async () => {

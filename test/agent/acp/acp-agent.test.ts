@@ -12,7 +12,9 @@ import type { Request } from "../../../src/model/request.ts";
 import { eventually } from "../../eventually.ts";
 import { type ActingHost, createHost, SESSION } from "./acting-host.ts";
 import { hears, opened, says, writeScript } from "./script.ts";
-import { allow, made, setUp } from "./set-up.ts";
+import { allow, closeMadeAgents, made, setUp } from "./set-up.ts";
+
+closeMadeAgents();
 
 const isHeld = (_request: Request, signal: AbortSignal): Promise<undefined> =>
   new Promise((resolve) => {

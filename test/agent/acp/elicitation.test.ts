@@ -2,7 +2,9 @@ import { expect, it } from "vitest";
 import type { Answer, Request } from "../../../src/model/request.ts";
 import type { ActingHost } from "./acting-host.ts";
 import { hears, opened, type ScriptLine, says } from "./script.ts";
-import { setUp } from "./set-up.ts";
+import { closeMadeAgents, setUp } from "./set-up.ts";
+
+closeMadeAgents();
 
 const FORM = {
   type: "object",

@@ -3,7 +3,9 @@ import type { HistoryEvent } from "../../../src/model/messages/history.ts";
 import { eventually } from "../../eventually.ts";
 import { type ActingHost, SESSION } from "./acting-host.ts";
 import { hears, opened, says } from "./script.ts";
-import { setUp } from "./set-up.ts";
+import { closeMadeAgents, setUp } from "./set-up.ts";
+
+closeMadeAgents();
 
 /** The history of a session that was opened by an earlier daemon, with the cost of its steps. */
 function earlier(cost?: number): HistoryEvent[] {

@@ -5,18 +5,23 @@ import type { Answer } from "../../../src/model/request.ts";
 import { type ActingHost, createHost } from "./acting-host.ts";
 import { type ScriptLine, writeScript } from "./script.ts";
 
-/** Agents of the current test, which are closed after it. */
+/** Agents of the current test. */
 export const made: { host: ActingHost; agent: Agent }[] = [];
-afterEach(async () => {
-  for (const { host, agent } of made.splice(0)) {
-    await agent.close();
-    host.remove();
-  }
-});
+
+/** For the top of a test file: closes the agents of each test after it. */
+export function closeMadeAgents(): void {
+  afterEach(async () => {
+    for (const { host, agent } of made.splice(0)) {
+      await agent.close();
+      host.remove();
+    }
+  });
+}
 
 /** Answers each request with the first option of `OPTIONS`. */
 export const allow = (): Promise<Answer> => Promise.resolve({ option_ids: ["yes"] });
-/** A session with an agent that plays a script. */
+
+/** A session with an agent that plays a script. Its test file calls `closeMadeAgents`. */
 export function setUp(
   lines: readonly ScriptLine[],
   {
