@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Locator, Page } from "playwright-core";
+import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { times } from "../long.ts";
 import { seeded } from "../seeded.ts";
-import { createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
+import { createHome, type Daemon, enter, enterAt, type Home, startDaemon } from "./harness.ts";
 import { begin, idle, type Rest, restOf, scriptFile, send, storedParts } from "./hosted-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
@@ -29,6 +29,13 @@ afterEach(async () => {
   await daemon.stop();
   await home.remove();
 });
+
+/** Starts a scripted session and opens it in a new browser context. */
+async function start(model: string, options: BrowserContextOptions, expected: RegExp[] = []) {
+  const session_id = await begin(rest, model, folder);
+  const context = await browser.newContext(options);
+  return { session_id, ...(await enterAt(`/session/${session_id}`, context, daemon, expected)) };
+}
 
 /** Pieces that can make a command look like another one. */
 const PIECES = [
@@ -161,12 +168,7 @@ it.runIf(process.platform === "linux")(
         { parts: [{ text: "That is all." }] },
       ],
     });
-    const { page, complaints } = await enter(
-      await browser.newContext({ viewport: { width: 1200, height: 900 } }),
-      daemon,
-    );
-    const session_id = await begin(rest, model, folder);
-    await page.goto(`${daemon.origin}/session/${session_id}`);
+    const { page, complaints, session_id } = await start(model, { viewport: { width: 1200, height: 900 } });
     for (const [index, command] of commands.entries()) {
       const card = page.getByRole("region", { name: "Approval" });
       const allow = card.getByRole("button", { name: "Allow", exact: true, disabled: false });
@@ -202,8 +204,7 @@ it("keeps the focus on an answer that did not arrive, so that it can be repeated
       { parts: [{ text: "That is all." }] },
     ],
   });
-  const { page } = await enter(await browser.newContext(), daemon, [/status of 503/]);
-  await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
+  const { page } = await start(model, {}, [/status of 503/]);
   const card = page.getByRole("region", { name: "Approval" });
   const allow = card.getByRole("button", { name: "Allow", exact: true, disabled: false });
   await page.route("**/requests/**", async (route) => {
@@ -256,13 +257,9 @@ async function clickAsAllowAppears(page: Page, at: [number, number]): Promise<vo
 }
 
 it("shows how many rows of a command are below the visible ones, until its end was visible", async () => {
-  const { page, complaints } = await enter(
-    await browser.newContext({ viewport: { width: 1280, height: 900 } }),
-    daemon,
-  );
   const text = Array.from({ length: 80 }, (_, index) => `line ${index}\n`).join("");
   const model = await scriptFile(home, "long", shellCalls(`cat <<'E' > out.txt\n${text}E\nrm -rf out.txt`));
-  await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
+  const { page, complaints } = await start(model, { viewport: { width: 1280, height: 900 } });
   const card = page.getByRole("region", { name: "Approval" });
   const command = card.getByRole("group", { name: "Exactly what runs" });
   const allow = card.getByRole("button", { name: "Allow", exact: true });
@@ -312,14 +309,10 @@ it("shows how many rows of a command are below the visible ones, until its end w
 });
 
 it("counts wrapped rows on a phone, shows the end with one tap, and keeps the answers in place", async () => {
-  const { page, complaints } = await enter(
-    await browser.newContext({ viewport: { width: 390, height: 844 } }),
-    daemon,
-  );
   const words = (line: number) => "with words ".repeat(line % 9);
   const text = Array.from({ length: 700 }, (_, line) => `echo "step ${line}, ${words(line)}"`).join("\n");
   const model = await scriptFile(home, "phone", shellCalls(text));
-  await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
+  const { page, complaints } = await start(model, { viewport: { width: 390, height: 844 } });
   const command = page.getByRole("group", { name: "Exactly what runs" });
   const allow = page.getByRole("button", { name: "Allow", exact: true });
   const below = page.getByRole("button", { name: /more rows? below$/ });
@@ -349,7 +342,6 @@ it.each([
   { name: "alone", before: [] },
   { name: "beside a call that ran meanwhile", before: [{ name: "glob", arguments: { pattern: "*" } }] },
 ])("nothing covers the answers of a waiting turn, $name", async ({ before }) => {
-  const { page } = await enter(await browser.newContext({ viewport: { width: 1280, height: 720 } }), daemon);
   const command = Array.from({ length: 60 }, (_, line) => `echo ${line}`).join("\n");
   const calls = [...before, { name: "shell", arguments: { command } }];
   const model = await scriptFile(home, `waits-${before.length}`, {
@@ -357,8 +349,7 @@ it.each([
     tokens_per_second: 0,
     steps: [{ parts: calls.map((tool_call) => ({ tool_call })) }, { parts: [{ text: "Done." }] }],
   });
-  const session_id = await begin(rest, model, folder);
-  await page.goto(`${daemon.origin}/session/${session_id}`);
+  const { page, session_id } = await start(model, { viewport: { width: 1280, height: 720 } });
   await page.getByRole("button", { name: "Allow", exact: true }).waitFor();
   const transcript = page.getByRole("region", { name: "Transcript", exact: true });
   await transcript.evaluate(
@@ -377,12 +368,8 @@ it.each([
 });
 
 it("ignores a second click on the next request, which moved under the pointer", async () => {
-  const { page, complaints } = await enter(
-    await browser.newContext({ viewport: { width: 1280, height: 900 } }),
-    daemon,
-  );
   const model = await scriptFile(home, "two", shellCalls("ls\npwd", "touch ran"));
-  await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
+  const { page, complaints } = await start(model, { viewport: { width: 1280, height: 900 } });
   const allow = page.getByRole("button", { name: "Allow", exact: true });
   await expect.poll(() => allow.count()).toBe(2);
   const at = await middleOf(allow.first());
@@ -399,24 +386,24 @@ it("ignores a second click on the next request, which moved under the pointer", 
 });
 
 it.each([true, false])("shows an approval's keys except on touch screens: %s", async (hasTouch) => {
-  const { page } = await enter(
-    await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch, isMobile: hasTouch }),
-    daemon,
-  );
   const model = await scriptFile(home, "one", shellCalls("touch ran"));
-  await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
+  const { page } = await start(model, {
+    viewport: { width: 390, height: 844 },
+    hasTouch,
+    isMobile: hasTouch,
+  });
   const allow = page.getByRole("button", { name: "Allow", exact: true });
   await allow.waitFor();
   expect(await allow.innerText()).toMatch(hasTouch ? /^Allow$/ : /^Allow\s*Y$/);
 });
 
 it("has targets of 44 pixels, 12 pixels apart, on a touch screen", async () => {
-  const { page, complaints } = await enter(
-    await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }),
-    daemon,
-  );
   const model = await scriptFile(home, "one", shellCalls("touch ran"));
-  await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
+  const { page, complaints } = await start(model, {
+    viewport: { width: 390, height: 844 },
+    hasTouch: true,
+    isMobile: true,
+  });
   await page.getByRole("button", { name: "Allow", exact: true }).waitFor();
   const boxes = (selector: string) =>
     page
@@ -443,13 +430,9 @@ it("has targets of 44 pixels, 12 pixels apart, on a touch screen", async () => {
 });
 
 it("folds an answered approval into one line with its time, which opens to the command", async () => {
-  const { page, complaints } = await enter(
-    await browser.newContext({ viewport: { width: 390, height: 844 } }),
-    daemon,
-  );
   const command = `true ${"and nothing else ".repeat(30)}`;
   const model = await scriptFile(home, "quiet", shellCalls(command));
-  await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
+  const { page, complaints } = await start(model, { viewport: { width: 390, height: 844 } });
   await page.getByRole("button", { name: "Allow for this session", disabled: false }).click();
   const answered = page.locator("summary", {
     hasText: /^Allowed for this session · .*\d\d:\d\d$/,
@@ -525,9 +508,8 @@ it("answers nothing by a double click that opens a session", async () => {
 });
 
 it.each(["Enter", "Shift+Y"])("answers only one request while %s is held down", async (key) => {
-  const { page } = await enter(await browser.newContext({ viewport: { width: 1280, height: 900 } }), daemon);
   const model = await scriptFile(home, "two", shellCalls("pwd", "touch ran"));
-  await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
+  const { page } = await start(model, { viewport: { width: 1280, height: 900 } });
   const allow = page.getByRole("button", { name: "Allow", exact: true });
   await expect.poll(() => allow.count()).toBe(2);
   await allow.first().focus();
@@ -541,13 +523,8 @@ it.each(["Enter", "Shift+Y"])("answers only one request while %s is held down", 
 });
 
 it("delivers a click in a low window to the pressed button, even if the focus moves", async () => {
-  const { page, complaints } = await enter(
-    await browser.newContext({ viewport: { width: 1280, height: 320 } }),
-    daemon,
-  );
   const model = await scriptFile(home, "one", shellCalls("touch ran"));
-  const session_id = await begin(rest, model, folder);
-  await page.goto(`${daemon.origin}/session/${session_id}`);
+  const { page, complaints, session_id } = await start(model, { viewport: { width: 1280, height: 320 } });
   const composer = page.getByRole("region", { name: "Message the agent" });
   const written = composer.getByRole("button", { name: "Send", exact: true });
   await page.getByRole("button", { name: "Allow", exact: true }).waitFor();

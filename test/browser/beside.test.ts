@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
-import { createHome, enter, startDaemon } from "./harness.ts";
+import { createHome, enterAt, startDaemon } from "./harness.ts";
+import { listed, restOf } from "./hosted-session.ts";
 import { openTestBrowser } from "./shared-browser.ts";
 
 it("keeps rows, position and find results of a session that is covered by a run", async () => {
@@ -31,8 +32,9 @@ it("keeps rows, position and find results of a session that is covered by a run"
   const browser = await openTestBrowser();
   try {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
-    const { page, complaints } = await enter(context, daemon);
-    await page.goto(`${daemon.origin}/session/${behind.session_id}?beside=${beside.session_id}`);
+    await listed(restOf(home, daemon), behind.session_id, beside.session_id);
+    const path = `/session/${behind.session_id}?beside=${beside.session_id}`;
+    const { page, complaints } = await enterAt(path, context, daemon);
     const main = page.getByRole("region", { name: "Transcript", exact: true });
     const run = page.getByRole("region", { name: /^Transcript of the run/ });
     await main.locator("article").last().waitFor();

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { characterEntities } from "character-entities";
 import { expect, it } from "vitest";
 import { generateClaudeSession } from "../generate-session.ts";
-import { createHome, enter, startDaemon } from "./harness.ts";
+import { createHome, enterAt, startDaemon } from "./harness.ts";
+import { listed, restOf } from "./hosted-session.ts";
 import { openTestBrowser } from "./shared-browser.ts";
 
 /**
@@ -34,8 +35,9 @@ it("shows named characters at once, and the page's policy allows it", async () =
   const daemon = await startDaemon(home, ["--no-samples"]);
   const browser = await openTestBrowser();
   try {
-    const { page, complaints } = await enter(await browser.newContext(), daemon);
-    await page.goto(`${daemon.origin}/session/${session.session_id}`);
+    await listed(restOf(home, daemon), session.session_id);
+    const path = `/session/${session.session_id}`;
+    const { page, complaints } = await enterAt(path, await browser.newContext(), daemon);
     const signs = page.getByText(/^Signs: /).first();
     await signs.waitFor();
     const expected = NAMES.map(([name, character]) => `${name} ${character}`).join(", ");

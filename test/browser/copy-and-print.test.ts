@@ -8,11 +8,12 @@ import {
   BROKEN_CONNECTION,
   createHome,
   type Daemon,
-  enter,
+  enterAt,
   type Home,
   settled,
   startDaemon,
 } from "./harness.ts";
+import { listed, restOf } from "./hosted-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 let home: Home;
@@ -55,8 +56,9 @@ beforeEach(async () => {
   browser = await openTestBrowser();
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: daemon.origin });
-  ({ page, complaints } = await enter(context, daemon, BROKEN_CONNECTION));
-  await page.goto(`${daemon.origin}/session/${session.session_id}`);
+  await listed(restOf(home, daemon), session.session_id);
+  const path = `/session/${session.session_id}`;
+  ({ page, complaints } = await enterAt(path, context, daemon, BROKEN_CONNECTION));
   transcript = page.getByRole("region", { name: "Transcript", exact: true });
   await transcript.getByText("That is all.").waitFor();
 });

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { agentsReply } from "../../src/protocol.ts";
 import { scripts } from "../../src/providers/scripted/scripts/index.ts";
-import { createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
+import { createHome, type Daemon, enterAt, type Home, startDaemon } from "./harness.ts";
 import { begin, configure, idle, type Rest, restOf } from "./hosted-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
@@ -84,12 +84,12 @@ it("shows a discovery turn in order, live and after a reload", async () => {
   expect(SCRIPT.filter((line) => line.startsWith("tool")).length).toBe(30);
   const { agents } = agentsReply.parse(await rest.get("/api/agents"));
   const cwd = agents.find(({ id }) => id === "scripted")?.cwd ?? "";
-  const { page, complaints } = await enter(
+  const session_id = await begin(rest, "discovery", cwd, "Find out how tasks work.");
+  const { page, complaints } = await enterAt(
+    `/session/${session_id}`,
     await browser.newContext({ viewport: { width: 1200, height: 900 } }),
     daemon,
   );
-  const session_id = await begin(rest, "discovery", cwd, "Find out how tasks work.");
-  await page.goto(`${daemon.origin}/session/${session_id}`);
   // The view stays at the end while it streams.
   await page
     .getByRole("region", { name: "Transcript", exact: true })

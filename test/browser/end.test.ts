@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { eventually } from "../eventually.ts";
 import { call, result, SESSION, say, writer } from "../sources/claude-support.ts";
-import { createHome, enter, startDaemon } from "./harness.ts";
+import { createHome, enterAt, startDaemon } from "./harness.ts";
+import { listed, restOf } from "./hosted-session.ts";
 import { openTestBrowser } from "./shared-browser.ts";
 
 it("keeps the position of a part that is opened at the end, and follows the end once it is closed", async () => {
@@ -32,8 +33,8 @@ it("keeps the position of a part that is opened at the end, and follows the end 
   const browser = await openTestBrowser();
   try {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
-    const { page, complaints } = await enter(context, daemon);
-    await page.goto(`${daemon.origin}/session/${SESSION}`);
+    await listed(restOf(home, daemon), SESSION);
+    const { page, complaints } = await enterAt(`/session/${SESSION}`, context, daemon);
     const transcript = page.getByRole("region", { name: "Transcript", exact: true });
     await transcript.getByText("The last word.").waitFor();
     const rest = () =>

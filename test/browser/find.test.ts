@@ -3,7 +3,8 @@ import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { generateClaudeSession } from "../generate-session.ts";
-import { createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
+import { createHome, type Daemon, enterAt, type Home, startDaemon } from "./harness.ts";
+import { listed, restOf } from "./hosted-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 let home: Home;
@@ -74,8 +75,8 @@ beforeEach(async () => {
   daemon = await startDaemon(home, ["--no-samples"]);
   browser = await openTestBrowser();
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-  ({ page, complaints } = await enter(context, daemon));
-  await page.goto(`${daemon.origin}/session/${session.session_id}`);
+  await listed(restOf(home, daemon), session.session_id);
+  ({ page, complaints } = await enterAt(`/session/${session.session_id}`, context, daemon));
   transcript = page.getByRole("region", { name: "Transcript", exact: true });
   await transcript.getByText("The end.").waitFor();
 });

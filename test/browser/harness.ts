@@ -137,14 +137,24 @@ export async function openPage(context: BrowserContext, expected: RegExp[] = [])
 }
 
 /** Follows a launch link. Afterwards the context has the daemon's cookie and the page shows the list. */
-export async function enter(
+export function enter(
+  context: BrowserContext,
+  daemon: Daemon,
+  expected: RegExp[] = [],
+): Promise<WatchedPage> {
+  return enterAt("/", context, daemon, expected);
+}
+
+/** Follows a launch link that leads to a path, such as `/session/…`: that page is the only one that loads. */
+export async function enterAt(
+  path: string,
   context: BrowserContext,
   daemon: Daemon,
   expected: RegExp[] = [],
 ): Promise<WatchedPage> {
   const watched = await openPage(context, expected);
-  await watched.page.goto(daemon.launch);
-  await watched.page.waitForURL((url) => url.pathname === "/" && url.search === "");
+  await watched.page.goto(path === "/" ? daemon.launch : `${daemon.launch}&next=${encodeURIComponent(path)}`);
+  await watched.page.waitForURL((url) => url.pathname + url.search === path);
   return watched;
 }
 

@@ -75,6 +75,11 @@ export async function rowOf(rest: Rest, session_id: string): Promise<SessionSumm
   return sessionReply.parse(await rest.get(`/api/sessions/${session_id}`)).page.session;
 }
 
+/** Waits until the daemon has found the files of sessions: a page that opens one earlier asks for a session that does not exist. */
+export async function listed(rest: Rest, ...session_ids: string[]): Promise<void> {
+  for (const id of session_ids) await eventually(() => rest.get(`/api/sessions/${id}`));
+}
+
 /** Waits until no turn runs. */
 export async function idle(rest: Rest, session_id: string, limit_ms = 120_000): Promise<SessionSummary> {
   return await eventually(async () => {

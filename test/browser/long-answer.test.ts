@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import { createHome, type Daemon, enterAt, type Home, openBrowser, startDaemon } from "./harness.ts";
 import { begin, idle, type Rest, restOf, scriptFile, send } from "./hosted-session.ts";
 
 const MB = 1024 * 1024;
@@ -42,11 +42,10 @@ it.each(Object.entries(TEXTS))(
     });
     const session_id = await begin(rest, model, home.path);
     await idle(rest, session_id);
-    const { page, complaints } = await enter(await browser.newContext(), {
+    const { page, complaints } = await enterAt(`/session/${session_id}`, await browser.newContext(), {
       ...daemon,
       launch: await rest.link(),
     });
-    await page.goto(`${daemon.origin}/session/${session_id}`);
     await page.locator(".turn-foot").waitFor();
     const cdp = await page.context().newCDPSession(page);
     const held = async (): Promise<number> => {
@@ -84,8 +83,8 @@ it("highlights streamed code from its first line on", async () => {
   const session_id = await begin(rest, model, home.path);
   await idle(rest, session_id);
   const launch = await rest.link();
-  const { page, complaints } = await enter(await browser.newContext(), { ...daemon, launch });
-  await page.goto(`${daemon.origin}/session/${session_id}`);
+  const path = `/session/${session_id}`;
+  const { page, complaints } = await enterAt(path, await browser.newContext(), { ...daemon, launch });
   await page.locator(".turn-foot").waitFor();
   await send(rest, session_id, "Go on");
   const keywords = page.locator("code.language-ts .code-keyword");

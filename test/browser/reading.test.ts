@@ -4,8 +4,8 @@ import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
-import { createHome, type Daemon, enter, type Home, settled, startDaemon } from "./harness.ts";
-import { begin, idle, restOf, send, storedParts } from "./hosted-session.ts";
+import { createHome, type Daemon, enterAt, type Home, settled, startDaemon } from "./harness.ts";
+import { begin, idle, listed, restOf, send, storedParts } from "./hosted-session.ts";
 import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 // The rows in view do not move while the agent continues to write.
@@ -32,8 +32,8 @@ beforeEach(async () => {
   await writeFile(file, session.lines.map((line) => `${line}\n`).join(""));
   daemon = await startDaemon(home, ["--no-samples"]);
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-  ({ page, complaints } = await enter(context, daemon));
-  await page.goto(`${daemon.origin}/session/${session.session_id}`);
+  await listed(restOf(home, daemon), session.session_id);
+  ({ page, complaints } = await enterAt(`/session/${session.session_id}`, context, daemon));
   transcript = page.getByRole("region", { name: "Transcript", exact: true });
   await say("The last one so far.");
   await transcript.getByText("The last one so far.").waitFor();

@@ -5,7 +5,7 @@ import { MARK } from "../../src/agent/processes.ts";
 import { truncatePart } from "../../src/model/truncate/truncate.ts";
 import { rawReply, sessionsReply } from "../../src/protocol.ts";
 import { eventually } from "../eventually.ts";
-import { createHome, type Daemon, enter, type Home, startDaemon } from "./harness.ts";
+import { createHome, type Daemon, enterAt, type Home, startDaemon } from "./harness.ts";
 import {
   begin,
   configure,
@@ -79,9 +79,9 @@ it.runIf(process.platform === "linux")(
       task(worker),
       task(between),
     );
-    const { page, complaints } = await enter(await browser.newContext(), daemon);
     const session_id = await begin(rest, model, folder);
-    await page.goto(`${daemon.origin}/session/${session_id}`);
+    const path = `/session/${session_id}`;
+    const { page, complaints } = await enterAt(path, await browser.newContext(), daemon);
     const field = page.getByRole("textbox", { name: "Prompt", exact: true });
     await field.waitFor();
     // One of a run, one of a nested run.
