@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { type Finding, fuzz } from "./fuzz/fuzz.ts";
+import { times } from "./long.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "verbatim-fuzz-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -13,8 +14,9 @@ const corpora = {
   streams: [resolve(here, "providers/fixtures")],
 };
 
-it("all readers of foreign input withstand fifteen seconds of damaged and generated input", async () => {
-  const { cases, findings } = await fuzz({ seconds: 15, seed: 4, corpora, folder });
+const SECONDS = times(6, 60);
+it(`all readers of foreign input withstand ${SECONDS} seconds of damaged and generated input`, async () => {
+  const { cases, findings } = await fuzz({ seconds: SECONDS, seed: 4, corpora, folder });
   expect(findings.map(({ target, error }) => `${target}: ${error}`)).toEqual([]);
   expect(Object.keys(cases)).toEqual(
     expect.arrayContaining(["lines", "reader codex", "terminal", "addresses", "Markdown", "frames", "codec"]),
