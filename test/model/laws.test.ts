@@ -22,12 +22,13 @@ import {
   withoutParts,
 } from "../../src/model/transcript/transcript-start.ts";
 import { emptyTranscript, type Transcript } from "../../src/model/transcript/transcript-state.ts";
+import { times } from "../long.ts";
 import { anyFrames, defined, id, lasting, splitDeltas, wildFrames } from "./generate.ts";
 
-// A thousand sessions take a second or two, but much longer on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
+// Hundreds of sessions take a second or two, but much longer on a busy machine.
+vi.setConfig({ testTimeout: times(120_000, 600_000) });
 
-const RUNS = { numRuns: 1_000 };
+const RUNS = { numRuns: times(300, 3_000) };
 const SESSION = id(1, 1);
 
 function fold(frames: readonly Frame[], from: Transcript = emptyTranscript(SESSION)): Transcript {

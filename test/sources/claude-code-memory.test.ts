@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { MAX_CHECKPOINT } from "../../src/sources/checkpoint.ts";
 import { claudeCode } from "../../src/sources/claude-code/format.ts";
+import { times } from "../long.ts";
 import { seeded } from "../seeded.ts";
 import { sharedData } from "../shared-data.ts";
 import { call, type Fields, result, SESSION, say, writer } from "./claude-support.ts";
@@ -134,7 +135,9 @@ function* scaled(texts: readonly string[], bytes: number): Generator<string> {
   }
 }
 
-describe.skipIf(!folder)("sessions of 100 MB (skipped without the shared data)", () => {
+const MEGABYTES = times(25, 100);
+
+describe.skipIf(!folder)(`sessions of ${MEGABYTES} MB (skipped without the shared data)`, () => {
   it("have a state of at most 256 KB", () => {
     const root = folder ?? "";
     const names = readdirSync(root, { recursive: true, encoding: "utf8" });
@@ -142,8 +145,8 @@ describe.skipIf(!folder)("sessions of 100 MB (skipped without the shared data)",
       const name = names.find((each) => each.includes(`/${start}`) && each.endsWith(".jsonl"));
       return readFileSync(join(root, name ?? start), "utf8");
     });
-    const { largest, missing, read } = statesOf(scaled(texts, 100_000_000));
-    expect(read).toBeGreaterThanOrEqual(100_000_000);
+    const { largest, missing, read } = statesOf(scaled(texts, MEGABYTES * 1_000_000));
+    expect(read).toBeGreaterThanOrEqual(MEGABYTES * 1_000_000);
     expect(missing).toBe(0);
     expect(largest).toBeLessThanOrEqual(256 * 1024);
   }, 300_000);

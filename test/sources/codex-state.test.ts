@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { MAX_CHECKPOINT } from "../../src/sources/checkpoint.ts";
 import { codex } from "../../src/sources/codex/format.ts";
 import type { Reader, ReadRecord } from "../../src/sources/contract.ts";
+import { LONG as IS_LONG } from "../long.ts";
 import { sharedData } from "../shared-data.ts";
 import {
   call,
@@ -311,6 +312,7 @@ describe("interrupted reading", () => {
 });
 
 const corpus = sharedData("corpus", "codex", "sessions");
+const MEGABYTES = IS_LONG ? 100 : 25;
 
 /** The longest sessions, repeated with other ids of calls and turns, as one session of about `total` bytes. */
 function* scaled(folder: string, total: number): Generator<Uint8Array> {
@@ -337,18 +339,18 @@ function* scaled(folder: string, total: number): Generator<Uint8Array> {
 }
 
 describe.skipIf(!corpus)("the longest available sessions (skipped without the shared data)", () => {
-  it("scaled to 100 MB, fit into a checkpoint at every point", () => {
+  it(`scaled to ${MEGABYTES} MB, fit into a checkpoint at every point`, () => {
     const reader = codex.createReader({ path: PATH });
     let largest = 0;
     let count = 0;
-    for (const piece of scaled(corpus ?? "", 100 * 1024 * 1024)) {
+    for (const piece of scaled(corpus ?? "", MEGABYTES * 1024 * 1024)) {
       for (let at = 0; at < piece.length; at += 200_000) {
         reader.push(piece.subarray(at, at + 200_000));
         largest = Math.max(largest, stateBytes(reader) ?? Number.POSITIVE_INFINITY);
         count += 1;
       }
     }
-    expect(count).toBeGreaterThan(500);
+    expect(count).toBeGreaterThan(5 * MEGABYTES);
     expect(largest).toBeLessThanOrEqual(MAX_CHECKPOINT);
   }, 120_000);
 

@@ -98,7 +98,7 @@ it.each([
       )
       .map((pair) => ({ pair, at: random() }))
       .toSorted((one, other) => one.at - other.at)
-      .slice(0, times(60, records.length ** 2));
+      .slice(0, times(30, records.length ** 2));
     for (const [index, { pair }] of pairs.entries()) {
       const { first, second, name } = pair;
       const linesOf = (count: number) => [

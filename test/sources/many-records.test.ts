@@ -1,12 +1,13 @@
 import { expect, it } from "vitest";
 import { claudeCode } from "../../src/sources/claude-code/format.ts";
 import { codex } from "../../src/sources/codex/format.ts";
+import { times } from "../long.ts";
 import * as claude from "./claude-support.ts";
 import * as rollout from "./codex-support.ts";
 
 const CLAUDE_CODE = { format: claudeCode, path: `${claude.SESSION}.jsonl` };
 const CODEX = { format: codex, path: `rollout-2026-03-01T10-00-00-${rollout.THREAD}.jsonl` };
-const COUNT = 4_000;
+const COUNT = times(2_000, 4_000);
 /** Claude Code's lines are written one second apart. */
 const LATER = { timestamp: "2026-03-02T10:00:00.000Z" };
 
