@@ -1,6 +1,6 @@
 // `npm test`: all checks, also in a fresh clone. Plain JavaScript for any installed Node; the checks themselves run on the pinned
 // one.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -20,24 +20,27 @@ try {
     const problem = install(root);
     if (problem) throw new StepFailed(problem);
   }
-  const chromium = chromiumOrInstall();
+  const chromium = await chromiumOrInstall();
   const environment = { ...pinnedEnvironment(), CHROMIUM_PATH: chromium };
   const pinned = (script, ...options) => [nodeOf(root), join(root, "node_modules", script), ...options];
 
-  step(
-    "Format and lint",
-    pinned("@biomejs/biome/bin/biome", "check", "--error-on-warnings", "."),
-    environment,
-  );
-  step("Types", pinned("typescript/bin/tsc", "--noEmit"), environment);
-  step("Build of the page", pinned("vite/bin/vite.js", "build", "--logLevel", "warn"), environment);
-  step(
-    "Build of the daemon",
-    pinned("vite/bin/vite.js", "build", "--ssr", "--logLevel", "warn"),
-    environment,
-  );
+  // Together, so that no core waits while one of them reads files.
+  await Promise.all([
+    step(
+      "Format and lint",
+      pinned("@biomejs/biome/bin/biome", "check", "--error-on-warnings", "."),
+      environment,
+    ),
+    step("Types", pinned("typescript/bin/tsc", "--noEmit"), environment),
+    step("Build of the page", pinned("vite/bin/vite.js", "build", "--logLevel", "warn"), environment),
+    step(
+      "Build of the daemon",
+      pinned("vite/bin/vite.js", "build", "--ssr", "--logLevel", "warn"),
+      environment,
+    ),
+  ]);
   // Marks the build as current. Otherwise a test that runs `npm start` would build again while others start the daemon.
-  step("First start", [nodeOf(root), join(root, "src/start.mjs"), "--version"], environment);
+  await step("First start", [nodeOf(root), join(root, "src/start.mjs"), "--version"], environment);
   tests("Unit and component tests", ["library", "unit", "components", "components-alone"], environment);
   tests("Browser and package tests", ["browser", "browser-alone", "package"], environment);
 } catch (error) {
@@ -51,7 +54,7 @@ try {
 }
 
 /** The Chromium of this machine; on Debian and its derivatives it is installed if there is none. */
-function chromiumOrInstall() {
+async function chromiumOrInstall() {
   const found = findChromium();
   if (found) return found;
   if (!existsSync("/usr/bin/apt-get")) {
@@ -61,9 +64,9 @@ function chromiumOrInstall() {
   }
   const privileges = process.getuid?.() === 0 ? [] : ["sudo"];
   const quiet = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  step("Package lists, to install Chromium", [...privileges, "apt-get", "-qq", "update"], quiet);
+  await step("Package lists, to install Chromium", [...privileges, "apt-get", "-qq", "update"], quiet);
   const options = ["-qq", "install", "-y", "--no-install-recommends", "chromium"];
-  step("Install Chromium", [...privileges, "apt-get", ...options], quiet);
+  await step("Install Chromium", [...privileges, "apt-get", ...options], quiet);
   const installed = findChromium();
   if (installed) return installed;
   throw new StepFailed("apt-get installed chromium, yet no chromium is in PATH. Name it with CHROMIUM_PATH.");
@@ -84,21 +87,25 @@ function pinnedEnvironment() {
 }
 
 /** Runs a command quietly; its output is shown if it fails or warns. */
-function step(name, [command, ...options], env, succeeds = (status) => status === 0) {
+async function step(name, [command, ...options], env) {
   const started = Date.now();
-  process.stdout.write(`\n— ${name}\n`);
-  const { status, error, stdout, stderr } = spawnSync(command, options, {
-    cwd: root,
-    env,
-    encoding: "utf8",
-    maxBuffer: 256 * 1024 * 1024,
+  const child = spawn(command, options, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+  const output = { all: "", warnings: "" };
+  child.stdout.setEncoding("utf8").on("data", (text) => {
+    output.all += text;
   });
-  const output = `${stdout ?? ""}${stderr ?? ""}`.trim();
-  if (error || !succeeds(status)) {
-    if (output) console.log(output);
-    throw new StepFailed(`${name}: failed${error ? `: ${error.message}` : ` with exit code ${status}`}.`);
-  }
-  if (stderr?.trim()) console.log(stderr.trim());
+  child.stderr.setEncoding("utf8").on("data", (text) => {
+    output.all += text;
+    output.warnings += text;
+  });
+  const problem = await new Promise((done) => {
+    child.on("error", ({ message }) => done(`: ${message}`));
+    child.on("close", (status) => done(status === 0 ? undefined : ` with exit code ${status}`));
+  });
+  console.log(`\n— ${name}`);
+  const shown = (problem === undefined ? output.warnings : output.all).trim();
+  if (shown) console.log(shown);
+  if (problem !== undefined) throw new StepFailed(`${name}: failed${problem}.`);
   console.log(`  ${((Date.now() - started) / 1000).toFixed(1)} s`);
 }
 
