@@ -42,10 +42,12 @@ beforeAll(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "huge-")));
   const project = join(folder, "agent", "projects", "-home-ada");
   mkdirSync(project, { recursive: true });
-  const generated = generateClaudeSession({ parts: 8_000, turns: 60 });
+  const generated = generateClaudeSession({ parts: 1_500, turns: 24 });
   session_id = generated.session_id;
   file = join(project, `${session_id}.jsonl`);
-  const text = `${generated.lines.join("\n")}\n`;
+  // Long records, because the time of these tests depends on the number of parts.
+  const padding = `,"padding":"${"x".repeat(8_000)}"}\n`;
+  const text = generated.lines.map((line) => line.slice(0, -1) + padding).join("");
   // Each copy has unique lines, messages and calls.
   for (let size = 0, copy = 0; size <= HUGE_FILE_BYTES; size += text.length, copy += 1) {
     appendFileSync(
@@ -89,7 +91,7 @@ it("opens at its end before it is indexed, and then shows all of it", async () =
   await eventually(() => expect(sessions.get(session_id)).toBeDefined());
   const open = await opened(sessions, session_id);
   expect(sessions.status().index.done).toBe(false);
-  expect(open.transcript.parts.length).toBeGreaterThan(1_000);
+  expect(open.transcript.parts.length).toBeGreaterThan(100);
   const first = open.transcript.parts.at(0);
   expect(first).toMatchObject({ type: "marker", kind: "note" });
   expect(first).toMatchObject({ title: expect.stringMatching(/ MB before this are not indexed yet$/) });
@@ -127,7 +129,7 @@ it("is shown completely if it is a copy of another file too", async () => {
 it("is counted completely, and continues to be counted as it grows", async () => {
   await eventually(() => expect(sessions.status().index.done).toBe(true), 170_000);
   const row = sessions.get(session_id);
-  expect(row?.tool_calls).toBeGreaterThan(10_000);
+  expect(row?.tool_calls).toBeGreaterThan(1_000);
   const open = await opened(sessions, session_id);
   const parts_before = open.transcript.parts.length;
   const said: string[] = [];

@@ -17,8 +17,8 @@ import { eventually } from "../eventually.ts";
 import { call, event, meta, output, says, THREAD, user } from "../sources/codex-support.ts";
 import { opened, startIndexed, startInMemory, wholeSession } from "./huge-sessions.ts";
 
-/** Turns of about 1.5 MB with 300 calls each. Records have no ids, so the reader numbers steps and parts. */
-const STEPS = 300;
+/** Turns of about 1.5 MB with 100 calls each. Records have no ids, so the reader numbers steps and parts. */
+const STEPS = 100;
 /** This turn is longer than two segments, so one of them begins inside it. */
 const LONG_TURN = 4;
 
@@ -49,7 +49,7 @@ function turn(number: number): string {
         output("Success. Updated the following files.", `patch_${id}`),
       );
     }
-    const text = `${"x".repeat(5_000)} ${id}`;
+    const text = `${"x".repeat(15_000)} ${id}`;
     const failed = JSON.stringify({ output: `${text}\nerror: no such file`, metadata: { exit_code: 1 } });
     lines.push(
       says(`Step ${step} of ${number}.`),
