@@ -387,6 +387,39 @@ describe("a part", () => {
     expect(shown(transcript)).toEqual(["text", "text"]);
   });
 
+  const revisions: [string, Bare, Bare][] = [
+    [
+      "a result",
+      prompt("Go", 1, { part_id: id(4, 1) }),
+      frames.result("a", { message_id: id(2, 1), part_id: id(4, 1) }),
+    ],
+    [
+      "a call",
+      { type: "message.image", message_id: message(1), part_id: id(4, 1), url: "data:," },
+      frames.call("a", { message_id: message(1), part_id: id(4, 1) }),
+    ],
+  ];
+  it.each(revisions)("gets its own id if its record was something else before it was %s", (_, was, is) => {
+    const whole = fold(begin(1), was);
+    const [frame] = session([is]);
+    if (frame === undefined) throw new Error("no frame");
+    const { transcript, frame: addressed } = accumulateAndAddress(whole, frame);
+    expect(transcript.parts.at(2)?.message_id).toBe(whole.parts.at(1)?.message_id);
+    expect(transcript.parts.at(2)?.id).not.toBe(whole.parts.at(1)?.id);
+    expect(transcript.parts.at(1)).toEqual(whole.parts.at(1));
+    expect(accumulate(transcript, frame).parts.length).toBe(3);
+    // A client that has not loaded the part with the id gives the same id.
+    const client = restoreTranscript({
+      session_id: SESSION,
+      turns: whole.turns.slice().filter((turn) => turn !== undefined),
+      part_count: whole.parts.length,
+      parts: [],
+      ...unpairedOf(whole),
+      open: whole.open,
+    });
+    expect(accumulate(client, addressed).parts.at(2)?.id).toBe(transcript.parts.at(2)?.id);
+  });
+
   it("is marked and kept when its message or turn is retracted", () => {
     const transcript = fold(
       { type: "turn.start", turn_id: id(5, 1) },

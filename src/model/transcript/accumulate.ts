@@ -178,6 +178,12 @@ export function accumulateAndAddress(
   } else if (addressed.type === "message.tool_result" && part !== undefined) {
     addressed.part_id = part.id;
     addressed.message_id = part.message_id;
+  } else if (
+    (addressed.type === "message.tool_call" || addressed.type === "message.tool_call_start") &&
+    addressed.part_id !== undefined &&
+    part !== undefined
+  ) {
+    addressed.part_id = part.id;
   }
   return { transcript: finish(fold), frame: addressed };
 }

@@ -140,6 +140,16 @@ export function ownId(message_id: string, position: number): string {
   return partId(message_id, -1 - position);
 }
 
+/**
+ * The id of a new part whose frame names one. A record that changed its kind names the id of what it was before, which stays that
+ * part's: the new part gets an id of its own.
+ */
+export function unusedId(fold: Fold, message_id: string, named: string): string {
+  const position = fold.positions.parts.get(named);
+  const isUsed = position !== undefined && fold.parts.at(position)?.message_id === message_id;
+  return isUsed ? ownId(message_id, fold.parts.length) : named;
+}
+
 /** Used as an index in `partId` for additional parts of a message; larger than any real index. */
 export const STEP_START = 0x4000_0000;
 export const STEP_FINISH = 0x4000_0001;

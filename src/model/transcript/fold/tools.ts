@@ -23,6 +23,7 @@ import {
   replace,
   revised,
   setGap,
+  unusedId,
 } from "./fold.ts";
 import { grow, messageFor } from "./messages.ts";
 import { resultStatus } from "./result-status.ts";
@@ -50,8 +51,9 @@ export function putCall(
   const arguments_json = frame.type === "message.tool_call" ? frame.arguments_json : "";
   const pending = createPending(arguments_json);
   const orphan = fold.positions.calls.get(frame.tool_call_id);
+  const named = frame.part_id ?? ownId(message_id, fold.parts.length);
   const created = append(fold, {
-    ...commonOf(fold, frame, frame.part_id ?? ownId(message_id, fold.parts.length), message_id),
+    ...commonOf(fold, frame, unusedId(fold, message_id, named), message_id),
     type: "tool_call",
     tool_call_id: frame.tool_call_id,
     tool_name: frame.tool_name,
@@ -173,7 +175,7 @@ export function putResult(fold: Fold, frame: FrameOf<"message.tool_result">): vo
   const turn = ensureTurn(fold, frame.at, false);
   const message_id = frame.message_id ?? ownId(turn.id, fold.parts.length);
   const position = append(fold, {
-    ...commonOf(fold, frame, frame.part_id ?? partId(message_id, 0), message_id),
+    ...commonOf(fold, frame, unusedId(fold, message_id, frame.part_id ?? partId(message_id, 0)), message_id),
     type: "tool_result",
     ...value,
   });
