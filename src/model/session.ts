@@ -164,6 +164,8 @@ export const sessionSummary = record({
   status_rule: optional(statusRule),
   /** The current activity: the tool or kind of the last open part, on one line. Only while running. */
   activity: optional(z.string()),
+  /** The last turn has nothing but notes, and its prompt may follow them. Only while running; used by the daemon. */
+  only_notes: optional(z.boolean()),
   started_at: optional(milliseconds),
   last_activity_at: milliseconds,
   turns: z.number(),

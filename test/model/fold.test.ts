@@ -1183,7 +1183,12 @@ describe("a turn's life", () => {
     expect(ending(prompt("a"), begin(), say("x"), end(1, { stop_reason: "error" }))).toBe("failed");
     expect(ending(prompt("a"), begin(), call("x"), say("x"))).toBe("failed");
     expect(ending(prompt("a"), begin(), call("x"), prompt("b", 2), begin(2), say("x"))).toBe("completed");
-    expect(ending(marker("note"))).toBe("failed");
+    expect(ending(marker("note"))).toBe("completed");
+    expect(ending(prompt("a"), turnEnd, { type: "turn.start", turn_id: id(5, 2) }, marker("rewind"))).toBe(
+      "completed",
+    );
+    expect(ending(marker("note"), begin())).toBe("failed");
+    expect(ending(marker("note"), marker("error", 8))).toBe("failed");
     expect(ending(say("x"), { type: "unknown", part_id: id(4, 9), raw: 1 })).toBe("completed");
     expect(ending(prompt("a"), say("x"), turnEnd, { type: "turn.start", turn_id: id(5, 2) })).toBe("failed");
     const stopped = (...bare: Bare[]) =>
@@ -1219,7 +1224,7 @@ describe("a turn's life", () => {
       fold({ type: "turn.start", turn_id: id(5, 1) }, marker("hook")),
       9_000,
     );
-    expect(turns(settled)).toMatchObject([{ status: "failed", ended_at: 9_000 }]);
+    expect(turns(settled)).toMatchObject([{ status: "completed", ended_at: 9_000 }]);
     expect(finalizeTranscript(settled, 9_999)).toBe(settled);
     const asked = session([prompt("a")]).reduce(accumulate, settled);
     expect(turns(asked)).toMatchObject([{ status: "running", title: "a", prompt_index: 1 }]);

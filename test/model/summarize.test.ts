@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import type { Frame } from "../../src/model/frames/frame.ts";
 import { sessionSummary } from "../../src/model/session.ts";
-import { accumulate } from "../../src/model/transcript/accumulate.ts";
+import { accumulate, finalizeTranscript } from "../../src/model/transcript/accumulate.ts";
 import { ERROR } from "../../src/model/transcript/fold/fold.ts";
 import { emptySummary, summarize, summarizeAll } from "../../src/model/transcript/summarize.ts";
 import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
@@ -485,6 +485,30 @@ describe("a session's row, frame by frame", () => {
           summary,
         );
     }
+  });
+
+  it("tells that the last turn has only notes exactly if the transcript then completes it", () => {
+    let found = 0;
+    fc.assert(
+      fc.property(anyFrames(), (frames) => {
+        let summary = emptySummary(SESSION, "codex", 0);
+        let transcript = emptyTranscript(SESSION);
+        for (const frame of frames) {
+          summary = summarize(summary, frame);
+          transcript = accumulate(transcript, frame);
+          // Of an agent that records the ends of its turns, no other open turn is completed.
+          const settled = finalizeTranscript(transcript, 5, { recordsTurnEnds: true });
+          const [before, after] = [transcript, settled].map(
+            ({ turns }) => turns.at(turns.length - 1)?.status,
+          );
+          const only_notes = before === "running" && after === "completed";
+          if (only_notes) found += 1;
+          expect(summary.only_notes === true).toBe(only_notes);
+        }
+      }),
+      { numRuns: 500 },
+    );
+    expect(found).toBeGreaterThan(10);
   });
 
   it("begins empty, and keeps its identity for frames of other sessions", () => {

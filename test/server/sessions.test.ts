@@ -28,6 +28,7 @@ import type { OpenSession, SessionEvent, Sessions } from "../../src/server/sessi
 import { claudeCode } from "../../src/sources/claude-code/format.ts";
 import type { Format } from "../../src/sources/contract.ts";
 import { formats } from "../../src/sources/index.ts";
+import { pi } from "../../src/sources/pi/format.ts";
 import { eventually } from "../eventually.ts";
 import { sharedData } from "../shared-data.ts";
 import {
@@ -1224,6 +1225,43 @@ describe("the status", () => {
     await eventually(() => expect(sessions.get(sessionId("one"))).toMatchObject(expected));
     const { transcript } = await opened(sessions, "one");
     expect(transcript.turns.at(0)?.status).toBe(expected.status);
+  });
+
+  it("is completed if the last turn has nothing but notes", async () => {
+    const agent = join(folder, "pi");
+    const name = sessionId("one");
+    const file = join(agent, "sessions", "--w-app--", `2026-10-02T09-00-00-000Z_${name}.jsonl`);
+    const entry = (id: string, parentId: string | null, more: object) =>
+      `${JSON.stringify({ id, parentId, timestamp: "2026-10-02T09:00:01.000Z", ...more })}\n`;
+    const said = (role: string, text: string) => ({
+      type: "message",
+      message: {
+        role,
+        content: [{ type: "text", text }],
+        ...(role === "assistant" && { stopReason: "stop" }),
+      },
+    });
+    write(
+      file,
+      `${JSON.stringify({ type: "session", version: 3, id: name, timestamp: "2026-10-02T09:00:00.000Z", cwd: "/w" })}\n`,
+      entry("a", null, said("user", "Go")),
+      entry("b", "a", said("assistant", "Done.")),
+      // The person went back to the prompt, labelled it and left.
+      entry("c", "a", { type: "label", targetId: "a", label: "start" }),
+    );
+    const longAgo = new Date(Date.now() - 600_000);
+    utimesSync(file, longAgo, longAgo);
+    const sessions = start({ formats: [pi], roots: [{ format: pi, path: agent }] });
+    await listed(sessions, "one");
+    await eventually(() =>
+      expect(sessions.get(name)).toMatchObject({
+        status: "completed",
+        status_rule: { rule: "record" },
+        turns: 2,
+      }),
+    );
+    const { transcript } = await opened(sessions, "one");
+    expect([...transcript.turns].map((turn) => turn?.status)).toEqual(["completed", "completed"]);
   });
 
   it("is interrupted if the agent's process is idle since its last record, also after it ended", async () => {

@@ -197,7 +197,7 @@ export interface FinalizeOptions {
 /**
  * Ends what was left open when the session is next opened: calls become `aborted`, growing parts end. A running turn that ends in
  * the agent's text without an open call is `completed` (older agents write no end of a turn), unless the agent `recordsTurnEnds`.
- * Others are `failed`, or `interrupted` if a person `stopped` them. `at`: the time of the session's last activity, in milliseconds
+ * So is one that has nothing but notes: nobody has asked for anything in it. Others are `failed`, or `interrupted` if a person `stopped` them. `at`: the time of the session's last activity, in milliseconds
  * since 1970.
  */
 export function finalizeTranscript(
@@ -237,10 +237,11 @@ export function finalizeTranscript(
     }
   }
   if (fold.open.awaits_prompt === true && turn?.status === "running") {
-    // A turn that waits for its prompt accepts it also later.
+    // A turn that waits for its prompt accepts it also later. Nothing in it was cut off unless a model call had begun.
+    const onlyNotes = turn.part_count > 0 && fold.open.message_id === undefined;
     changeTurn(fold, turn.index, (waiting) => ({
       ...waiting,
-      status: fold.open.outcome ?? ending,
+      status: fold.open.outcome ?? (onlyNotes ? "completed" : ending),
       ended_at: at,
     }));
   } else if (fold.open.turn_open && fold.open.awaits_prompt !== true) {

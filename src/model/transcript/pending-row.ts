@@ -37,6 +37,8 @@ export interface Progress {
   earlier: ReadonlyMap<string, Facts>;
   turn_open: boolean;
   turn_empty: boolean;
+  /** The turn has parts, and its prompt may still follow them. */
+  has_notes: boolean;
   message_id: string | undefined;
   /** The kind of the growing part that was opened by a delta without a part id. */
   bare: "text" | "thinking" | undefined;
@@ -90,6 +92,7 @@ export function openTurn(pending: PendingRow): void {
   const { progress } = pending;
   progress.turn_open = true;
   progress.turn_empty = true;
+  progress.has_notes = false;
   progress.outcome = undefined;
   endMessage(pending);
 }
@@ -120,6 +123,7 @@ export function addPart(pending: PendingRow): void {
   progress.bare = undefined;
   if (progress.turn_open) progress.outcome = undefined;
   progress.turn_empty = false;
+  progress.has_notes = false;
 }
 
 /** Counts a part that does not change the status: an error before it is still the last one. */
@@ -141,13 +145,15 @@ export function addBefore(
   part: Parameters<typeof isPreamble>[0],
   add: (pending: PendingRow) => void,
 ): void {
-  const { turn_empty } = pending.progress;
+  const { progress } = pending;
+  const { turn_empty } = progress;
   add(pending);
-  if (isPreamble(part)) pending.progress.turn_empty = turn_empty;
+  if (!isPreamble(part)) return;
+  progress.turn_empty = turn_empty;
+  progress.has_notes = turn_empty;
 }
 
-/** `message_id`: the message of an error's part, unless the error is a message itself. */
-/** Counts an error. */
+/** Counts an error. `message_id`: the message of its part, unless the error is a message itself. */
 export function failed(pending: PendingRow, part_id: string | undefined, message_id = part_id): void {
   pending.summary.errors += 1;
   pending.progress.outcome = "failed";

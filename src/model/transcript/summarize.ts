@@ -51,6 +51,11 @@ export function summarizeAll(summary: SessionSummary, frames: readonly Frame[]):
     if (pending.summary.status !== "running") delete pending.summary.activity;
   }
   if (!pending) return summary;
+  const { has_notes, message_id, outcome } = pending.progress;
+  const isRunning = pending.summary.status === "running";
+  if (isRunning && has_notes && message_id === undefined && outcome === undefined)
+    pending.summary.only_notes = true;
+  else delete pending.summary.only_notes;
   const next: Summarizing = { ...pending.summary, [PROGRESS]: pending.progress };
   return next;
 }
@@ -73,6 +78,7 @@ function beginning(summary: SessionSummary): Progress {
     earlier: new Map(),
     turn_open: summary.status === "running",
     turn_empty: false,
+    has_notes: false,
     message_id: undefined,
     bare: undefined,
     bounded: undefined,

@@ -211,9 +211,11 @@ export function createReading(options: ReadingOptions): Reading {
     },
     close(stopped) {
       const running = [...reading.builders.values()].filter(({ summary }) => summary.status === "running");
+      const withNotes = new Set(running.filter(({ summary }) => summary.only_notes === true));
       reading.take(reader.close(stopped));
+      // A turn with nothing but notes needs no end.
       for (const builder of running)
-        if (builder.summary.status !== "running")
+        if (builder.summary.status !== "running" && !withNotes.has(builder))
           builder.summary = { ...builder.summary, end_inferred: true };
       if (!is_cut) return;
       const frames = [...reading.builders.values()].map(({ id, summary }) =>

@@ -78,6 +78,7 @@ export function createStatus(options: StatusOptions): Status {
     if (rule !== undefined) return { rule };
     if (state.entry.gone) return { rule: "gone" };
     if (state.summary.status !== "running" && state.summary.end_inferred !== true) return { rule: "record" };
+    if (state.summary.only_notes === true) return { rule: "record" };
     if (isIdleByHook(processOf(state))) return registerRule(state);
     const ended = endedAt(state);
     if (ended !== undefined && !isAnswered(state)) return { rule: "ended", since: ended };
@@ -91,7 +92,7 @@ export function createStatus(options: StatusOptions): Status {
     isRunning: (state) => isRunning(state),
     wasStopped,
     present(state) {
-      const { activity, ...summary } = state.summary;
+      const { activity, only_notes: _, ...summary } = state.summary;
       const rule = runningRule(state);
       const running = rule !== undefined;
       const register = state.entry.gone ? undefined : processOf(state);
@@ -188,14 +189,15 @@ const isAnswered = ({ entry, summary, open_calls }: IndexedSession): boolean =>
   entry.format.recordsTurnEnds !== true && summary.activity === "text" && open_calls.length === 0;
 
 /**
- * The status of a turn without a recorded end. An agent whose last record is text has completed (see `finalizeTranscript`). `idle`: a
- * hook reported the end of the turn.
+ * The status of a turn without a recorded end. It has completed if its last record is text, or if it has nothing but notes (see
+ * `finalizeTranscript`). `idle`: a hook reported the end of the turn.
  */
 function silentEnd(
   state: IndexedSession,
   { stopped, idle }: { stopped: boolean; idle: boolean },
 ): SessionSummary["status"] {
-  if (isAnswered(state) || (idle && state.open_calls.length === 0)) return "completed";
+  if (state.summary.only_notes === true || isAnswered(state) || (idle && state.open_calls.length === 0))
+    return "completed";
   return stopped || idle ? "interrupted" : "failed";
 }
 
