@@ -15,6 +15,7 @@ let client: Client;
 
 const TIDES = uuidOf("tides");
 const MOON = uuidOf("moon");
+const ECLIPSE = uuidOf("eclipse");
 
 function turn(session_id: string, text: string): Frame[] {
   const id = (name: string) => uuidOf(`${session_id} ${text} ${name}`);
@@ -43,6 +44,7 @@ function turn(session_id: string, text: string): Frame[] {
 const titles: Readonly<Record<string, string>> = {
   [TIDES]: "Compute the tide table",
   [MOON]: "Draw the moon phases",
+  [ECLIPSE]: "Moon eclipses",
 };
 function withTitles(sessions: MemorySessions): MemorySessions {
   const { list, get, subscribe } = sessions;
@@ -98,6 +100,37 @@ test("Ctrl+K lists sessions and commands, and Enter opens the best match", async
   await screen.findByText("Done: Draw the moon phases");
   expect(location.pathname).toBe(`/session/${MOON}`);
   expect(screen.queryByRole("combobox", { name: "Command palette" })).toBeNull();
+});
+
+test("sessions that are listed while it is open come below, and move neither the others nor the selection", async () => {
+  render(<App client={client} />);
+  await screen.findByRole("link", { name: /Compute the tide table/ });
+  await userEvent.keyboard("{Control>}k{/Control}");
+  await userEvent.type(await field(), "moon");
+  const before = options();
+  await userEvent.keyboard("{ArrowUp}");
+  expect(selected().trim()).toBe("Search everything for “moon”");
+  daemon.sessions.add(ECLIPSE, turn(ECLIPSE, "Moon eclipses"));
+  const added = within(await screen.findByRole("group", { name: "New sessions" }));
+  expect(added.getAllByRole("option").map(({ textContent }) => textContent)).toEqual([
+    expect.stringContaining("Moon eclipses"),
+  ]);
+  expect(options().slice(0, before.length)).toEqual(before);
+  expect(selected().trim()).toBe("Search everything for “moon”");
+  await userEvent.keyboard("{ArrowDown}{Enter}");
+  await screen.findByText("Done: Moon eclipses");
+});
+
+test("typing ranks the sessions that were listed in the meantime with the others", async () => {
+  render(<App client={client} />);
+  await screen.findByRole("link", { name: /Compute the tide table/ });
+  await userEvent.keyboard("{Control>}k{/Control}");
+  const input = await field();
+  daemon.sessions.add(ECLIPSE, turn(ECLIPSE, "Moon eclipses"));
+  await screen.findByRole("group", { name: "New sessions" });
+  await userEvent.type(input, "moon ecl");
+  expect(screen.queryByRole("group", { name: "New sessions" })).toBeNull();
+  expect(selected()).toMatch(/^Moon eclipses/);
 });
 
 test("in a session, its prompts are listed too; the arrow keys cycle through all groups", async () => {

@@ -10,12 +10,13 @@ import { composing } from "../../ui/composing.ts";
 import { markedText } from "../../ui/marked-text.tsx";
 import {
   commandEntries,
+  newSessionsGroup,
   type PaletteGroup,
   type PaletteSources,
   paletteGroups,
   promptEntries,
-  sessionEntries,
 } from "./entries.ts";
+import { useListedSessions } from "./use-listed-sessions.ts";
 import "./palette.css";
 
 /** Options that the keys for a page move by. */
@@ -36,11 +37,9 @@ export function Palette({ bindings, session_id, onClose }: Props): ReactNode {
   const [query, setQuery] = useState("");
   const [selected, setSelected] = useState(0);
   const list = useId();
+  const listed = useListedSessions(session_id);
   // As they were when the palette opened: nothing moves under the selection.
-  const [sources] = useState<PaletteSources>(() => ({
-    sessions: sessionEntries(client.rows.getState().byId.values(), Date.now()).filter(
-      ({ id }) => id !== `session-${session_id}`,
-    ),
+  const [others] = useState<Omit<PaletteSources, "sessions">>(() => ({
     prompts:
       session_id === undefined
         ? []
@@ -49,7 +48,13 @@ export function Palette({ bindings, session_id, onClose }: Props): ReactNode {
       client.settings.setState({ ...client.settings.getState(), ...patch }),
     ),
   }));
-  const groups = useMemo(() => paletteGroups(sources, query), [sources, query]);
+  const groups = useMemo(
+    () => [
+      ...paletteGroups({ ...others, sessions: listed.sessions }, query),
+      ...newSessionsGroup(listed.added, query),
+    ],
+    [others, listed.sessions, listed.added, query],
+  );
   const entries = groups.flatMap((group) => group.entries);
   const optionId = (index: number): string => `${list}-${index}`;
 
@@ -129,6 +134,7 @@ export function Palette({ bindings, session_id, onClose }: Props): ReactNode {
           spellCheck={false}
           value={query}
           onChange={(event) => {
+            listed.refresh();
             setQuery(event.target.value);
             setSelected(0);
           }}

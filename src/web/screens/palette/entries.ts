@@ -26,7 +26,7 @@ export interface PaletteEntry {
 }
 
 export interface PaletteGroup {
-  readonly id: "sessions" | "prompts" | "commands" | "search";
+  readonly id: "sessions" | "prompts" | "commands" | "search" | "new";
   readonly title: string;
   readonly entries: readonly (PaletteEntry & { readonly ranges: readonly TextRange[] })[];
 }
@@ -37,23 +37,42 @@ const MAX_ENTRIES = 8;
 /** All that the palette can find. */
 export type PaletteSources = Readonly<Record<"sessions" | "prompts" | "commands", readonly PaletteEntry[]>>;
 
+type Ranked = PaletteGroup["entries"][number] & { readonly score: number };
+
+/** The entries that fit a query, the best first. Without a query: all, as they are. */
+function ranked(entries: readonly PaletteEntry[], query: string): Ranked[] {
+  const found = entries.flatMap((entry) => {
+    const fits = fit(query, entry.title, entry.details);
+    return fits === undefined ? [] : [{ ...entry, ranges: fits.ranges, score: fits.score }];
+  });
+  // A stable sort: equal fits stay in the order of the source.
+  if (query.trim() !== "") found.sort((a, b) => b.score - a.score);
+  return found.slice(0, MAX_ENTRIES);
+}
+
+/**
+ * The group of the sessions that were listed after the others, in the order in which they came; none if none fits. It is below all
+ * other groups, so that nothing moves.
+ */
+export function newSessionsGroup(entries: readonly PaletteEntry[], query: string): PaletteGroup[] {
+  const found = entries
+    .flatMap((entry) => {
+      const fits = fit(query, entry.title, entry.details);
+      return fits === undefined ? [] : [{ ...entry, ranges: fits.ranges }];
+    })
+    .slice(0, MAX_ENTRIES);
+  return found.length === 0 ? [] : [{ id: "new", title: t.palette.newSessions, entries: found }];
+}
+
 /**
  * What the palette lists for a query: groups in the order of their best entry, and last the search over everything. Without a
  * query: what each group has first.
  */
 export function paletteGroups(sources: PaletteSources, query: string): PaletteGroup[] {
   const groups = (["prompts", "sessions", "commands"] as const).flatMap((id) => {
-    const found = sources[id]
-      .flatMap((entry) => {
-        const fits = fit(query, entry.title, entry.details);
-        return fits === undefined ? [] : [{ entry: { ...entry, ranges: fits.ranges }, score: fits.score }];
-      })
-      // A stable sort: equal fits stay in the order of the source. Without a query all are equal.
-      .sort((a, b) => (query.trim() === "" ? 0 : b.score - a.score))
-      .slice(0, MAX_ENTRIES);
+    const found = ranked(sources[id], query);
     const [best] = found;
-    if (best === undefined) return [];
-    return [{ id, title: t.palette[id], entries: found.map(({ entry }) => entry), score: best.score }];
+    return best === undefined ? [] : [{ id, title: t.palette[id], entries: found, score: best.score }];
   });
   if (query.trim() !== "") groups.sort((a, b) => b.score - a.score);
   const search: PaletteEntry = {
@@ -73,17 +92,22 @@ export function sessionEntries(rows: Iterable<SessionSummary>, now: number): Pal
   const rank = (row: SessionSummary): number => (isWaiting(row) ? 0 : row.parent === undefined ? 1 : 2);
   return [...rows]
     .sort((a, b) => rank(a) - rank(b) || b.last_activity_at - a.last_activity_at)
-    .map((row) => ({
-      id: `session-${row.id}`,
-      title: sessionTitle(row),
-      details: [
-        ...(isWaiting(row) ? [t.waiting.badge] : []),
-        row.agent_name ?? row.agent,
-        ...(row.cwd === undefined ? [] : [shortPath(row.cwd)]),
-        ago(row.last_activity_at, now),
-      ].join(" · "),
-      action: { href: sessionHref(row.id) },
-    }));
+    .map((row) => sessionEntry(row, now));
+}
+
+/** A session as an entry. `now`: milliseconds since 1970. */
+export function sessionEntry(row: SessionSummary, now: number): PaletteEntry {
+  return {
+    id: `session-${row.id}`,
+    title: sessionTitle(row),
+    details: [
+      ...(isWaiting(row) ? [t.waiting.badge] : []),
+      row.agent_name ?? row.agent,
+      ...(row.cwd === undefined ? [] : [shortPath(row.cwd)]),
+      ago(row.last_activity_at, now),
+    ].join(" · "),
+    action: { href: sessionHref(row.id) },
+  };
 }
 
 /** The prompts of a session, the last one first. */

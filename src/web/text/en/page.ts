@@ -106,6 +106,7 @@ export const page = {
   },
   palette: {
     title: "Command palette",
+    newSessions: "New sessions",
     placeholder: "Session, prompt or command",
     key: "Command palette",
     button: "Go to",

@@ -99,6 +99,7 @@ export const page = {
   },
   palette: {
     title: "命令面板",
+    newSessions: "新会话",
     placeholder: "会话、提示词或命令",
     key: "命令面板",
     button: "转到",

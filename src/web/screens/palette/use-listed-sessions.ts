@@ -1,0 +1,41 @@
+import { useMemo, useState } from "react";
+import { useStore } from "zustand";
+import type { SessionSummary } from "../../../model/session.ts";
+import { useClient } from "../../app/store.ts";
+import { type PaletteEntry, sessionEntries, sessionEntry } from "./entries.ts";
+
+/** The sessions that a palette lists. */
+interface ListedSessions {
+  /** Those that were known at the last refresh. */
+  readonly sessions: readonly PaletteEntry[];
+  /** Those that were listed since, in the order in which they came. */
+  readonly added: readonly PaletteEntry[];
+  /** Ranks all of them together. */
+  refresh(): void;
+}
+
+/**
+ * The sessions as they were when the palette opened or was last refreshed, so that nothing moves under the selection. Sessions that
+ * come later, as while they are being indexed, are kept apart. `session_id`: the session on screen, which is not listed.
+ */
+export function useListedSessions(session_id: string | undefined): ListedSessions {
+  const { rows } = useClient();
+  const { version } = useStore(rows);
+  const others = (): SessionSummary[] =>
+    [...rows.getState().byId.values()].filter(({ id }) => id !== session_id);
+  const take = () => {
+    const now = Date.now();
+    const all = others();
+    return { now, known: new Set(all.map(({ id }) => id)), sessions: sessionEntries(all, now) };
+  };
+  const [taken, setTaken] = useState(take);
+  // `version`: the map of rows is changed in place.
+  const added = useMemo(
+    () =>
+      others()
+        .filter(({ id }) => !taken.known.has(id))
+        .map((row) => sessionEntry(row, taken.now)),
+    [taken, version],
+  );
+  return { sessions: taken.sessions, added, refresh: () => setTaken(take()) };
+}
