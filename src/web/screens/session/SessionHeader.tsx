@@ -2,7 +2,6 @@ import type { ReactNode } from "react";
 import { cutShort } from "../../../hidden-text/cut-short.ts";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
 import { isOpenedSession } from "../../../model/opened-session.ts";
-import type { SessionError } from "../../../model/parts/error-list.ts";
 import type { SessionSummary } from "../../../model/session.ts";
 import { sessionState } from "../../../model/session-state.ts";
 import { tokensIn, tokensOf } from "../../../model/tokens.ts";
@@ -20,7 +19,7 @@ import { duration } from "../../ui/duration.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { Breadcrumbs } from "./runs/Breadcrumbs.tsx";
-import { useEnding } from "./use-ending.ts";
+import { type Ending, useEnding } from "./use-ending.ts";
 import "./session-header.css";
 
 /** Maximum length of what a session ended with, in UTF-16 code units. */
@@ -36,7 +35,7 @@ interface Fact {
   opens?: "errors" | "figures";
 }
 
-function factsOf(row: SessionSummary, context: Props["context"], ending?: SessionError): Fact[] {
+function factsOf(row: SessionSummary, context: Props["context"], ending?: Ending): Fact[] {
   const { usage } = row;
   const facts: Fact[] = [
     ...(ending === undefined ? [] : [endingFact(row.id, ending)]),
@@ -129,11 +128,15 @@ function factsOf(row: SessionSummary, context: Props["context"], ending?: Sessio
   return facts.filter(({ text }) => text.trim() !== "");
 }
 
-/** Why the last turn failed, with a link to it. */
-function endingFact(session_id: string, { part_id, step, tool_name, subject, cut_off }: SessionError): Fact {
+/** Why the last turn failed, with a link to it. Its line is there before that is loaded, so that the header does not grow. */
+function endingFact(session_id: string, ending: Ending): Fact {
+  const fact = { key: "ending", className: "fact-ending" };
+  if (ending.kind === "loading") return { ...fact, text: t.facts.endingLoads };
+  if (ending.kind === "unknown") return { ...fact, text: t.facts.endingUnknown };
+  const { part_id, step, tool_name, subject, cut_off } = ending.error;
   const what = [tool_name === undefined ? "" : toolLabel(tool_name), subject].filter(Boolean).join(" ");
   return {
-    key: "ending",
+    ...fact,
     text: `${(cut_off === true ? t.facts.cutOffAt : t.facts.endedAt)(step, cutShort(what, ENDING_LIMIT))} →`,
     title: what,
     href: sessionHref(session_id, `part-${part_id}`),
@@ -194,7 +197,10 @@ interface Props {
   children: ReactNode;
 }
 
-/** The header of a session in two lines: path, title and state; then its facts. A narrow pane shows only the first. */
+/**
+ * The header of a session in two lines: path, title and state; then its facts, after why it ended if that needs a line. A narrow pane
+ * shows only the first, and why it ended.
+ */
 export function SessionHeader({
   row,
   since,
@@ -283,12 +289,13 @@ function Elapsed({ since }: { since: number }): ReactNode {
 
 /** The same facts, one below the other, where the header has no room for them. */
 export function SessionFacts({ row, context }: Pick<Props, "row" | "context">): ReactNode {
+  const ending = useEnding(row);
   return (
     <>
       <Breadcrumbs row={row} />
       <p>{sessionTitle(row)}</p>
       <ul className="fact-list">
-        {factsOf(row, context).map(({ key, text, title, className, href }) => (
+        {factsOf(row, context, ending).map(({ key, text, title, className, href }) => (
           <li key={key} className={className}>
             {href !== undefined ? (
               <a href={href}>{visible(text, "name")}</a>

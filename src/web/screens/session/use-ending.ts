@@ -5,23 +5,29 @@ import { sessionState } from "../../../model/session-state.ts";
 import { apiOf } from "../../api/api.ts";
 import { useClient } from "../../app/store.ts";
 
-/**
- * Why the last turn of a session that failed, or whose record breaks off, ended. `undefined`: it ended otherwise, or that is not
- * known yet.
- */
-export function useEnding(row: SessionSummary): SessionError | undefined {
+const LOADING: Ending = { kind: "loading" };
+
+/** Why the last turn of a session ended: not loaded yet, not known, or the error or the part at which its record breaks off. */
+export type Ending =
+  | { readonly kind: "loading" }
+  | { readonly kind: "unknown" }
+  | { readonly kind: "known"; readonly error: SessionError };
+
+/** Why the last turn ended, if it failed or its record breaks off. `undefined`: it did not. */
+export function useEnding(row: SessionSummary): Ending | undefined {
   const api = apiOf(useClient());
   const { id, turns, last_activity_at } = row;
   const state = sessionState(row, false);
   const isWanted = state === "failed" || state === "unknown";
-  const [ending, setEnding] = useState<SessionError>();
+  const [ending, setEnding] = useState<Ending>(LOADING);
   // `last_activity_at` only loads it again: a session that has gone on ended elsewhere.
   useEffect(() => {
     if (!isWanted) return;
     const abort = new AbortController();
     void api.errors(id, abort.signal).then((reply) => {
       if (abort.signal.aborted) return;
-      setEnding(reply.ok ? endingOfTurn(reply.value, turns) : undefined);
+      const error = reply.ok ? endingOfTurn(reply.value, turns) : undefined;
+      setEnding(error === undefined ? { kind: "unknown" } : { kind: "known", error });
     });
     return () => abort.abort();
   }, [api, id, isWanted, turns, last_activity_at]);
