@@ -1,11 +1,15 @@
-import { useEffect, useState } from "react";
+import { useCallback, useState } from "react";
 import type { MapMarks } from "../../../model/parts/map-marks.ts";
+import type { Transcript } from "../../../model/transcript/transcript-state.ts";
 import { apiOf } from "../../api/api.ts";
 import type { OpenSession } from "../../app/open-session.ts";
 import { useClient } from "../../app/store.ts";
+import { useReloadOnGrowth } from "./use-reload-on-growth.ts";
 
 /** Delay between the growth of a session and the next request of its marks, in milliseconds. */
 const GROWN_MS = 1_000;
+
+const partsOf = (transcript: Transcript | undefined): number => transcript?.parts.length ?? 0;
 
 /**
  * The marks of the whole session, loaded or not; `undefined` while they are not asked for (`isWanted`) or not there. Where they cannot
@@ -14,27 +18,14 @@ const GROWN_MS = 1_000;
 export function useMap(session: OpenSession, isWanted: boolean): MapMarks | undefined {
   const api = apiOf(useClient());
   const [marks, setMarks] = useState<MapMarks>();
-  useEffect(() => {
-    if (!isWanted) return;
-    const abort = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let length = 0;
-    const ask = async (): Promise<void> => {
-      length = session.state.getState().transcript?.parts.length ?? 0;
-      const reply = await api.map(session.id, abort.signal);
-      timer = undefined;
-      if (reply.ok && !abort.signal.aborted) setMarks(reply.value);
-    };
-    void ask();
-    const end = session.state.subscribe(({ transcript }) => {
-      if (timer !== undefined || (transcript?.parts.length ?? 0) === length) return;
-      timer = setTimeout(() => void ask(), GROWN_MS);
-    });
-    return () => {
-      end();
-      clearTimeout(timer);
-      abort.abort();
-    };
-  }, [api, session, isWanted]);
+  const load = useCallback(
+    async (signal: AbortSignal): Promise<number> => {
+      const reply = await api.map(session.id, signal);
+      if (reply.ok && !signal.aborted) setMarks(reply.value);
+      return GROWN_MS;
+    },
+    [api, session],
+  );
+  useReloadOnGrowth(session, { isWanted, first: 0, sizeOf: partsOf, load });
   return marks;
 }

@@ -1,8 +1,10 @@
-import { useEffect, useState } from "react";
+import { useCallback, useState } from "react";
+import type { Transcript } from "../../../model/transcript/transcript-state.ts";
 import type { OutlineReply } from "../../../protocol.ts";
 import { apiOf } from "../../api/api.ts";
 import type { OpenSession } from "../../app/open-session.ts";
 import { useClient } from "../../app/store.ts";
+import { useReloadOnGrowth } from "./use-reload-on-growth.ts";
 
 /**
  * Delay between the growth of a turn and the next request of its outline, in milliseconds: at least, and for each entry, because the
@@ -33,35 +35,24 @@ export function useTurnOutline(
 ): LoadedOutline | undefined {
   const api = apiOf(useClient());
   const [outline, setOutline] = useState<LoadedOutline>();
-  useEffect(() => {
-    if (!isWanted) return;
-    const abort = new AbortController();
-    let length = 0;
-    let delay = GROWN_MS;
-    const partsOfTurn = (): number => session.state.getState().transcript?.turns.at(turn)?.part_count ?? 0;
-    const load = async (): Promise<void> => {
-      length = partsOfTurn();
-      const reply = await api.outline(session.id, turn + 1, abort.signal);
-      timer = undefined;
-      if (abort.signal.aborted) return;
+  const sizeOf = useCallback(
+    (transcript: Transcript | undefined): number => transcript?.turns.at(turn)?.part_count ?? 0,
+    [turn],
+  );
+  const load = useCallback(
+    async (signal: AbortSignal): Promise<number> => {
+      const reply = await api.outline(session.id, turn + 1, signal);
+      if (signal.aborted) return GROWN_MS;
       if (!reply.ok) {
         setOutline(undefined);
-        return;
+        return GROWN_MS;
       }
       const { entries } = reply.value;
       setOutline({ ...reply.value, turn, entries: entries.length < LEAST_ENTRIES ? [] : entries });
-      delay = GROWN_MS + GROWN_MS_PER_ENTRY * entries.length;
-    };
-    let timer: ReturnType<typeof setTimeout> | undefined = setTimeout(() => void load(), CURRENT_MS);
-    const unsubscribe = session.state.subscribe(() => {
-      if (timer !== undefined || partsOfTurn() === length) return;
-      timer = setTimeout(() => void load(), delay);
-    });
-    return () => {
-      unsubscribe();
-      clearTimeout(timer);
-      abort.abort();
-    };
-  }, [api, session, turn, isWanted]);
+      return GROWN_MS + GROWN_MS_PER_ENTRY * entries.length;
+    },
+    [api, session, turn],
+  );
+  useReloadOnGrowth(session, { isWanted, first: CURRENT_MS, sizeOf, load });
   return isWanted ? outline : undefined;
 }
