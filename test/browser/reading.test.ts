@@ -331,7 +331,7 @@ it("never restores the focus behind a turn's heading", async () => {
   const last = transcript.locator("article", { hasText: "test 12." });
   await last.waitFor();
   await last.focus();
-  const behind = () =>
+  const controlsBehindHeading = () =>
     transcript.locator("article :focus").evaluateAll(
       (all) =>
         all.filter((control) => {
@@ -341,7 +341,7 @@ it("never restores the focus behind a turn's heading", async () => {
     );
   for (let back = 0; back < 90; back += 1) {
     await page.keyboard.press("Shift+Tab");
-    expect(await behind()).toBe(0);
+    expect(await controlsBehindHeading()).toBe(0);
   }
 });
 

@@ -299,21 +299,21 @@ describe("a part that is complete at once", () => {
   });
 
   it("keeps its message and step when repeated, and its place for another kind", () => {
-    const told = (title: string, number = 2): Bare => ({
+    const note = (title: string, number = 2): Bare => ({
       type: "marker",
       part_id: PART,
       message_id: id(3, number),
       kind: "note",
       title,
     });
-    const [, first] = parts(begin(), told("one"));
-    expect(parts(begin(), told("one"), end(), begin(2), told("two", 3))[1]).toEqual({
+    const [, first] = parts(begin(), note("one"));
+    expect(parts(begin(), note("one"), end(), begin(2), note("two", 3))[1]).toEqual({
       ...first,
       at: 1_004,
       title: "two",
     });
     const unknown: Bare = { type: "unknown", part_id: PART, raw: 1 };
-    expect(parts(told("one"), unknown)).toEqual(parts(told("one")));
+    expect(parts(note("one"), unknown)).toEqual(parts(note("one")));
   });
 
   it("that failed is counted in its turn once, and no longer after it becomes something else", () => {
@@ -480,11 +480,11 @@ describe("text and thinking", () => {
 
   it("are complete if the last value is complete, even if they were truncated before", () => {
     const cut = { text: "ab", truncated: { text: 9 } };
-    const told = (...ends: Bare[]) => last(begin(), open(), ...ends);
-    expect(told(close(1, cut))).toMatchObject({ text: "ab", truncated: { text: 9 } });
-    expect(told(close(1, cut), close(1, { text: "ab" }))).not.toHaveProperty("truncated");
-    expect(told(close(1, { text: "ab" }), close(1, cut))).toMatchObject({ truncated: { text: 9 } });
-    expect(told(close(1, cut), close(1))).toMatchObject({ truncated: { text: 9 } });
+    const ended = (...ends: Bare[]) => last(begin(), open(), ...ends);
+    expect(ended(close(1, cut))).toMatchObject({ text: "ab", truncated: { text: 9 } });
+    expect(ended(close(1, cut), close(1, { text: "ab" }))).not.toHaveProperty("truncated");
+    expect(ended(close(1, { text: "ab" }), close(1, cut))).toMatchObject({ truncated: { text: 9 } });
+    expect(ended(close(1, cut), close(1))).toMatchObject({ truncated: { text: 9 } });
     const thought = (...ends: Bare[]) => last(begin(), open(1, "thinking"), ...ends);
     expect(thought(close(1, cut))).toMatchObject({ thinking: "ab", truncated: { thinking: 9 } });
     expect(thought(close(1, cut), close(1, { text: "ab" }))).not.toHaveProperty("truncated");
@@ -690,16 +690,16 @@ describe("a message", () => {
   it("that ends again is revised in place, with its error once", () => {
     const first = fold(begin(), end(1, { stop_reason: "stop" }));
     const usage = { input: 1, output: 1 };
-    const told = (more: Parameters<typeof end>[1]) => {
+    const endAgain = (more: Parameters<typeof end>[1]) => {
       const [frame] = session([end(1, more)]);
       return frame === undefined ? first : accumulate(first, frame);
     };
-    expect(told({ stop_reason: "stop" })).toBe(first);
-    expect(told({})).toBe(first);
-    expect(told({ usage }).parts.at(1)).toMatchObject({ reason: "stop", tokens: usage });
-    expect(told({ stop_reason_raw: "x" }).parts.at(1)).toMatchObject({ reason: "stop", reason_raw: "x" });
-    expect(told({ stop_reason: "length" }).parts.at(1)).toMatchObject({ reason: "length" });
-    expect(told({ error: "x" }).parts.length).toBe(3);
+    expect(endAgain({ stop_reason: "stop" })).toBe(first);
+    expect(endAgain({})).toBe(first);
+    expect(endAgain({ usage }).parts.at(1)).toMatchObject({ reason: "stop", tokens: usage });
+    expect(endAgain({ stop_reason_raw: "x" }).parts.at(1)).toMatchObject({ reason: "stop", reason_raw: "x" });
+    expect(endAgain({ stop_reason: "length" }).parts.at(1)).toMatchObject({ reason: "length" });
+    expect(endAgain({ error: "x" }).parts.length).toBe(3);
     const failed = fold(begin(), end(1, { error: "x" }), end(1, { error: "y" }), end(1, { error: "y" }));
     expect(failed.parts.at(1)).toMatchObject({ error: "y" });
     expect(failed.turns.at(0)).toMatchObject({ errors: 1, part_count: 3 });
@@ -1423,21 +1423,21 @@ describe("a call and its result", () => {
 
   it("revise what was known of the call, or nothing if nothing is new", () => {
     const before = fold(begin(), call("x"), result("x"));
-    const told = (more: Parameters<typeof call>[1]) => {
+    const callAgain = (more: Parameters<typeof call>[1]) => {
       const [frame] = session([call("x", more)]);
       return frame === undefined ? before : accumulate(before, frame);
     };
-    expect(told({})).toBe(before);
-    expect(told({ source })).toBe(before);
-    expect(told({ arguments_json: "[1]" }).parts.at(1)).toMatchObject({
+    expect(callAgain({})).toBe(before);
+    expect(callAgain({ source })).toBe(before);
+    expect(callAgain({ arguments_json: "[1]" }).parts.at(1)).toMatchObject({
       arguments_json: "[1]",
       state: { status: "completed", input: [1], output: "out", title: "Read" },
     });
-    expect(told({ tool_name: "Write" }).parts.at(1)).toMatchObject({
+    expect(callAgain({ tool_name: "Write" }).parts.at(1)).toMatchObject({
       tool_name: "Write",
       state: { status: "completed", title: "Write" },
     });
-    expect(told({ tool_name: "Write", source }).parts.at(1)).toMatchObject({ source });
+    expect(callAgain({ tool_name: "Write", source }).parts.at(1)).toMatchObject({ source });
     const failed = parts(
       begin(),
       call("x"),

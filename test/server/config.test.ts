@@ -12,7 +12,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const write = (value: unknown) =>
   writeFileSync(join(folder, "config.json"), typeof value === "string" ? value : JSON.stringify(value));
-const told = () =>
+const noticesText = () =>
   readConfig(folder)
     .notices.map(({ text }) => text.replace(`${folder}/config.json: `, ""))
     .join("\n");
@@ -61,9 +61,9 @@ describe("config.json", () => {
       ...["mcp_servers.typed.command", "mcp_servers.old.type", "mcp_servers.number.headers.retries"],
       ...["prices.2.from", "prices.3.output"],
     ]) {
-      expect(told()).toContain(`${field}: `);
+      expect(noticesText()).toContain(`${field}: `);
     }
-    expect(told()).toContain('mcp_servers.typed: Unrecognized key: "comand"');
+    expect(noticesText()).toContain('mcp_servers.typed: Unrecognized key: "comand"');
     expect(config.notices).toHaveLength(10);
   });
 
@@ -77,25 +77,25 @@ describe("config.json", () => {
     expect([...config.agents.keys()]).toEqual(["other"]);
     expect([...config.providers.keys()]).toEqual(["mine"]);
     for (const field of ["agents.anthropic", "agents.mine", "agents.scripted", "providers.scripted"]) {
-      expect(told()).toContain(`${field}: a provider already has this name. Choose another one`);
+      expect(noticesText()).toContain(`${field}: a provider already has this name. Choose another one`);
     }
   });
 
   it("allows nothing if its rules are invalid", () => {
     write({ rules: [{ tool: "shell", decision: "perhaps" }] });
     expect(readConfig(folder).rules).toBeUndefined();
-    expect(told()).toContain("rules.0.decision: ");
+    expect(noticesText()).toContain("rules.0.decision: ");
     write({ rules: [{ tool: "shell", patern: "git status*", decision: "allow" }] });
     expect(readConfig(folder).rules).toBeUndefined();
-    expect(told()).toMatch(/rules\.0: .*patern/);
+    expect(noticesText()).toMatch(/rules\.0: .*patern/);
     write({ rules: null });
     expect(readConfig(folder).rules).toBeUndefined();
-    expect(told()).toContain("rules: ");
+    expect(noticesText()).toContain("rules: ");
     write("{");
     expect(readConfig(folder).rules).toBeUndefined();
-    expect(told()).toContain("invalid JSON");
+    expect(noticesText()).toContain("invalid JSON");
     write("[]");
-    expect(told()).toContain("not a JSON object");
+    expect(noticesText()).toContain("not a JSON object");
   });
 });
 

@@ -10,7 +10,7 @@ import type { Disposition, Format, Reader, ReadRecord } from "../../src/sources/
 /** A reader's result for a few lines in short form, for tests of single records. */
 export interface Account {
   /** One per record: its disposition, and the parts in its place. */
-  told: string[];
+  outcomes: string[];
   /** The parts of all sessions in the file. */
   parts: TranscriptPart[];
   /** The transcript of the first session. */
@@ -35,7 +35,7 @@ export function accountOf(format: Format, path: string, lines: readonly (object 
   const parts = [...transcripts.values()].flatMap((each) =>
     each.parts.slice().filter((part) => part !== undefined),
   );
-  const told = records.map(({ disposition, place }) => {
+  const outcomes = records.map(({ disposition, place }) => {
     const made = parts.filter(
       // Frames inferred from the end of the file create no parts.
       ({ source, type }) =>
@@ -46,7 +46,7 @@ export function accountOf(format: Format, path: string, lines: readonly (object 
     );
     return [fate(disposition), ...made.map(partInShort)].join(" · ");
   });
-  return { told, parts, transcript, records, reader };
+  return { outcomes, parts, transcript, records, reader };
 }
 
 /** Checks for any input: frames are in a valid order, and equal to their JSON. */

@@ -74,7 +74,7 @@ describe("an Antigravity session", () => {
 
   it("pairs each result with the oldest call of a tool with results of that type", () => {
     const paths = ["a", "b"].map((path) => tool("view_file", { AbsolutePath: path }));
-    const told = read(
+    const outcomes = read(
       ask("a"),
       answer(...paths, tool("send_message"), tool("list_dir", { DirectoryPath: "d" })),
       record("LIST_DIRECTORY", { content: "of d" }),
@@ -83,7 +83,7 @@ describe("an Antigravity session", () => {
       record("VIEW_FILE", { content: "of b" }),
       record("VIEW_FILE", { content: "of none" }),
     );
-    expect(results(told)).toEqual([
+    expect(results(outcomes)).toEqual([
       '{"DirectoryPath":"d"} success of d',
       '{"AbsolutePath":"a"} success of a',
       "{} success sent",
@@ -93,13 +93,13 @@ describe("an Antigravity session", () => {
   });
 
   it("does not pair a result with a call of an earlier answer", () => {
-    const told = read(
+    const outcomes = read(
       ask("a"),
       answer(tool("view_file")),
       answer(tool("list_dir")),
       record("VIEW_FILE", { content: "x" }),
     );
-    expect(results(told)).toEqual(["no call success x"]);
+    expect(results(outcomes)).toEqual(["no call success x"]);
   });
 
   it("pairs a record of unknown type with the only waiting call, and shows others unchanged", () => {
@@ -112,8 +112,8 @@ describe("an Antigravity session", () => {
       [answer(tool("draw_map")), record("TELEMETRY"), record("MAP_DRAWN", next)],
       [answer(tool("view_file")), record("CHECKPOINT", next), record("MAP_DRAWN", next)],
     ]) {
-      const { told, parts } = read(ask("a"), ...others);
-      expect(told.at(-2)).toMatch(/^unknown · unknown Step of type MAP_DRAWN/);
+      const { outcomes, parts } = read(ask("a"), ...others);
+      expect(outcomes.at(-2)).toMatch(/^unknown · unknown Step of type MAP_DRAWN/);
       expect(parts.filter(({ type }) => type === "tool_result")).toEqual([]);
     }
   });
@@ -125,13 +125,13 @@ describe("an Antigravity session", () => {
     ];
     const running = record("RUN_COMMAND", { status: "RUNNING", content: "in the background" });
     const other = record("RUN_COMMAND", { content: "a.csv" });
-    const told = read(...begun, running, other, answer(tool("run_command", { CommandLine: "pwd" })), {
+    const outcomes = read(...begun, running, other, answer(tool("run_command", { CommandLine: "pwd" })), {
       ...running,
       status: "ERROR",
       content: "failed at last",
     });
-    expect(told.told[2]).toBe('shown · [note] run_command runs on "in the background"');
-    expect(results(told)).toEqual([
+    expect(outcomes.outcomes[2]).toBe('shown · [note] run_command runs on "in the background"');
+    expect(results(outcomes)).toEqual([
       '{"CommandLine":"ls"} success a.csv',
       '{"CommandLine":"make"} error failed at last',
     ]);
@@ -140,10 +140,10 @@ describe("an Antigravity session", () => {
   it("merges a repeated result or answer with the first one", () => {
     const said = record("PLANNER_RESPONSE", { content: "Once.", tool_calls: [tool("list_dir")] });
     const listed = record("LIST_DIRECTORY", { content: "a" });
-    const told = read(ask("a"), said, said, listed, { ...listed, content: "a b" });
-    expect(told.told[2]).toBe("folded into the same answer before it");
-    expect(told.told[4]).toBe("folded into the result before it");
-    expect(results(told)).toEqual(["{} success a b"]);
+    const outcomes = read(ask("a"), said, said, listed, { ...listed, content: "a b" });
+    expect(outcomes.outcomes[2]).toBe("folded into the same answer before it");
+    expect(outcomes.outcomes[4]).toBe("folded into the result before it");
+    expect(results(outcomes)).toEqual(["{} success a b"]);
   });
 
   it("decodes JSON-encoded string arguments, and keeps other strings unchanged", () => {
@@ -208,13 +208,13 @@ describe("an Antigravity session", () => {
   });
 
   it("hides records without content by a named rule, and accepts unknown ones", () => {
-    const { told } = read(
+    const { outcomes } = read(
       ask(" "),
       record("PLANNER_RESPONSE"),
       record("SYSTEM_MESSAGE", { content: "<SYSTEM_MESSAGE>\n</SYSTEM_MESSAGE>" }),
       record("CONVERSATION_HISTORY"),
     );
-    expect(told.slice(0, 4)).toEqual([
+    expect(outcomes.slice(0, 4)).toEqual([
       "hidden: empty message",
       "hidden: empty message",
       "hidden: empty notice",

@@ -83,13 +83,13 @@ describe("a forked run", () => {
   it("begins with its directive, not with its parent's call", () => {
     const { user, assistant, line } = writer();
     const run: Fields = { isSidechain: true, agentId: "a1" };
-    const { told, parts, transcript, reader } = runOf(
+    const { outcomes, parts, transcript, reader } = runOf(
       { type: "fork-context-ref", agentId: "a1", parentSessionId: SESSION },
       assistant("m1", [call("t", { prompt: "Check it" }, "Agent")], "tool_use", run),
       user([result("t", "Fork started"), say(boilerplate)], run),
       line("assistant", { ...usage(7), ...run }),
     );
-    expect(told.slice(0, 2)).toEqual([
+    expect(outcomes.slice(0, 2)).toEqual([
       "hidden: bookkeeping: fork-context-ref",
       "hidden: inherited from its parent",
     ]);

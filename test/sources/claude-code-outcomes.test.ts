@@ -188,7 +188,7 @@ describe("a turn", () => {
     expect(titlesOf(...lines)).toEqual(["find completed"]);
     const attachment = { type: "structured_output", data: { found: [] }, toolUseID: "t" };
     const whole = account(...lines, line("attachment", { attachment }));
-    expect(whole.told).toContain("folded into the call t");
+    expect(whole.outcomes).toContain("folded into the call t");
     expect(whole.parts.find(({ type }) => type === "tool_call")).toMatchObject({
       state: { status: "completed", metadata: { structured_output: { found: [] } } },
     });
@@ -223,7 +223,7 @@ describe("a turn", () => {
       line("assistant", { message: { 0: "{", 1: "}", content: [] } }),
     ];
     expect(titlesOf(...lines)).toEqual(["go failed"]);
-    expect(account(...lines).told.at(-2)).toContain("unreadable");
+    expect(account(...lines).outcomes.at(-2)).toContain("unreadable");
   });
 });
 

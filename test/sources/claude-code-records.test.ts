@@ -5,9 +5,9 @@ import { account, call, type Fields, result, say, writer } from "./claude-suppor
 
 type Write = ReturnType<typeof writer>;
 /** The dispositions of lines after a prompt. */
-function behind(...lines: ((write: Write) => object)[]): string[] {
+function outcomesAfterPrompt(...lines: ((write: Write) => object)[]): string[] {
   const write = writer();
-  return account(write.user("go"), ...lines.map((line) => line(write))).told.slice(1, lines.length + 1);
+  return account(write.user("go"), ...lines.map((line) => line(write))).outcomes.slice(1, lines.length + 1);
 }
 const userLine =
   (content: unknown, fields: Fields = {}) =>
@@ -31,7 +31,7 @@ describe("an answer", () => {
 
   it("contains texts, thoughts, redacted thoughts and unknown blocks", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         answer([
           say("a"),
           think("b", "s"),
@@ -56,7 +56,7 @@ describe("an answer", () => {
 
   it("that is empty or blank is hidden", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         answer([]),
         answer(null, "m2"),
         answer([say(" \n")], "m3"),
@@ -73,7 +73,7 @@ describe("an answer", () => {
       'shown · text "a"',
     ]);
     expect(
-      behind(
+      outcomesAfterPrompt(
         ({ line }) => line("assistant", { text: "no message" }),
         ({ line }) => line("assistant", { message: { content: "no id" } }),
       ),
@@ -89,7 +89,7 @@ describe("an answer", () => {
       ({ line }: Write) =>
         line("assistant", { message: { id: text, model: "<synthetic>", content: [say(text)] } });
     expect(
-      behind(
+      outcomesAfterPrompt(
         synthetic(" No response requested. "),
         synthetic("Something else"),
         answer("No response requested.", "m9"),
@@ -104,11 +104,13 @@ describe("an answer", () => {
   it("that is an API error fails the turn", () => {
     const failed = (fields: Fields, content: unknown = [say("API Error: no"), say("more")]) =>
       answer(content, "e", { isApiErrorMessage: true, ...fields });
-    expect(behind(failed({ error: "rate_limit", apiErrorStatus: 429, errorDetails: null }))).toEqual([
+    expect(
+      outcomesAfterPrompt(failed({ error: "rate_limit", apiErrorStatus: 429, errorDetails: null })),
+    ).toEqual([
       'shown · [error] API Error: no "API Error: no\\nmore" {"error":"rate_limit","apiErrorStatus":429}',
     ]);
-    expect(behind(failed({}, []))).toEqual(["shown · [error] API error"]);
-    const answered = (json: string) => behind(failed({}, [say(`API Error: 529 ${json}`)]));
+    expect(outcomesAfterPrompt(failed({}, []))).toEqual(["shown · [error] API error"]);
+    const answered = (json: string) => outcomesAfterPrompt(failed({}, [say(`API Error: 529 ${json}`)]));
     for (const json of [
       '{"error":{"message":"Overloaded"}}',
       '{"message":"Overloaded"}',
@@ -119,7 +121,7 @@ describe("an answer", () => {
     for (const json of ['{"error":5}', "{broken", '{"a":1} and more']) {
       expect(answered(json)).toEqual([`shown · [error] API Error: 529 ${json}`]);
     }
-    expect(behind(failed({ isApiErrorMessage: "yes" }))).toEqual([
+    expect(outcomesAfterPrompt(failed({ isApiErrorMessage: "yes" }))).toEqual([
       'shown · text "API Error: no" · text "more"',
     ]);
     const write = writer();
@@ -129,7 +131,12 @@ describe("an answer", () => {
   it("that is repeated while it grows is one text, with one uuid or none", () => {
     const growing = (content: unknown) => answer(content, "m1", { uuid: "u" });
     expect(
-      behind(growing([say("a")]), growing([say("a b")]), growing([say("a b")]), answer([say("a")])),
+      outcomesAfterPrompt(
+        growing([say("a")]),
+        growing([say("a b")]),
+        growing([say("a b")]),
+        answer([say("a")]),
+      ),
     ).toEqual([
       'shown · text "a b"',
       "folded into an earlier line of its message",
@@ -137,9 +144,9 @@ describe("an answer", () => {
       'shown · text "a"',
     ]);
     const unnamed = (content: unknown) => answer(content, "m1", { uuid: undefined });
-    expect(behind(unnamed([say("a")]), unnamed([say("a b")]))[0]).toBe('shown · text "a b"');
+    expect(outcomesAfterPrompt(unnamed([say("a")]), unnamed([say("a b")]))[0]).toBe('shown · text "a b"');
     expect(
-      behind(
+      outcomesAfterPrompt(
         growing([think("a")]),
         growing([think("a", "s")]),
         growing([think("a b")]),
@@ -151,7 +158,9 @@ describe("an answer", () => {
       "folded into an earlier line of its message",
       'shown · text "a b c"',
     ]);
-    expect(behind(growing([think("", "s")]), growing([think("", "s")]), growing([think("", "t")]))).toEqual([
+    expect(
+      outcomesAfterPrompt(growing([think("", "s")]), growing([think("", "s")]), growing([think("", "t")])),
+    ).toEqual([
       'shown · thinking (empty) ""',
       "folded into an earlier line of its message",
       'shown · thinking (empty) ""',
@@ -160,18 +169,18 @@ describe("an answer", () => {
 
   it("may repeat a text, or begin with an earlier one, if each line is a child of the other", () => {
     const said = ["OK.", "OK.", "I read the file", "I read the file and then wrote it."];
-    expect(behind(...said.map((text) => answer([say(text)])))).toEqual(
+    expect(outcomesAfterPrompt(...said.map((text) => answer([say(text)])))).toEqual(
       said.map((text) => `shown · text "${text}"`),
     );
   });
 
   it("may contain a text twice", () => {
-    expect(behind(answer([say("a")]), answer([call("t", {})]), answer([say("a")]))).toEqual([
+    expect(outcomesAfterPrompt(answer([say("a")]), answer([call("t", {})]), answer([say("a")]))).toEqual([
       'shown · text "a"',
       "shown · call t Bash {}",
       'shown · text "a"',
     ]);
-    expect(behind(answer([say("a")]), answer([{ type: "holo" }]), answer([say("a")]))).toEqual([
+    expect(outcomesAfterPrompt(answer([say("a")]), answer([{ type: "holo" }]), answer([say("a")]))).toEqual([
       'shown · text "a"',
       'unknown · unknown Block of type holo {"type":"holo"}',
       'shown · text "a"',
@@ -179,46 +188,44 @@ describe("an answer", () => {
   });
 
   it("that is repeated completely, or after its end, adds nothing", () => {
-    expect(behind(answer([say("a")]), answer([say("b")]), answer([say("a"), say("b"), say("c")]))).toEqual([
-      'shown · text "a"',
-      'shown · text "b"',
-      'shown · text "c"',
-    ]);
-    expect(behind(answer([say("a")]), answer([say("b")]), answer([say("a+"), say("b+")]))).toEqual([
-      'shown · text "a+"',
-      'shown · text "b+"',
-      "folded into an earlier line of its message",
-    ]);
-    expect(behind(answer([say("abc")]), answer([say("x")]), answer([say("a"), say("x")]))).toEqual([
-      'shown · text "abc"',
-      'shown · text "x"',
-      "folded into an earlier line of its message",
-    ]);
     expect(
-      behind(answer([say("a")]), answer([say("b")], "m2"), answer([say("a")]), answer([say("new")])),
+      outcomesAfterPrompt(answer([say("a")]), answer([say("b")]), answer([say("a"), say("b"), say("c")])),
+    ).toEqual(['shown · text "a"', 'shown · text "b"', 'shown · text "c"']);
+    expect(
+      outcomesAfterPrompt(answer([say("a")]), answer([say("b")]), answer([say("a+"), say("b+")])),
+    ).toEqual(['shown · text "a+"', 'shown · text "b+"', "folded into an earlier line of its message"]);
+    expect(
+      outcomesAfterPrompt(answer([say("abc")]), answer([say("x")]), answer([say("a"), say("x")])),
+    ).toEqual(['shown · text "abc"', 'shown · text "x"', "folded into an earlier line of its message"]);
+    expect(
+      outcomesAfterPrompt(
+        answer([say("a")]),
+        answer([say("b")], "m2"),
+        answer([say("a")]),
+        answer([say("new")]),
+      ),
     ).toEqual([
       'shown · text "a"',
       'shown · text "b"',
       "folded into an earlier line of its message",
       'shown · text "new"',
     ]);
-    expect(behind(answer([say("a"), think("t", "s")]), answer([think("t", "s"), say("a")]))).toEqual([
-      'shown · text "a" · thinking "t"',
-      "folded into an earlier line of its message",
-    ]);
+    expect(
+      outcomesAfterPrompt(answer([say("a"), think("t", "s")]), answer([think("t", "s"), say("a")])),
+    ).toEqual(['shown · text "a" · thinking "t"', "folded into an earlier line of its message"]);
   });
 
   it("may contain a text twice in one line, which a copy does not repeat", () => {
     const whole = [say("a"), call("t", {}), say("a"), call("u", {})];
     const twice = 'shown · text "a" · call t Bash {} · text "a" · call u Bash {}';
     const again = "folded into an earlier line of its message";
-    expect(behind(answer(whole), answer(whole))).toEqual([twice, again]);
-    expect(behind(answer(whole), answer([say("x")], "m2"), answer(whole))).toEqual([
+    expect(outcomesAfterPrompt(answer(whole), answer(whole))).toEqual([twice, again]);
+    expect(outcomesAfterPrompt(answer(whole), answer([say("x")], "m2"), answer(whole))).toEqual([
       twice,
       'shown · text "x"',
       again,
     ]);
-    expect(behind(answer([say("a")]), answer(whole.slice(0, 3)), answer(whole))).toEqual([
+    expect(outcomesAfterPrompt(answer([say("a")]), answer(whole.slice(0, 3)), answer(whole))).toEqual([
       'shown · text "a"',
       'shown · call t Bash {} · text "a"',
       "shown · call u Bash {}",
@@ -227,7 +234,7 @@ describe("an answer", () => {
 
   it("keeps a text that is a prefix of another one, if that is copied", () => {
     const lines = [answer([say("a")]), answer([call("t", {})]), answer([say("a b")]), answer([say("c")])];
-    expect(behind(...lines, answer([say("x")], "m2"), answer([say("a b")]))).toEqual([
+    expect(outcomesAfterPrompt(...lines, answer([say("x")], "m2"), answer([say("a b")]))).toEqual([
       'shown · text "a"',
       "shown · call t Bash {}",
       'shown · text "a b"',
@@ -240,7 +247,12 @@ describe("an answer", () => {
   it("that grows after a call is one text in each snapshot", () => {
     const blocks = (...texts: string[]) => [say("a"), call("t", {}), ...texts.map(say)];
     expect(
-      behind(answer([say("a")]), answer(blocks("b")), answer(blocks("b c")), answer(blocks("b c", "d"))),
+      outcomesAfterPrompt(
+        answer([say("a")]),
+        answer(blocks("b")),
+        answer(blocks("b c")),
+        answer(blocks("b c", "d")),
+      ),
     ).toEqual([
       'shown · text "a"',
       'shown · call t Bash {} · text "b c"',
@@ -248,7 +260,10 @@ describe("an answer", () => {
       'shown · text "d"',
     ]);
     expect(
-      behind(answer([say(" "), call("t", {}), say("b")]), answer([say(" "), call("t", {}), say("b c")])),
+      outcomesAfterPrompt(
+        answer([say(" "), call("t", {}), say("b")]),
+        answer([say(" "), call("t", {}), say("b c")]),
+      ),
     ).toEqual(['shown · call t Bash {} · text "b c"', "folded into an earlier line of its message"]);
   });
 
@@ -257,8 +272,8 @@ describe("an answer", () => {
     const first = [write.user("one"), write.assistant("", [say("Done.")], "end_turn")];
     const second = [write.user("two"), write.assistant("", [say("Done.")], "end_turn")];
     const copies = first.map((line, at) => ({ ...line, uuid: `0000000${at}-1111-4000-8000-000000000000` }));
-    const { told, transcript } = account(...first, ...second, ...copies.slice(1), first[1] ?? {});
-    expect(told.slice(1)).toEqual([
+    const { outcomes, transcript } = account(...first, ...second, ...copies.slice(1), first[1] ?? {});
+    expect(outcomes.slice(1)).toEqual([
       'shown · text "Done."',
       'shown · prompt [{"type":"text","text":"two"}]',
       'shown · text "Done."',
@@ -331,14 +346,14 @@ describe("an answer", () => {
       });
     const before = [write.user("go"), line("a", 100)];
     const boundary = write.line("system", { subtype: "compact_boundary", parentUuid: null });
-    const { told } = account(
+    const { outcomes } = account(
       ...before,
       boundary,
       line("a", 100, { timestamp: boundary.timestamp }),
       write.user("on"),
       line("a", 50),
     );
-    expect(told.slice(3, 6)).toEqual([
+    expect(outcomes.slice(3, 6)).toEqual([
       "folded into an earlier line of its message",
       'shown · prompt [{"type":"text","text":"on"}]',
       'shown · text "a"',
@@ -385,7 +400,7 @@ describe("an answer", () => {
 
   it("from a fallback model names both models", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         answer([{ type: "fallback", from: { model: "a" }, to: { model: "b" } }]),
         answer([{ type: "fallback" }], "m2"),
       ),
@@ -394,7 +409,7 @@ describe("an answer", () => {
       'shown · [model_switch] Fell back from one model to another {"type":"fallback"}',
     ]);
     expect(
-      behind(answer([say("a")]), ({ line }) =>
+      outcomesAfterPrompt(answer([say("a")]), ({ line }) =>
         line("assistant", { message: { id: "m2", model: "model-b", content: [say("b")] } }),
       ),
     ).toEqual(['shown · text "a"', 'shown · [model_switch] Model changed: model-a → model-b · text "b"']);
@@ -403,7 +418,7 @@ describe("an answer", () => {
   it("that replaces lines retracts them", () => {
     const first = "00000002-0000-4000-8000-000000000000";
     expect(
-      behind(
+      outcomesAfterPrompt(
         answer([say("a"), say("b")]),
         answer([say("c")], "m2", { supersedesUuids: [first, "unknown", 5] }),
       ),
@@ -412,7 +427,10 @@ describe("an answer", () => {
       'shown · text "c"',
     ]);
     expect(
-      behind(answer([say("a")]), system("model_refusal_fallback", { retractedMessageUuids: [first] })),
+      outcomesAfterPrompt(
+        answer([say("a")]),
+        system("model_refusal_fallback", { retractedMessageUuids: [first] }),
+      ),
     ).toEqual([
       'shown · text (withdrawn: the model refused) "a"',
       'shown · [model_switch] The model refused: answered again {"parentUuid":"00000002-0000-4000-8000-000000000000","isSidechain":false,"sessionId":"11111111-1111-4111-8111-111111111111","version":"2.1.114","type":"system","uuid":"00000003-0000-4000-8000-000000000000","timestamp":"2026-03-01T10:00:03.000Z","subtype":"model_refusal_fallback","retractedMessageUuids":["00000002-0000-4000-8000-000000000000"]}',
@@ -518,7 +536,7 @@ describe("an answer", () => {
 describe("a line with the user role", () => {
   it("of an unknown shape is shown unchanged", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         ({ line }) => line("user", { text: "x" }),
         userLine({ odd: 1 }),
         userLine([{ type: "holo" }]),
@@ -534,7 +552,7 @@ describe("a line with the user role", () => {
 
   it("that is a prompt contains its texts and images", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         userLine([say("a"), { type: "image", source: { data: "QQ==" } }, say(" "), "b", { type: "text" }]),
       ),
     ).toEqual([
@@ -544,7 +562,7 @@ describe("a line with the user role", () => {
 
   it("has its author", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         userLine("done", { origin: { kind: "task-notification" } }),
         userLine("do", { origin: { kind: "coordinator" } }),
         userLine("hi", { origin: { kind: "teammate" } }),
@@ -583,7 +601,7 @@ describe("a line with the user role", () => {
       "Interrupted by the user during a tool call",
     ],
   ])("%j of %j is an interrupt marker", (text, fields, title) => {
-    expect(behind(userLine([say(text)], fields))[0]).toBe(
+    expect(outcomesAfterPrompt(userLine([say(text)], fields))[0]).toBe(
       `shown · [interrupt] ${title} ${JSON.stringify(title.charAt(0).toLowerCase() + title.slice(1))}`,
     );
   });
@@ -597,13 +615,13 @@ describe("a line with the user role", () => {
   ])("names what a person refused for %s", (tool, title, fields = {}) => {
     const { user, assistant } = writer();
     const refusal = "The user doesn't want to proceed with this tool use. The tool use was rejected";
-    const { told } = account(
+    const { outcomes } = account(
       user("a"),
       assistant("m", [call("t", {}, tool)]),
       user([result("t", refusal, { is_error: true })], fields),
       user([say("[Request interrupted by user for tool use]")], { entrypoint: "cli", version: "2.1.197" }),
     );
-    expect(told.at(-1)).toContain(`[interrupt] ${title} `);
+    expect(outcomes.at(-1)).toContain(`[interrupt] ${title} `);
   });
 
   it.each([
@@ -611,12 +629,12 @@ describe("a line with the user role", () => {
     "It said [Request interrupted by user]",
     "[Request interrupted by users]",
   ])("%j is not an interrupt marker", (text) => {
-    expect(behind(userLine(text))[0]).toContain("shown · prompt");
+    expect(outcomesAfterPrompt(userLine(text))[0]).toContain("shown · prompt");
   });
 
   it("with a compaction's summary is the text of its marker, or is shown alone", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         system("compact_boundary"),
         userLine("sum", { isCompactSummary: true }),
         userLine([say("other"), say("sum")], { isCompactSummary: true }),
@@ -631,7 +649,7 @@ describe("a line with the user role", () => {
   it("that the agent injected is context, or hidden", () => {
     const meta = (text: string, fields: Fields = {}) => userLine(text, { isMeta: true, ...fields });
     expect(
-      behind(
+      outcomesAfterPrompt(
         meta("Caveat: The messages below were generated"),
         meta("<local-command-caveat>c</local-command-caveat>"),
         meta("<system-reminder>a</system-reminder> <system-reminder>b</system-reminder>"),
@@ -670,13 +688,19 @@ describe("a line with the user role", () => {
 
   it("after a command that runs a prompt is the expansion of the command", () => {
     const expansion = userLine("expanded", { isMeta: true });
-    expect(behind(userLine("<command-name>/greet</command-name>"), expansion, expansion)).toEqual([
+    expect(
+      outcomesAfterPrompt(userLine("<command-name>/greet</command-name>"), expansion, expansion),
+    ).toEqual([
       'shown · prompt (command) [{"type":"text","text":"/greet"}]',
       'shown · [context] What /greet expands to "expanded"',
       'shown · [context] Context added: expanded "expanded"',
     ]);
     expect(
-      behind(userLine("<command-message>greet</command-message>"), userLine("a prompt"), expansion),
+      outcomesAfterPrompt(
+        userLine("<command-message>greet</command-message>"),
+        userLine("a prompt"),
+        expansion,
+      ),
     ).toEqual([
       'shown · prompt (command) [{"type":"text","text":"/greet"}]',
       'shown · prompt [{"type":"text","text":"a prompt"}]',
@@ -688,7 +712,7 @@ describe("a line with the user role", () => {
 describe("markup", () => {
   it("of a command is the command of a person", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         userLine(
           "<command-message>greet is running</command-message>\n<command-name>/greet</command-name>\n<command-args> Bob </command-args>",
         ),
@@ -708,7 +732,7 @@ describe("markup", () => {
     const caveat = userLine("Caveat: The messages below were generated", { isMeta: true });
     const command = (fields: Fields = {}) => userLine("<command-name>/cost</command-name>", fields);
     expect(
-      behind(
+      outcomesAfterPrompt(
         caveat,
         command(),
         userLine("<local-command-stdout>\u001b[1m$0\u001b[0m</local-command-stdout>"),
@@ -721,7 +745,7 @@ describe("markup", () => {
       'shown · prompt (command) [{"type":"text","text":"/cost"}]',
     ]);
     expect(
-      behind(
+      outcomesAfterPrompt(
         caveat,
         userLine("a prompt", { parentUuid: "x" }),
         command({ parentUuid: "00000002-0000-4000-8000-000000000000" }),
@@ -734,7 +758,7 @@ describe("markup", () => {
       'shown · prompt (command) [{"type":"text","text":"/cost"}]',
     ]);
     const long = `/cost ${"x".repeat(90)}`;
-    expect(behind(caveat, userLine(`<command-name>${long}</command-name>`))).toEqual([
+    expect(outcomesAfterPrompt(caveat, userLine(`<command-name>${long}</command-name>`))).toEqual([
       "hidden: caveat before a local command",
       'shown · [note] Command /cost xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx "/cost xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"',
     ]);
@@ -742,7 +766,7 @@ describe("markup", () => {
 
   it("of outputs is one note each", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         userLine("<bash-input> ls </bash-input>"),
         userLine("<bash-stdout>a\nb</bash-stdout><bash-stderr>no</bash-stderr>"),
         userLine("<bash-stdout></bash-stdout><bash-stderr> </bash-stderr>"),
@@ -760,7 +784,7 @@ describe("markup", () => {
 
   it("of a notification is a prompt that no person wrote", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         userLine(
           "<task-notification><task-id>a1</task-id><summary> Done </summary><result>42</result></task-notification>",
         ),
@@ -794,9 +818,9 @@ describe("markup", () => {
     const preface = "[SYSTEM NOTIFICATION - NOT USER INPUT]\nThis is an automated background-task event.\n\n";
     const quoting =
       "<result>It stops at </result> too early, at <event>x</event> and <summary> too.</result>";
-    const told = "prompt (queued) (notification)";
+    const prompt = "prompt (queued) (notification)";
     expect(
-      behind(
+      outcomesAfterPrompt(
         userLine(event),
         userLine(event, { isMeta: true }),
         userLine(preface + event, { isMeta: true }),
@@ -810,12 +834,12 @@ describe("markup", () => {
       ),
     ).toEqual([
       ...Array(4).fill(
-        `shown · ${told} [{"type":"text","text":"Monitor event: \\"crawl\\"\\n\\n2200/30321\\nslow"}]`,
+        `shown · ${prompt} [{"type":"text","text":"Monitor event: \\"crawl\\"\\n\\n2200/30321\\nslow"}]`,
       ),
       `shown · prompt (queued) ${JSON.stringify(Array(2).fill(say('Monitor event: "crawl"\n\n2200/30321\nslow')))}`,
-      `shown · ${told} [{"type":"text","text":"Done\\n\\nIt stops at </result> too early, at <event>x</event> and <summary> too."}]`,
-      `shown · ${told} [{"type":"text","text":"says <result>x</result> and </event> itself"}]`,
-      `shown · ${told} [{"type":"text","text":"r"}]`,
+      `shown · ${prompt} [{"type":"text","text":"Done\\n\\nIt stops at </result> too early, at <event>x</event> and <summary> too."}]`,
+      `shown · ${prompt} [{"type":"text","text":"says <result>x</result> and </event> itself"}]`,
+      `shown · ${prompt} [{"type":"text","text":"r"}]`,
       expect.stringContaining("shown · [context] Context added: [SYSTEM NOTIFICATION"),
       expect.stringContaining("shown · prompt ["),
     ]);
@@ -837,7 +861,7 @@ describe("markup", () => {
 
   it("of other agents is attributed to them", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         userLine('<teammate-message teammate_id="bob" from="x">hi</teammate-message>'),
         userLine('<teammate-message from-name="eve" from="x"> hi </teammate-message>'),
         userLine('<cross-session-message from="sid">hi</cross-session-message>'),
@@ -859,7 +883,7 @@ describe("markup", () => {
     const idle = '{"type":"idle_notification","from":"bob","idleReason":"available"}';
     const busy = '{"type":"task_assignment","taskId":"1","subject":"Fix it","description":"All of it"}';
     expect(
-      behind(
+      outcomesAfterPrompt(
         userLine(framed(`<teammate-message teammate_id="bob">\nhi\n</teammate-message>\n\n${trailer}`)),
         userLine(
           framed(
@@ -893,13 +917,13 @@ describe("markup", () => {
       'shown · prompt (queued) (agent) [{"type":"text","text":"From ops: hi"}]',
     ]);
     for (const typed of [framed("what does that mean?"), framed("<bash-input>x</bash-input>"), trailer]) {
-      expect(behind(userLine(typed))[0]).toBe(`shown · prompt ${JSON.stringify([say(typed)])}`);
+      expect(outcomesAfterPrompt(userLine(typed))[0]).toBe(`shown · prompt ${JSON.stringify([say(typed)])}`);
     }
   });
 
   it("of the editor and of hooks is context", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         ...[
           "ide_opened_file",
           "ide_selection",
@@ -929,7 +953,7 @@ describe("markup", () => {
 
   it("around a prompt is shown after it", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         userLine([
           say("<ide_selection>s</ide_selection>"),
           say("look"),
@@ -950,25 +974,28 @@ describe("markup", () => {
     "</bash-input>",
     "<bash-stdout>a</bash-stdout>x<bash-stdout>b</bash-stdout>c",
   ])("that is incomplete belongs to a prompt: %s", (text) => {
-    expect(behind(userLine(text))[0]).toBe(`shown · prompt [{"type":"text","text":${JSON.stringify(text)}}]`);
+    expect(outcomesAfterPrompt(userLine(text))[0]).toBe(
+      `shown · prompt [{"type":"text","text":${JSON.stringify(text)}}]`,
+    );
   });
 
   it("of one element may be long within a limit, and is hidden if it is empty", () => {
     const tag = (length: number) =>
       `<bash-stdout ${"x".repeat(length - "<bash-stdout ".length)}>a</bash-stdout>`;
-    expect(behind(userLine(tag(2_000)))[0]).toContain("shown · [note]");
-    expect(behind(userLine(tag(2_001)))[0]).toContain("shown · prompt");
-    expect(behind(userLine('<teammate-message teammate_id="bob">hi</teammate-message>'))[0]).toContain(
-      "From bob: hi",
-    );
-    expect(behind(userLine('<teammate-message\tfrom="eve">hi</teammate-message>'))[0]).toContain(
+    expect(outcomesAfterPrompt(userLine(tag(2_000)))[0]).toContain("shown · [note]");
+    expect(outcomesAfterPrompt(userLine(tag(2_001)))[0]).toContain("shown · prompt");
+    expect(
+      outcomesAfterPrompt(userLine('<teammate-message teammate_id="bob">hi</teammate-message>'))[0],
+    ).toContain("From bob: hi");
+    expect(outcomesAfterPrompt(userLine('<teammate-message\tfrom="eve">hi</teammate-message>'))[0]).toContain(
       "From eve: hi",
     );
   });
 
   it("is followed only by markup of its kind", () => {
     const notice = "<task-notification><summary>s</summary></task-notification>";
-    const isPrompt = (text: string) => behind(userLine(text))[0]?.startsWith("shown · prompt [") === true;
+    const isPrompt = (text: string) =>
+      outcomesAfterPrompt(userLine(text))[0]?.startsWith("shown · prompt [") === true;
     expect(isPrompt(`${notice}\nFull transcript available at: /x\nand more`)).toBe(true);
     expect(isPrompt(`${notice}\nSee: Full transcript available at: /x`)).toBe(true);
     expect(
@@ -977,10 +1004,12 @@ describe("markup", () => {
       ),
     ).toBe(true);
     expect(
-      behind(userLine("<bash-stdout>a</bash-stdout> <bash-stderr>b</bash-stderr> </bash-stdout>"))[0],
+      outcomesAfterPrompt(
+        userLine("<bash-stdout>a</bash-stdout> <bash-stderr>b</bash-stderr> </bash-stdout>"),
+      )[0],
     ).toContain("shown · prompt");
     expect(
-      behind(
+      outcomesAfterPrompt(
         userLine("<task-notification>a</task-notification>\n\n<task-notification>b</task-notification>"),
       ),
     ).toEqual([
@@ -989,7 +1018,8 @@ describe("markup", () => {
   });
 
   it("of a notification without a closing tag is shown unchanged", () => {
-    const fields = (body: string) => behind(userLine(`<task-notification>${body}</task-notification>`))[0];
+    const fields = (body: string) =>
+      outcomesAfterPrompt(userLine(`<task-notification>${body}</task-notification>`))[0];
     expect(fields("x</summary>")).toEqual(
       'shown · prompt (queued) (notification) [{"type":"text","text":"x</summary>"}]',
     );
@@ -999,7 +1029,7 @@ describe("markup", () => {
   });
 
   it("in an output loses only terminal sequences", () => {
-    const shown = (text: string) => behind(userLine(`<bash-stdout>${text}</bash-stdout>`))[0];
+    const shown = (text: string) => outcomesAfterPrompt(userLine(`<bash-stdout>${text}</bash-stdout>`))[0];
     expect(shown("\u001b]0;title\u0007a")).toEqual('shown · [note] Shell output: a "a"');
     expect(shown("\u001b]8;;https://a.test\u001b\\a\u001b]8;;\u001b\\")).toEqual(
       'shown · [note] Shell output: a "a"',
@@ -1012,7 +1042,7 @@ describe("markup", () => {
 
   it("may quote its own closing tag", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         userLine("<bash-stdout>a </bash-stdout> b</bash-stdout>"),
         userLine(
           `  <ide_selection a="${"x".repeat(1_900)}">a</ide_selection>\n\n<ide_selection>b</ide_selection>  `,
@@ -1028,7 +1058,7 @@ describe("markup", () => {
 describe("a system notice", () => {
   it("of a command is the command or a note", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         system("local_command", {
           content: "<command-name>/cost</command-name><command-args>now</command-args>",
         }),
@@ -1049,7 +1079,8 @@ describe("a system notice", () => {
   });
 
   it("of a compaction has the size of the context", () => {
-    const boundary = (compactMetadata?: Fields) => behind(system("compact_boundary", { compactMetadata }))[0];
+    const boundary = (compactMetadata?: Fields) =>
+      outcomesAfterPrompt(system("compact_boundary", { compactMetadata }))[0];
     expect(boundary({ trigger: "manual", preTokens: 1234567, postTokens: 12 })).toEqual(
       'shown · [compaction] Conversation compacted by command, 1,234,567 tokens before, 12 after {"trigger":"manual","preTokens":1234567,"postTokens":12}',
     );
@@ -1061,7 +1092,7 @@ describe("a system notice", () => {
     );
     expect(boundary()).toEqual("shown · [compaction] Conversation compacted");
     expect(
-      behind(
+      outcomesAfterPrompt(
         system("microcompact_boundary", { microcompactMetadata: { tokensSaved: 21294 } }),
         system("microcompact_boundary"),
       ),
@@ -1072,7 +1103,7 @@ describe("a system notice", () => {
   });
 
   it("of a failed attempt has the reason and the time of the next one", () => {
-    const retry = (fields: Fields) => behind(system("api_error", fields))[0];
+    const retry = (fields: Fields) => outcomesAfterPrompt(system("api_error", fields))[0];
     expect(
       retry({
         error: { status: 529, error: { error: { message: "Overloaded" } } },
@@ -1103,7 +1134,7 @@ describe("a system notice", () => {
 
   it("of an error or a refusal has its description", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         system("error", { error: { formatted: "F", message: "M" } }),
         system("error", { error: { message: "M" }, content: "C" }),
         system("error", { content: "C" }),
@@ -1112,7 +1143,7 @@ describe("a system notice", () => {
         system("api_refusal"),
         system("model_refusal_fallback", { originalModel: "a", fallbackModel: "b", content: "C" }),
         system("model_refusal_fallback"),
-      ).map((told) => told.replace(/"parentUuid".*/, "…")),
+      ).map((outcome) => outcome.replace(/"parentUuid".*/, "…")),
     ).toEqual([
       'shown · [error] F {"formatted":"F","message":"M"}',
       'shown · [error] M {"message":"M"}',
@@ -1127,7 +1158,7 @@ describe("a system notice", () => {
 
   it("of a stop hook ends the turn, or describes its effect", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         system("stop_hook_summary", { hookErrors: ["one", { two: 2 }], hookInfos: [{ command: "x" }] }),
         system("stop_hook_summary", { hookErrors: [], preventedContinuation: true, stopReason: "enough" }),
         system("stop_hook_summary", { preventedContinuation: true }),
@@ -1164,7 +1195,7 @@ describe("a system notice", () => {
 
   it("of other kinds is a note with its text, or an unknown record", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         system("away_summary", { content: "You asked\nfor it" }),
         system("informational", { content: "\u001b[31mred\u001b[0m" }),
         system("brand_new", { content: "something" }),
@@ -1189,7 +1220,9 @@ describe("a system notice", () => {
       'shown · [note] plain "plain"',
       "hidden: empty notice",
     ]);
-    expect(behind(system("brand_new"))[0]).toContain("unknown · unknown System notice of type brand_new {");
+    expect(outcomesAfterPrompt(system("brand_new"))[0]).toContain(
+      "unknown · unknown System notice of type brand_new {",
+    );
   });
 });
 
@@ -1231,12 +1264,12 @@ describe("an attachment", () => {
     "verify_plan_reminder",
     "workflow_size_guideline_change",
   ])("%s is internal bookkeeping and hidden", (type) => {
-    expect(behind(attachment(type))).toEqual([`hidden: context bookkeeping: ${type}`]);
+    expect(outcomesAfterPrompt(attachment(type))).toEqual([`hidden: context bookkeeping: ${type}`]);
   });
 
   it("of a hook has its output", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         attachment("hook_success", { hookName: "Stop", hookEvent: "E", content: " one\ntwo ", stdout: "s" }),
         attachment("hook_success", {
           hookEvent: "E",
@@ -1273,7 +1306,7 @@ describe("an attachment", () => {
     const stdout = (value: unknown) =>
       attachment("hook_success", { hookName: "H", stdout: JSON.stringify(value) });
     const specific = (fields: object) => stdout({ hookSpecificOutput: { hookEventName: "E", ...fields } });
-    const told = behind(
+    const outcomes = outcomesAfterPrompt(
       stdout({ continue: true, suppressOutput: true }),
       stdout({ hookSpecificOutput: { hookEventName: "E" } }),
       stdout({ systemMessage: "Look\nhere", reason: "Why" }),
@@ -1285,7 +1318,7 @@ describe("an attachment", () => {
       system(undefined, { content: "Running \u001b[1mPostToolUse:Edit\u001b[22m...", toolUseID: "t" }),
       system(undefined, { content: "Running late...", level: "info" }),
     );
-    expect(told.map((line) => line.replace(/ \{"type":.*$/, ""))).toEqual([
+    expect(outcomes.map((line) => line.replace(/ \{"type":.*$/, ""))).toEqual([
       "hidden: hook without output",
       "hidden: hook without output",
       'shown · [hook] Hook H: Look "Look\\nhere\\nWhy"',
@@ -1305,21 +1338,26 @@ describe("an attachment", () => {
       hookName: "H",
       stdout: JSON.stringify({ systemMessage: "Look\nhere\n", reason: "Why" }),
     });
-    const told = behind(message("3 open issues\nand more"), message(" "), answer, message("Look\nhere"));
-    expect(told.map((line) => line.replace(/ \{"type":.*$/, ""))).toEqual([
+    const outcomes = outcomesAfterPrompt(
+      message("3 open issues\nand more"),
+      message(" "),
+      answer,
+      message("Look\nhere"),
+    );
+    expect(outcomes.map((line) => line.replace(/ \{"type":.*$/, ""))).toEqual([
       'shown · [hook] Hook H: 3 open issues "3 open issues\\nand more"',
       "hidden: hook without output",
       'shown · [hook] Hook H: Look "Look\\nhere\\n\\nWhy"',
       "folded into what its hook said",
     ]);
-    expect(behind(answer, message("Look\nthere"), message("Look\nhere")).slice(1)).toEqual([
+    expect(outcomesAfterPrompt(answer, message("Look\nthere"), message("Look\nhere")).slice(1)).toEqual([
       expect.stringContaining("shown · [hook] Hook H: Look"),
       expect.stringContaining("shown · [hook] Hook H: Look"),
     ]);
   });
 
   it("of instructions or a goal names them", () => {
-    const told = behind(
+    const outcomes = outcomesAfterPrompt(
       attachment("instructions", {
         files: [
           { path: "/home/u/CLAUDE.md", type: "User", content: "Be brief." },
@@ -1333,7 +1371,7 @@ describe("an attachment", () => {
       attachment("goal_status", { met: true, condition: "tests pass" }),
       attachment("goal_status", { met: true }),
     );
-    expect(told).toEqual([
+    expect(outcomes).toEqual([
       'shown · [context] Instructions: /home/u/CLAUDE.md, /p/CLAUDE.md "/home/u/CLAUDE.md\\n\\nBe brief.\\n\\n/p/CLAUDE.md\\n\\nUse tabs."',
       'shown · [context] Instructions removed: /p/CLAUDE.md "Removed: /p/CLAUDE.md"',
       "hidden: context bookkeeping: instructions",
@@ -1346,7 +1384,7 @@ describe("an attachment", () => {
 
   it("of a failed hook has the reason", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         attachment("hook_blocking_error", {
           hookName: "H",
           blockingError: { blockingError: "B" },
@@ -1372,7 +1410,7 @@ describe("an attachment", () => {
 
   it("of a file names it, with its content in the context", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         attachment("file", {
           displayPath: "d",
           filename: "f",
@@ -1411,7 +1449,7 @@ describe("an attachment", () => {
 
   it("of a queued prompt is the prompt, or a notification", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         attachment("queued_command", { prompt: "typed" }),
         attachment("queued_command", { prompt: [say("a"), { type: "image", source: { data: "QQ==" } }] }),
         attachment("queued_command", {
@@ -1448,7 +1486,7 @@ describe("other lines", () => {
       prNumber,
     });
     const end = () => ({ type: "ended-by-model" });
-    expect(behind(link(7), link(8), link(7), end, link(8), end)).toEqual([
+    expect(outcomesAfterPrompt(link(7), link(8), link(7), end, link(8), end)).toEqual([
       'shown · [note] Pull request o/r#7 "https://a.test/7"',
       'shown · [note] Pull request o/r#8 "https://a.test/8"',
       "folded into the same note before it",
@@ -1461,12 +1499,12 @@ describe("other lines", () => {
   it("names the session that continues the conversation, if there is one", () => {
     const line = (continuedInSessionId?: string) => () => ({ type: "continued-in", continuedInSessionId });
     const next = "22222222-2222-4222-8222-222222222222";
-    expect(behind(line(next), line(next), line())).toEqual([
+    expect(outcomesAfterPrompt(line(next), line(next), line())).toEqual([
       `shown · [note] The conversation goes on in another session {"session_id":"${next}"}`,
       "folded into the same note before it",
       "shown · [note] The conversation goes on in another session",
     ]);
-    expect(account(line(next)(), { type: "ended-by-model" }).told).toEqual([
+    expect(account(line(next)(), { type: "ended-by-model" }).outcomes).toEqual([
       "hidden: bookkeeping: continued-in",
       "hidden: bookkeeping: ended-by-model",
     ]);
@@ -1474,16 +1512,20 @@ describe("other lines", () => {
 
   it("links a pull request, or is shown unchanged", () => {
     expect(
-      behind(
+      outcomesAfterPrompt(
         ({ line }) => line("pr-link", { prUrl: "https://a.test", prRepository: "o/r", prNumber: 7 }),
         ({ line }) => line("pr-link", {}),
       ),
     ).toEqual(['shown · [note] Pull request o/r#7 "https://a.test"', "shown · [note] Pull request #?"]);
-    expect(behind(({ line }) => line("x".repeat(100), {}))[0]).toContain(
+    expect(outcomesAfterPrompt(({ line }) => line("x".repeat(100), {}))[0]).toContain(
       `unknown · unknown Line of type ${"x".repeat(80)} {`,
     );
-    expect(behind(() => ({ odd: 1 }))).toEqual(['unknown · unknown Line of type unknown {"odd":1}']);
-    expect(behind(() => ({ type: 5 }))).toEqual(['unknown · unknown Line of type unknown {"type":5}']);
+    expect(outcomesAfterPrompt(() => ({ odd: 1 }))).toEqual([
+      'unknown · unknown Line of type unknown {"odd":1}',
+    ]);
+    expect(outcomesAfterPrompt(() => ({ type: 5 }))).toEqual([
+      'unknown · unknown Line of type unknown {"type":5}',
+    ]);
   });
 
   it("has a title of one line with at most 160 characters", () => {
@@ -1499,7 +1541,7 @@ describe("other lines", () => {
 
 describe("results in a line with a prompt", () => {
   it("join the person's text to the running turn", () => {
-    expect(behind(answer([call("t", {})]), userLine([result("t", "ok"), say("wait")]))).toEqual([
+    expect(outcomesAfterPrompt(answer([call("t", {})]), userLine([result("t", "ok"), say("wait")]))).toEqual([
       "shown · call t Bash {}",
       'shown · result t success "ok" {"type":"shell","exit_code":0} · prompt (queued) [{"type":"text","text":"wait"}]',
     ]);

@@ -194,7 +194,7 @@ describe("turns", () => {
       ["first", 7, "completed"],
       ["second", 1, "failed"],
     ]);
-    expect(whole.told.slice(0, 3)).toEqual([
+    expect(whole.outcomes.slice(0, 3)).toEqual([
       expect.stringContaining("shown · [hook] Hook SessionStart: hello"),
       "shown · [note] Command /mcp",
       'shown · prompt [{"type":"text","text":"first"}]',
@@ -204,7 +204,7 @@ describe("turns", () => {
       { ...hook(writer()), isSidechain: true },
       { ...writer().user("task"), uuid: "x", isSidechain: true },
     ]);
-    expect(run.told[1]).toBe('shown · prompt (agent) [{"type":"text","text":"task"}]');
+    expect(run.outcomes[1]).toBe('shown · prompt (agent) [{"type":"text","text":"task"}]');
     expect(run.transcript.turns.length).toBe(1);
     // Without a prompt nothing was cut off.
     expect(
@@ -229,7 +229,7 @@ describe("turns", () => {
 
   it("include unknown records and unreadable lines before the first prompt", () => {
     const { line, user, assistant } = writer();
-    const { transcript, records, told } = account(
+    const { transcript, records, outcomes } = account(
       "{broken",
       line("attachment", { attachment: { type: "brand_new" } }),
       { type: "brand-new" },
@@ -238,7 +238,7 @@ describe("turns", () => {
       line("attachment", { attachment: { type: "brand_new" } }),
       user("second"),
     );
-    expect(told.slice(0, 4).map((fate) => fate.split(" · ")[0])).toEqual([
+    expect(outcomes.slice(0, 4).map((fate) => fate.split(" · ")[0])).toEqual([
       "unreadable",
       "unknown",
       "unknown",
@@ -257,7 +257,7 @@ describe("turns", () => {
   it("are interrupted once if the marker is repeated", () => {
     const { user, assistant } = writer();
     const mark = [say("[Request interrupted by user]")];
-    const { told } = account(
+    const { outcomes } = account(
       user("a"),
       assistant("m1", [call("t", {})]),
       user(mark),
@@ -267,7 +267,7 @@ describe("turns", () => {
       assistant("m2", [say("x")]),
       user(mark),
     );
-    expect(told.slice(2)).toEqual([
+    expect(outcomes.slice(2)).toEqual([
       expect.stringContaining("shown · [interrupt]"),
       "folded into the interrupt before it",
       'shown · prompt [{"type":"text","text":"b"}]',
@@ -405,7 +405,7 @@ describe("turns", () => {
 
 describe("a file without new records", () => {
   /** The ends of turns that are inferred when the file pauses after these lines, twice. */
-  const foretold = (lines: (write: Write) => object[]) => {
+  const inferredEnds = (lines: (write: Write) => object[]) => {
     const write = writer();
     const reader = claudeCode.createReader({ path: `${SESSION}.jsonl` });
     reader.push(
@@ -422,23 +422,26 @@ describe("a file without new records", () => {
   const done = [say("x")];
 
   it("has ended its turn if the answer has ended, and reports it once", () => {
-    expect(foretold(({ assistant }) => [assistant("m1", done, "end_turn")])).toEqual(["completed", ""]);
-    expect(foretold(({ assistant }) => [assistant("m1", done, "max_tokens")])).toEqual(["", ""]);
-    expect(foretold(({ assistant }) => [assistant("m1", done, "stop_sequence")])).toEqual(["completed", ""]);
-    expect(foretold(({ assistant }) => [assistant("m1", done, "refusal")])).toEqual(["", ""]);
-    expect(foretold(({ assistant }) => [assistant("m1", done, "tool_use")])).toEqual(["", ""]);
-    expect(foretold(({ assistant }) => [assistant("m1", done)])).toEqual(["", ""]);
-    expect(foretold(() => [])).toEqual(["", ""]);
+    expect(inferredEnds(({ assistant }) => [assistant("m1", done, "end_turn")])).toEqual(["completed", ""]);
+    expect(inferredEnds(({ assistant }) => [assistant("m1", done, "max_tokens")])).toEqual(["", ""]);
+    expect(inferredEnds(({ assistant }) => [assistant("m1", done, "stop_sequence")])).toEqual([
+      "completed",
+      "",
+    ]);
+    expect(inferredEnds(({ assistant }) => [assistant("m1", done, "refusal")])).toEqual(["", ""]);
+    expect(inferredEnds(({ assistant }) => [assistant("m1", done, "tool_use")])).toEqual(["", ""]);
+    expect(inferredEnds(({ assistant }) => [assistant("m1", done)])).toEqual(["", ""]);
+    expect(inferredEnds(() => [])).toEqual(["", ""]);
   });
 
   it("has ended its turn if a compaction follows the answer, but not if it is within it", () => {
     const compacted = (write: Write) => write.line("system", { subtype: "compact_boundary" });
-    const behind = (stop: string, ...blocks: object[]) =>
-      foretold((write) => [write.assistant("m1", blocks, stop), compacted(write)]);
-    expect(behind("end_turn", ...done)).toEqual(["completed", ""]);
-    expect(behind("max_tokens", ...done)).toEqual(["", ""]);
-    expect(behind("tool_use", ...done, call("t", {}))).toEqual(["", ""]);
-    const asked = foretold((write) => [
+    const beforeCompaction = (stop: string, ...blocks: object[]) =>
+      inferredEnds((write) => [write.assistant("m1", blocks, stop), compacted(write)]);
+    expect(beforeCompaction("end_turn", ...done)).toEqual(["completed", ""]);
+    expect(beforeCompaction("max_tokens", ...done)).toEqual(["", ""]);
+    expect(beforeCompaction("tool_use", ...done, call("t", {}))).toEqual(["", ""]);
+    const asked = inferredEnds((write) => [
       write.assistant("m1", done, "end_turn"),
       compacted(write),
       write.user("b"),
@@ -448,24 +451,22 @@ describe("a file without new records", () => {
 
   it("keeps its turn open after a thought, or during a tool call", () => {
     expect(
-      foretold(({ assistant }) => [assistant("m1", [{ type: "thinking", thinking: "t" }], "end_turn")]),
+      inferredEnds(({ assistant }) => [assistant("m1", [{ type: "thinking", thinking: "t" }], "end_turn")]),
     ).toEqual(["", ""]);
-    expect(foretold(({ assistant }) => [assistant("m1", [say("x"), call("t", {})], "end_turn")])).toEqual([
-      "",
-      "",
-    ]);
+    expect(inferredEnds(({ assistant }) => [assistant("m1", [say("x"), call("t", {})], "end_turn")])).toEqual(
+      ["", ""],
+    );
     expect(
-      foretold(({ assistant }) => [assistant("m1", [call("t", {})]), assistant("m2", done, "end_turn")]),
+      inferredEnds(({ assistant }) => [assistant("m1", [call("t", {})]), assistant("m2", done, "end_turn")]),
     ).toEqual(["", ""]);
   });
 
   it("has failed if the agent gave up after an error", () => {
-    expect(foretold(({ assistant }) => [assistant("e", done, null, { isApiErrorMessage: true })])).toEqual([
-      "failed",
-      "",
-    ]);
     expect(
-      foretold(({ assistant, line }) => [
+      inferredEnds(({ assistant }) => [assistant("e", done, null, { isApiErrorMessage: true })]),
+    ).toEqual(["failed", ""]);
+    expect(
+      inferredEnds(({ assistant, line }) => [
         assistant("e", done, null, { isApiErrorMessage: true }),
         line("system", { subtype: "turn_duration" }),
       ]),
@@ -475,7 +476,7 @@ describe("a file without new records", () => {
 
 describe("the queue", () => {
   /** The dispositions of the records, and the prompts that were never sent. */
-  const told = (lines: (write: Write) => object[], version?: string) => {
+  const outcomesOf = (lines: (write: Write) => object[], version?: string) => {
     const write = writer(version);
     const { records, parts } = account(...lines(write));
     return [
@@ -492,7 +493,7 @@ describe("the queue", () => {
 
   it("loses no typed prompt, and does not attribute notifications to a person", () => {
     expect(
-      told(({ user, queue }) => [
+      outcomesOf(({ user, queue }) => [
         user("go"),
         queue("enqueue", "one\nmore"),
         queue("enqueue", " <task-notification>x"),
@@ -530,7 +531,9 @@ describe("the queue", () => {
   });
 
   it("is emptied by sent prompts, alone or joined, with any white space", () => {
-    expect(told(({ user, queue }) => [user("go"), queue("enqueue", "one two"), user("one  two\n")])).toEqual([
+    expect(
+      outcomesOf(({ user, queue }) => [user("go"), queue("enqueue", "one two"), user("one  two\n")]),
+    ).toEqual([
       "shown",
       "bookkeeping: queue-operation",
       "shown",
@@ -539,7 +542,7 @@ describe("the queue", () => {
       'prompt [{"type":"text","text":"one  two\\n"}]',
     ]);
     expect(
-      told(({ user, queue }) => [
+      outcomesOf(({ user, queue }) => [
         user("go"),
         queue("enqueue", "one"),
         queue("enqueue", "two"),
@@ -558,7 +561,7 @@ describe("the queue", () => {
       "Queued prompt, no record that it was sent: six",
     ]);
     expect(
-      told(({ user, queue }) => [
+      outcomesOf(({ user, queue }) => [
         user("go"),
         queue("enqueue", "one"),
         queue("enqueue", "one more"),
@@ -585,7 +588,7 @@ describe("the queue", () => {
       user("older"),
     ];
     const notes = (lines: (write: Write) => object[]) =>
-      told(lines).filter((each) => /no record that it was sent/.test(each));
+      outcomesOf(lines).filter((each) => /no record that it was sent/.test(each));
     expect(
       notes((write) => [enqueue(write.queue), ...copied(write), write.user("new", { timestamp })]),
     ).toEqual([]);
@@ -598,7 +601,7 @@ describe("the queue", () => {
 
   it("is emptied by commands that ran", () => {
     expect(
-      told(({ user, queue }) => [
+      outcomesOf(({ user, queue }) => [
         user("go"),
         queue("enqueue", "/cost"),
         queue("enqueue", "not /a command"),
@@ -618,7 +621,7 @@ describe("the queue", () => {
       "Queued prompt, no record that it was sent: not /a command",
     ]);
     expect(
-      told(({ line, queue }) => [
+      outcomesOf(({ line, queue }) => [
         queue("enqueue", "/cost now"),
         line("system", { subtype: "local_command", content: "/cost now" }),
       ]),
@@ -627,7 +630,7 @@ describe("the queue", () => {
 
   it("removes prompts in order", () => {
     expect(
-      told(
+      outcomesOf(
         ({ user, queue }) => [
           user("go"),
           queue("enqueue", "x"),
@@ -649,7 +652,10 @@ describe("the queue", () => {
       'prompt [{"type":"text","text":"y"}] queued',
     ]);
     expect(
-      told(({ user, queue }) => [user("go"), queue("enqueue", "x"), user("x"), queue("remove")], "2.0.0"),
+      outcomesOf(
+        ({ user, queue }) => [user("go"), queue("enqueue", "x"), user("x"), queue("remove")],
+        "2.0.0",
+      ),
     ).toEqual([
       "shown",
       "bookkeeping: queue-operation",
@@ -660,7 +666,7 @@ describe("the queue", () => {
       'prompt [{"type":"text","text":"x"}]',
     ]);
     expect(
-      told(
+      outcomesOf(
         ({ user, queue }) => [
           user("go"),
           queue("enqueue", "x"),
@@ -681,21 +687,18 @@ describe("the queue", () => {
       'prompt [{"type":"text","text":"y"}] queued',
       "Queued prompt, no record that it was sent: x",
     ]);
-    expect(told(({ user, queue }) => [user("go"), queue("enqueue", "x<task-notification>")])).toEqual([
+    expect(outcomesOf(({ user, queue }) => [user("go"), queue("enqueue", "x<task-notification>")])).toEqual([
       "shown",
       "bookkeeping: queue-operation",
       "folded",
       'prompt [{"type":"text","text":"go"}]',
       "Queued prompt, no record that it was sent: x<task-notification>",
     ]);
-    expect(told(({ user, queue }) => [user("go"), queue("enqueue", "\n <task-notification>x")])).toEqual([
-      "shown",
-      "bookkeeping: queue-operation",
-      "folded",
-      'prompt [{"type":"text","text":"go"}]',
-    ]);
     expect(
-      told(({ user, queue }) => [user("go"), queue("enqueue", "a b"), user("a  b"), user("axb")]),
+      outcomesOf(({ user, queue }) => [user("go"), queue("enqueue", "\n <task-notification>x")]),
+    ).toEqual(["shown", "bookkeeping: queue-operation", "folded", 'prompt [{"type":"text","text":"go"}]']);
+    expect(
+      outcomesOf(({ user, queue }) => [user("go"), queue("enqueue", "a b"), user("a  b"), user("axb")]),
     ).toEqual([
       "shown",
       "bookkeeping: queue-operation",
@@ -710,7 +713,7 @@ describe("the queue", () => {
 
   it("shows a prompt that joined the running turn, in all versions, if no other record does", () => {
     const taken = (version: string | undefined, ...between: ((write: Write) => object)[]) =>
-      told(
+      outcomesOf(
         (write) => [
           write.user("go"),
           ...between.map((line) => line(write)),
@@ -733,7 +736,7 @@ describe("the queue", () => {
 
   it("shows a prompt that joined the turn once, before the answer to it", () => {
     const lines = (attached: boolean, late: boolean) =>
-      told(({ user, assistant, line, queue }) => {
+      outcomesOf(({ user, assistant, line, queue }) => {
         const brings = line("attachment", { attachment: { type: "queued_command", prompt: "x" } });
         return [
           user("go"),
@@ -761,7 +764,7 @@ describe("the queue", () => {
   });
 
   it("does not show a withdrawn prompt as sent", () => {
-    const shown = told(({ user, queue }) => [
+    const shown = outcomesOf(({ user, queue }) => [
       user("go"),
       queue("enqueue", "x"),
       { ...queue("remove", "x"), reason: "edited" },
@@ -771,7 +774,7 @@ describe("the queue", () => {
 
   it("that is empty, or was emptied immediately, shows nothing", () => {
     expect(
-      told(
+      outcomesOf(
         ({ user, queue }) => [
           user("go"),
           queue("remove"),
@@ -792,7 +795,7 @@ describe("the queue", () => {
       "Queued prompt, no record that it was sent: x",
     ]);
     expect(
-      told(
+      outcomesOf(
         ({ user, queue }) => [
           user("go"),
           queue("enqueue", "<task-notification>x"),
@@ -851,7 +854,7 @@ describe("a rewind", () => {
     const second = user("b");
     const said = assistant("m2", [say("y")]);
     expect(
-      account(first, answer, second, said, line("user", { message: { content: "c" }, ...later })).told,
+      account(first, answer, second, said, line("user", { message: { content: "c" }, ...later })).outcomes,
     ).toEqual([
       'shown · prompt [{"type":"text","text":"a"}]',
       'shown · text "x"',
@@ -1020,7 +1023,7 @@ describe("two processes that write one session", () => {
     const more = { ...assistant("a2", [say("More.")], "end_turn"), parentUuid: uuidOf(gone) };
     const other = { ...assistant("b1", [say("So.")], "tool_use"), parentUuid: uuidOf(second) };
     const rest = { ...assistant("b2", [say("Done.")], "end_turn"), parentUuid: uuidOf(other) };
-    expect(account(first, calls, second, gone, more, other, rest).told.slice(2, 7)).toEqual([
+    expect(account(first, calls, second, gone, more, other, rest).outcomes.slice(2, 7)).toEqual([
       'shown · prompt [{"type":"text","text":"terminal B"}]',
       'shown · result call_a success "w1" {"type":"shell","command":"sleep 4","exit_code":0}',
       'shown · [note] Another process writes this session too: what follows belongs to the turn of “terminal A” · text "More."',
@@ -1044,7 +1047,7 @@ describe("two processes that write one session", () => {
     const own = { ...assistant("m3", [say("own")], "end_turn"), parentUuid: uuidOf(third) };
     const note = (title: string) =>
       `[note] Another process writes this session too: what follows belongs to the turn of “${title}”`;
-    expect(account(first, answer, second, third, late, own).told.slice(4, 6)).toEqual([
+    expect(account(first, answer, second, third, late, own).outcomes.slice(4, 6)).toEqual([
       `shown · ${note("b")} · text "late"`,
       `shown · ${note("c")} · text "own"`,
     ]);
@@ -1058,7 +1061,7 @@ describe("two processes that write one session", () => {
     const boundary = line("system", { subtype: "compact_boundary", parentUuid: null });
     const copy = user("b", { parentUuid: uuidOf(answer), timestamp: prompt.timestamp });
     const rest = assistant("m2", [say("y")], "end_turn");
-    expect(account(first, answer, prompt, boundary, copy, rest).told.slice(4, 6)).toEqual([
+    expect(account(first, answer, prompt, boundary, copy, rest).outcomes.slice(4, 6)).toEqual([
       "folded into the same line before it",
       'shown · text "y"',
     ]);
@@ -1067,7 +1070,7 @@ describe("two processes that write one session", () => {
   it("are not assumed for lines without a parent", () => {
     const { user, assistant } = writer();
     const lost = { ...assistant("m", [say("lost")], "end_turn"), parentUuid: "nowhere" };
-    expect(account(user("a"), user("b"), lost).told.at(2)).toBe('shown · text "lost"');
+    expect(account(user("a"), user("b"), lost).outcomes.at(2)).toBe('shown · text "lost"');
   });
 });
 
@@ -1084,7 +1087,7 @@ describe("copies", () => {
         answer,
         { ...answer, message: { id: "m2", content: "other" } },
         { ...answer, message: { id: "m3", content: "third" } },
-      ).told,
+      ).outcomes,
     ).toEqual([
       'shown · prompt [{"type":"text","text":"go"}]',
       "folded into the same line before it",
@@ -1099,17 +1102,17 @@ describe("copies", () => {
   it("of a prompt with its uuid are merged with it if the time is equal", () => {
     const { user } = writer();
     const first = user("go") as Fields;
-    expect(account(first, { ...first, extra: 1 }).told).toEqual([
+    expect(account(first, { ...first, extra: 1 }).outcomes).toEqual([
       'shown · prompt [{"type":"text","text":"go"}]',
       "folded into the same prompt before it",
       "folded into the end of the turn",
     ]);
-    expect(account(first, { ...first, timestamp: "2026-03-01T11:00:00.000Z" }).told).toEqual([
+    expect(account(first, { ...first, timestamp: "2026-03-01T11:00:00.000Z" }).outcomes).toEqual([
       'shown · prompt [{"type":"text","text":"go"}]',
       'shown · prompt [{"type":"text","text":"go"}]',
       "folded into the end of the turn",
     ]);
-    expect(account(first, user("go", { timestamp: first.timestamp })).told).toEqual([
+    expect(account(first, user("go", { timestamp: first.timestamp })).outcomes).toEqual([
       'shown · prompt [{"type":"text","text":"go"}]',
       'shown · prompt [{"type":"text","text":"go"}]',
       "folded into the end of the turn",
@@ -1122,17 +1125,17 @@ describe("copies", () => {
     const boundary = (at: string) => line("system", { subtype: "compact_boundary", timestamp: at });
     const copy = (at: string) => user("go", { timestamp: at });
     expect(
-      account(first, boundary("2026-03-01T11:00:00.000Z"), copy("2026-03-01T10:00:01.900Z")).told.at(2),
+      account(first, boundary("2026-03-01T11:00:00.000Z"), copy("2026-03-01T10:00:01.900Z")).outcomes.at(2),
     ).toBe("folded into the same prompt before it");
     expect(
-      account(first, boundary("2026-03-01T11:00:00.000Z"), copy("2026-03-01T11:00:00.900Z")).told.at(2),
+      account(first, boundary("2026-03-01T11:00:00.000Z"), copy("2026-03-01T11:00:00.900Z")).outcomes.at(2),
     ).toBe("folded into the same prompt before it");
     expect(
-      account(first, boundary("2026-03-01T11:00:00.000Z"), copy("2026-03-01T11:00:02.000Z")).told.at(2),
+      account(first, boundary("2026-03-01T11:00:00.000Z"), copy("2026-03-01T11:00:02.000Z")).outcomes.at(2),
     ).toContain("shown · prompt");
     // Written together, although the next second had begun.
     expect(
-      account(first, boundary("2026-03-01T11:00:00.998Z"), copy("2026-03-01T11:00:01.003Z")).told.at(2),
+      account(first, boundary("2026-03-01T11:00:00.998Z"), copy("2026-03-01T11:00:01.003Z")).outcomes.at(2),
     ).toBe("folded into the same prompt before it");
     expect(
       account(
@@ -1140,22 +1143,22 @@ describe("copies", () => {
         boundary("2026-03-01T11:00:00.000Z"),
         assistant("m1", [say("x")]),
         copy("2026-03-01T11:00:00.900Z"),
-      ).told.at(3),
+      ).outcomes.at(3),
     ).toContain("shown · prompt");
     expect(
       account(
         first,
         user("sum", { isCompactSummary: true, timestamp: "2026-03-01T11:00:00.000Z" }),
         copy("2026-03-01T11:00:00.900Z"),
-      ).told.at(2),
+      ).outcomes.at(2),
     ).toBe("folded into the same prompt before it");
-    expect(account(first, copy("2026-03-01T10:00:01.900Z")).told.at(1)).toContain("shown · prompt");
+    expect(account(first, copy("2026-03-01T10:00:01.900Z")).outcomes.at(1)).toContain("shown · prompt");
   });
 
   it("of a prompt are not assumed after a compaction if the same text is queued", () => {
     const { user, assistant, line, queue } = writer();
     const enqueued = { ...queue("enqueue", "go"), timestamp: "2026-03-01T10:30:00.000Z" };
-    const { told } = account(
+    const { outcomes } = account(
       user("go"),
       assistant("m1", [say("x")]),
       enqueued,
@@ -1166,7 +1169,7 @@ describe("copies", () => {
       user("go", { timestamp: "2026-03-01T11:00:01.200Z" }),
       user("go", { timestamp: "2026-03-01T11:00:01.300Z" }),
     );
-    expect(told.slice(4)).toEqual([
+    expect(outcomes.slice(4)).toEqual([
       "folded into the same prompt before it",
       "hidden: bookkeeping: queue-operation",
       'shown · prompt [{"type":"text","text":"go"}]',
@@ -1181,7 +1184,7 @@ describe("copies", () => {
       user(content, { timestamp: `2026-03-01T10:00:0${second}.500Z` });
     const boundary = line("system", { subtype: "compact_boundary", timestamp: "2026-03-01T11:00:00.000Z" });
     const texts = [say("a"), { type: "image", source: { data: "QQ==" } }, say("b")];
-    const { told } = account(
+    const { outcomes } = account(
       user("go"),
       user("go"),
       user(texts),
@@ -1191,7 +1194,7 @@ describe("copies", () => {
       copy(texts, 4),
       copy("ab", 4),
     );
-    expect(told.slice(4)).toEqual([
+    expect(outcomes.slice(4)).toEqual([
       "folded into the same prompt before it",
       "folded into the same prompt before it",
       "folded into the same prompt before it",
@@ -1266,7 +1269,7 @@ describe("session facts in a file", () => {
       { agent_version: "2.1.114", agent: "claude-code" },
       { cwd: "/w" },
     ]);
-    expect(account(user("a"), { type: "relocated", relocatedCwd: "/moved" }).told[1]).toBe(
+    expect(account(user("a"), { type: "relocated", relocatedCwd: "/moved" }).outcomes[1]).toBe(
       "folded into the session's folder",
     );
   });
@@ -1287,7 +1290,7 @@ describe("session facts in a file", () => {
       ),
     ).toEqual(["N", "A", "B", "C"]);
     expect(titles({ type: "ai-title", aiTitle: "early" }, line)).toEqual(["early"]);
-    expect(account({ type: "ai-title", aiTitle: "early" }, { type: "custom-title" }, line).told).toEqual([
+    expect(account({ type: "ai-title", aiTitle: "early" }, { type: "custom-title" }, line).outcomes).toEqual([
       "folded into the session's title",
       "hidden: bookkeeping: custom-title",
       'shown · prompt [{"type":"text","text":"a"}]',
@@ -1304,7 +1307,7 @@ describe("session facts in a file", () => {
     expect(titles(summary(line.uuid), line)).toEqual(["S"]);
     expect(titles(summary("other"), line)).toEqual([]);
     expect(titles(summary(), line)).toEqual(["S"]);
-    expect(account(summary("other"), line, summary(line.uuid)).told).toEqual([
+    expect(account(summary("other"), line, summary(line.uuid)).outcomes).toEqual([
       "hidden: title of another session",
       'shown · prompt [{"type":"text","text":"a"}]',
       "folded into the session's title",
@@ -1349,12 +1352,12 @@ describe("session facts in a file", () => {
       `<teammate-message teammate_id="team-lead" color="blue" summary="Look">\n${text}\n</teammate-message>`;
     const session = (...lines: ((write: ReturnType<typeof writer>) => Fields)[]) => {
       const write = writer();
-      const { told, records, reader } = account(...lines.map((line) => line(write)));
+      const { outcomes, records, reader } = account(...lines.map((line) => line(write)));
       const id = records[0]?.frames[0]?.session_id ?? "";
       const summary = records
         .flatMap(({ frames }) => frames)
         .reduce(summarize, emptySummary(id, "claude-code", 0));
-      return { told, first: summary.first_prompt, run: reader.linkFacts().sessions[0]?.run };
+      return { outcomes, first: summary.first_prompt, run: reader.linkFacts().sessions[0]?.run };
     };
     const task = session(
       ({ user }) => user("<local-command-caveat>c</local-command-caveat>", { isMeta: true, ...member }),
@@ -1363,7 +1366,7 @@ describe("session facts in a file", () => {
       ({ user }) => user(message("And now?"), member),
       ({ user }) => user("From a person", { promptSource: "typed", ...member }),
     );
-    expect(task.told).toEqual([
+    expect(task.outcomes).toEqual([
       "hidden: caveat before a local command",
       'shown · prompt (agent) [{"type":"text","text":"Look at it\\nwell"}]',
       'shown · text "done"',
@@ -1382,7 +1385,7 @@ describe("session facts in a file", () => {
     const sidechain = accountOf(claudeCode, `x/${SESSION}/subagents/agent-a1.jsonl`, [
       writer().user(message("Look at it"), { isSidechain: true }),
     ]);
-    expect(sidechain.told[0]).toBe('shown · prompt (agent) [{"type":"text","text":"Look at it"}]');
+    expect(sidechain.outcomes[0]).toBe('shown · prompt (agent) [{"type":"text","text":"Look at it"}]');
     expect(sidechain.reader.linkFacts().sessions[0]?.run?.prompt).toBe("Look at it");
   });
 
@@ -1443,7 +1446,7 @@ describe("session facts in a file", () => {
       "worktree-state",
     ];
     const { user } = writer();
-    expect(account(user("a"), ...types.map((type) => ({ type }))).told.slice(1, -1)).toEqual(
+    expect(account(user("a"), ...types.map((type) => ({ type }))).outcomes.slice(1, -1)).toEqual(
       types.map((type) => `hidden: bookkeeping: ${type}`),
     );
   });
@@ -1465,8 +1468,8 @@ describe("session facts in a file", () => {
 
   it("show unreadable lines, and hide blank ones", () => {
     const { user } = writer();
-    const { told } = account(user("a"), "", "{broken");
-    expect(told.slice(1, 3)).toEqual([
+    const { outcomes } = account(user("a"), "", "{broken");
+    expect(outcomes.slice(1, 3)).toEqual([
       "hidden: blank line",
       'unreadable · unknown Unreadable line "{broken" with an error',
     ]);
@@ -1488,13 +1491,17 @@ describe("a printed stream", () => {
   });
 
   it("ends with its result", () => {
-    const { told, transcript } = stream(init, said("a", "x"), {
+    const { outcomes, transcript } = stream(init, said("a", "x"), {
       type: "result",
       subtype: "success",
       is_error: false,
       result: "x",
     });
-    expect(told).toEqual(["hidden: session start", 'shown · text "x"', "folded into the end of the turn"]);
+    expect(outcomes).toEqual([
+      "hidden: session start",
+      'shown · text "x"',
+      "folded into the end of the turn",
+    ]);
     expect(transcript.turns.at(0)?.status).toBe("completed");
     expect(transcript.session_id).toBe(OTHER);
   });
@@ -1502,13 +1509,13 @@ describe("a printed stream", () => {
   it("reports why it failed", () => {
     const failed = (fields: object) =>
       stream(init, said("a", "x"), { type: "result", is_error: true, ...fields });
-    expect(failed({ subtype: "error_max_turns", result: "too many" }).told[2]).toEqual(
+    expect(failed({ subtype: "error_max_turns", result: "too many" }).outcomes[2]).toEqual(
       "shown · [error] too many",
     );
-    expect(failed({ subtype: "error_max_turns" }).told[2]).toEqual("shown · [error] error_max_turns");
-    expect(failed({}).told[2]).toEqual("hidden: bookkeeping: result");
+    expect(failed({ subtype: "error_max_turns" }).outcomes[2]).toEqual("shown · [error] error_max_turns");
+    expect(failed({}).outcomes[2]).toEqual("hidden: bookkeeping: result");
     expect(failed({ subtype: "x" }).transcript.turns.at(0)?.status).toBe("failed");
-    expect(stream({ type: "result", subtype: "success" }).told).toEqual(["hidden: bookkeeping: result"]);
+    expect(stream({ type: "result", subtype: "success" }).outcomes).toEqual(["hidden: bookkeeping: result"]);
   });
 
   it("without times shows repeated records after a compaction", () => {
@@ -1523,9 +1530,9 @@ describe("a printed stream", () => {
       timestamp: "2026-03-01T10:00:00.000Z",
     };
     const boundary = { type: "system", subtype: "compact_boundary" };
-    const { told } = stream(init, ...again, said("a", "x"), answered, ...again, boundary, ...again);
-    expect(told.slice(10, 13)).toEqual(told.slice(1, 4));
-    expect(told.slice(1, 4)).toEqual([
+    const { outcomes } = stream(init, ...again, said("a", "x"), answered, ...again, boundary, ...again);
+    expect(outcomes.slice(10, 13)).toEqual(outcomes.slice(1, 4));
+    expect(outcomes.slice(1, 4)).toEqual([
       'shown · prompt [{"type":"text","text":"go on"}]',
       'shown · prompt (command) [{"type":"text","text":"! ls"}]',
       "shown · [error] API Error: no",
@@ -1686,7 +1693,7 @@ describe("runs", () => {
         },
       },
     ]);
-    expect(own.told).toEqual([
+    expect(own.outcomes).toEqual([
       'shown · prompt (agent) [{"type":"text","text":"task"}]',
       'shown · prompt (queued) (agent) [{"type":"text","text":"more"}]',
       "folded into the end of the turn",
@@ -1719,19 +1726,20 @@ describe("runs", () => {
   it("that the program starts for itself are hidden", () => {
     const { user, assistant } = writer();
     const warm = accountOf(claudeCode, RUN, [side(user("Warmup")), side(assistant("m1", [say("ready")]))]);
-    expect(warm.told).toEqual(["hidden: warm-up of a sub-agent", "hidden: warm-up of a sub-agent"]);
+    expect(warm.outcomes).toEqual(["hidden: warm-up of a sub-agent", "hidden: warm-up of a sub-agent"]);
     expect(warm.reader.linkFacts().sessions).toEqual([]);
     expect(warm.reader.readSide('{"name":"x"}')).toEqual([]);
-    expect(accountOf(claudeCode, RUN, [side(user("task")), side(user(" Warmup "))]).told[1]).toContain(
+    expect(accountOf(claudeCode, RUN, [side(user("task")), side(user(" Warmup "))]).outcomes[1]).toContain(
       "shown · prompt",
     );
-    expect(accountOf(claudeCode, RUN, [side(user([say("Warmup")]))]).told[0]).toContain("shown · prompt");
-    expect(account(user("Warmup")).told[0]).toContain("shown · prompt");
-    expect(account(user("main"), side(user("Warmup"), { parentUuid: null })).told[1]).toBe(
+    expect(accountOf(claudeCode, RUN, [side(user([say("Warmup")]))]).outcomes[0]).toContain("shown · prompt");
+    expect(account(user("Warmup")).outcomes[0]).toContain("shown · prompt");
+    expect(account(user("main"), side(user("Warmup"), { parentUuid: null })).outcomes[1]).toBe(
       "hidden: warm-up of a sub-agent",
     );
     expect(
-      accountOf(claudeCode, `${SESSION}/subagents/agent-acompact-1.jsonl`, [side(user("sum up"))]).told[0],
+      accountOf(claudeCode, `${SESSION}/subagents/agent-acompact-1.jsonl`, [side(user("sum up"))])
+        .outcomes[0],
     ).toBe("hidden: helper of a compaction");
   });
 

@@ -144,7 +144,7 @@ describe("a message that streams", () => {
   it("that was killed is shown as far as it was received, and its turn failed", () => {
     const killed = read(...half);
     expect(outline(killed)).toEqual(["x High water is at"]);
-    expect(killed.told.slice(1, 5)).toEqual([
+    expect(killed.outcomes.slice(1, 5)).toEqual([
       "hidden: bookkeeping: stream_event",
       "folded into the message that streams",
       "folded into the message that streams",
@@ -231,7 +231,7 @@ describe("a message that streams", () => {
       delta(2, { type: "input_json_delta", partial_json: '{"comm' }),
     );
     expect(outline(one)).toEqual(["c Bash", "x Meanwhile."]);
-    expect(one.told.at(-2)).toBe("hidden: bookkeeping: stream_event");
+    expect(one.outcomes.at(-2)).toBe("hidden: bookkeeping: stream_event");
   });
 
   it("is not a part if it is empty, and accepts values that are not events", () => {

@@ -17,13 +17,17 @@ function extra(name: string, input: unknown, structure?: unknown, more: Fields =
 }
 const FAILED = { is_error: true };
 /** The dispositions of lines after a prompt and a call `t`. */
-function behind(lines: (write: ReturnType<typeof writer>) => object[], name = "Bash", input: unknown = {}) {
+function outcomesAfterCall(
+  lines: (write: ReturnType<typeof writer>) => object[],
+  name = "Bash",
+  input: unknown = {},
+) {
   const write = writer();
   return account(
     write.user("go"),
     write.assistant("m1", [call("t", input, name)]),
     ...lines(write),
-  ).told.slice(2);
+  ).outcomes.slice(2);
 }
 
 describe("the shell card", () => {
@@ -734,13 +738,15 @@ describe("a result", () => {
     ["<tool_use_error>No such tool", "error"],
     ["It says: Interrupted by user", "error"],
   ])("that failed with %j is %s", (text, status) => {
-    expect(behind(({ user }) => [user([result("t", text, FAILED)])])[0]).toContain(`result t ${status}`);
-    expect(behind(({ user }) => [user([result("t", text)])])[0]).toContain("result t success");
+    expect(outcomesAfterCall(({ user }) => [user([result("t", text, FAILED)])])[0]).toContain(
+      `result t ${status}`,
+    );
+    expect(outcomesAfterCall(({ user }) => [user([result("t", text)])])[0]).toContain("result t success");
   });
 
   it("is aborted if a person refused or stopped the call", () => {
     const status = (fields: Fields, more: Fields = {}) =>
-      behind(({ user }) => [user([result("t", "x", more)], fields)])[0]?.split(" ")[4];
+      outcomesAfterCall(({ user }) => [user([result("t", "x", more)], fields)])[0]?.split(" ")[4];
     expect(status({ toolDenialKind: "user-rejected" })).toBe("aborted");
     expect(status({ toolDenialKind: "other" })).toBe("success");
     expect(status({ toolDenialKind: "other" }, FAILED)).toBe("aborted");
@@ -765,11 +771,11 @@ describe("a result", () => {
 
   it("of several in one line does not use the line's structured result", () => {
     const write = writer();
-    const { told } = account(
+    const { outcomes } = account(
       write.assistant("m1", [call("a", { command: "x" }), call("b", {})]),
       write.user([result("a", "1"), result("b", "2", FAILED)], { toolUseResult: { interrupted: true } }),
     );
-    expect(told.slice(1)).toEqual([
+    expect(outcomes.slice(1)).toEqual([
       'shown · result a success "1" {"type":"shell","command":"x","exit_code":0} · result b error "2" {"type":"shell"}',
       "folded into the end of the turn",
     ]);
@@ -777,14 +783,14 @@ describe("a result", () => {
 
   it("before its call keeps its position, even if it is repeated", () => {
     const { user, assistant } = writer();
-    const { told } = account(
+    const { outcomes } = account(
       assistant("m1", [say("a")]),
       user([result("t", "one")]),
       assistant("m2", [call("t", {})]),
       user([result("t", "two")]),
       user([result("t", "three")]),
     );
-    expect(told.slice(1, 5)).toEqual([
+    expect(outcomes.slice(1, 5)).toEqual([
       expect.stringContaining('shown · result t success "three"'),
       "shown · call t Bash {}",
       "folded into the result of t",
@@ -794,7 +800,7 @@ describe("a result", () => {
 
   it("that is repeated identically is merged; a different one updates it", () => {
     expect(
-      behind(({ user }) => [
+      outcomesAfterCall(({ user }) => [
         user([result("t", "one")]),
         user([result("t", "one")]),
         user([result("t", "two")]),
@@ -811,22 +817,22 @@ describe("a result", () => {
     ]);
     const long = "x".repeat(300);
     expect(
-      behind(({ user }) => [user([result("t", `${long}a`)]), user([result("t", `${long}b`)])])[1],
+      outcomesAfterCall(({ user }) => [user([result("t", `${long}a`)]), user([result("t", `${long}b`)])])[1],
     ).toEqual("folded into the result of t");
-    expect(behind(({ user }) => [user([result("t", `a${long}`)]), user([result("t", `b${long}`)])])[1]).toBe(
-      "folded into the result of t",
-    );
+    expect(
+      outcomesAfterCall(({ user }) => [user([result("t", `a${long}`)]), user([result("t", `b${long}`)])])[1],
+    ).toBe("folded into the result of t");
   });
 
   it("without an id belongs to the call named by its line, or to none", () => {
     expect(
-      behind(({ user }) => [
+      outcomesAfterCall(({ user }) => [
         user([{ type: "tool_result", content: "by the line" }], { sourceToolUseID: "t" }),
         user([{ type: "tool_result", content: "nobody's" }]),
       ])[0],
     ).toContain("result t success");
     expect(
-      behind(({ user }) => [
+      outcomesAfterCall(({ user }) => [
         user([
           { type: "tool_result", content: "x" },
           { type: "tool_result", content: "y" },
@@ -855,20 +861,22 @@ describe("a result", () => {
       { type: "holo" },
       5,
     ];
-    expect(behind(({ user }) => [user([result("t", content)])])).toEqual([
+    expect(outcomesAfterCall(({ user }) => [user([result("t", content)])])).toEqual([
       'shown · result t success "one\\ntwo\\nGrep\\n" [{"type":"image_url","url":"data:image/webp;base64,QQ=="},{"type":"image_url","url":"data:image/png;base64,QQ=="},{"type":"image_url","url":"https://a.test/x.png"},{"type":"unknown","raw":{"type":"image","source":{}}},{"type":"file","mime":"application/pdf","url":"data:application/pdf;base64,QQ==","filename":"t.pdf"},{"type":"file","mime":"text/plain","url":"data:text/plain;charset=utf-8,a%20b","filename":"n.txt"},{"type":"file","mime":"application/pdf","url":"https://a.test/d.pdf"},{"type":"unknown","raw":{"type":"document"}},{"type":"unknown","raw":{"type":"holo"}},{"type":"unknown","raw":{"type":"unknown","value":5}}] {"type":"shell","exit_code":0}',
       "folded into the end of the turn",
     ]);
-    expect(behind(({ user }) => [user([result("t", say("alone"))])])).toEqual([
+    expect(outcomesAfterCall(({ user }) => [user([result("t", say("alone"))])])).toEqual([
       'shown · result t success "alone" {"type":"shell","exit_code":0}',
       "folded into the end of the turn",
     ]);
-    expect(behind(({ user }) => [user([result("t", undefined)])])).toEqual([
+    expect(outcomesAfterCall(({ user }) => [user([result("t", undefined)])])).toEqual([
       'shown · result t success "" {"type":"shell","exit_code":0}',
       "folded into the end of the turn",
     ]);
     expect(
-      behind(({ user }) => [user([result("t", [{ type: "text", text: { odd: 1 } }, { type: "text" }])])]),
+      outcomesAfterCall(({ user }) => [
+        user([result("t", [{ type: "text", text: { odd: 1 } }, { type: "text" }])]),
+      ]),
     ).toEqual([
       'shown · result t success "" [{"type":"unknown","raw":{"type":"malformed text","block":{"type":"text","text":{"odd":1}}}},{"type":"unknown","raw":{"type":"text"}}] {"type":"shell","exit_code":0}',
       "folded into the end of the turn",
@@ -876,7 +884,7 @@ describe("a result", () => {
   });
 
   it("in a line with a prompt precedes the prompt", () => {
-    expect(behind(({ user }) => [user([say("words"), result("t", "ok"), say("more")])])).toEqual([
+    expect(outcomesAfterCall(({ user }) => [user([say("words"), result("t", "ok"), say("more")])])).toEqual([
       'shown · result t success "ok" {"type":"shell","exit_code":0} · prompt (queued) [{"type":"text","text":"words"},{"type":"text","text":"more"}]',
       "folded into the end of the turn",
     ]);
@@ -939,7 +947,7 @@ describe("a call", () => {
           { type: "tool_use", input: null },
           { type: "tool_use", id: "b" },
         ]),
-      ).told,
+      ).outcomes,
     ).toEqual([
       "shown · call 00000001-0000-4000-8000-000000000000:0 (unnamed tool) {} · call b (unnamed tool) {}",
       "folded into the end of the turn",
@@ -956,7 +964,7 @@ describe("a call", () => {
         write.assistant("m1", [call("t", { a: 2 }), say("on")]),
         write.user([result("t", "ok")]),
         write.assistant("m1", [call("t", { a: 3 }), say("on")]),
-      ).told,
+      ).outcomes,
     ).toEqual([
       'shown · call t Bash {"a":2}',
       "folded into an earlier line of its message",
@@ -1028,7 +1036,7 @@ describe("a call", () => {
         write.assistant("m1", [call("t", { command: "one" })]),
         write.assistant("m2", [call("t", { command: "two" })]),
         write.user([result("t", "ok")]),
-      ).told,
+      ).outcomes,
     ).toEqual([
       'shown · call t Bash {"command":"one"}',
       expect.stringMatching(/^shown · call t@\d+ Bash \{"command":"two"\}$/),
@@ -1042,7 +1050,7 @@ describe("a call", () => {
       write.assistant("m2", [call("t", { a: 1 }, "Write")]),
       write.assistant("m2", [call("t", { a: 2 }, "Write")]),
     );
-    expect(other.told.slice(0, 3)).toEqual([
+    expect(other.outcomes.slice(0, 3)).toEqual([
       'shown · call t Read {"a":1}',
       expect.stringMatching(/^shown · call t@\d+ Write \{"a":1\}$/),
       expect.stringMatching(/^shown · call t@\d+ Write \{"a":2\}$/),
@@ -1051,14 +1059,14 @@ describe("a call", () => {
 
   it("that another message repeats identically is the same in one turn, and separate in the next", () => {
     const write = writer();
-    const { told } = account(
+    const { outcomes } = account(
       write.assistant("m1", [call("t", {})]),
       write.assistant("m2", [call("t", {})]),
       write.user("again"),
       write.assistant("m3", [call("t", {})]),
     );
-    expect(told[1]).toBe("folded into an earlier line of its message");
-    expect(told[3]).toMatch(/^shown · call t@\d+ Bash \{\}$/);
+    expect(outcomes[1]).toBe("folded into an earlier line of its message");
+    expect(outcomes[3]).toMatch(/^shown · call t@\d+ Bash \{\}$/);
   });
 
   it("may have a text as input in old versions", () => {
@@ -1077,7 +1085,7 @@ describe("a server-side tool", () => {
     return account(
       write.assistant("m1", [{ id: "s", ...use }]),
       write.assistant("m1", [{ tool_use_id: "s", ...block }]),
-    ).told[1];
+    ).outcomes[1];
   };
 
   it("has its result in the model's message: pages, an error or other data", () => {
@@ -1124,7 +1132,7 @@ describe("a server-side tool", () => {
         write.assistant("m1", [
           { type: "web_search_tool_result", tool_use_id: "x", content: [{ url: "https://a.test" }] },
         ]),
-      ).told,
+      ).outcomes,
     ).toEqual([
       'shown · result x success "https://a.test\\nhttps://a.test" {"type":"web_search","query":"","results":[{"title":"https://a.test","url":"https://a.test"}]}',
       "folded into the end of the turn",
@@ -1132,7 +1140,7 @@ describe("a server-side tool", () => {
     expect(
       account(
         write.assistant("m2", [{ type: "strange_result", tool_use_id: "x" }, { type: "x_tool_result" }]),
-      ).told,
+      ).outcomes,
     ).toEqual([
       'unknown · unknown Block of type strange_result {"type":"strange_result","tool_use_id":"x"} · unknown Block of type x_tool_result {"type":"x_tool_result"}',
       "folded into the end of the turn",

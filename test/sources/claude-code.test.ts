@@ -53,14 +53,14 @@ function outline(transcript: Transcript | undefined): string[] {
     if (turn === undefined) continue;
     lines.push(`= ${turn.status}${turn.retracted === undefined ? "" : ` (${turn.retracted})`}`);
     for (const part of transcript.parts.slice(turn.first_part, turn.first_part + turn.part_count)) {
-      const line = part === undefined ? undefined : told(part);
+      const line = part === undefined ? undefined : lineOf(part);
       if (line !== undefined) lines.push(part?.retracted === undefined ? line : `~ ${line}`);
     }
   }
   return lines;
 }
 
-function told(part: TranscriptPart): string | undefined {
+function lineOf(part: TranscriptPart): string | undefined {
   switch (part.type) {
     case "thinking":
       return `thinking ${part.hidden ?? part.thinking}`;

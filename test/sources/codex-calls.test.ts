@@ -15,7 +15,7 @@ import {
 
 // Calls, and the events and completed items about them.
 
-const told = (...lines: (object | string)[]) => account(...lines).told;
+const outcomesOf = (...lines: (object | string)[]) => account(...lines).outcomes;
 const KID = "01a00000-0000-7000-8000-00000000000c";
 const frames = (type: string, ...lines: object[]) =>
   account(...lines).records.flatMap((record) => record.frames.filter((frame) => frame.type === type));
@@ -23,7 +23,7 @@ const frames = (type: string, ...lines: object[]) =>
 describe("a call", () => {
   it("gets its own id, its item's id, or an id of its position in the file", () => {
     expect(
-      told(
+      outcomesOf(
         item({ type: "function_call", call_id: "a", id: "b", name: "x", arguments: "{}" }),
         item({ type: "function_call", id: "b", name: "x", arguments: "{}" }),
         item({ type: "function_call", call_id: " ", arguments: null, input: "raw input" }),
@@ -79,7 +79,7 @@ describe("a call", () => {
 
   it("is paired with an output by the item's id if the output has no call id", () => {
     expect(
-      told(
+      outcomesOf(
         call("x", {}, "a"),
         item({ type: "custom_tool_call_output", id: "a", output: "one" }),
         item({ type: "local_shell_call_output", output: "two" }),
@@ -95,7 +95,13 @@ describe("a call", () => {
 
   it("that is repeated identically is one call; with other arguments it is another", () => {
     expect(
-      told(call("x", { a: 1 }), call("x", { a: 1 }), call("y", { a: 1 }), call("y", { a: 2 }), output("ok")),
+      outcomesOf(
+        call("x", { a: 1 }),
+        call("x", { a: 1 }),
+        call("y", { a: 1 }),
+        call("y", { a: 2 }),
+        output("ok"),
+      ),
     ).toEqual([
       'shown · call c x {"a":1}',
       "folded into call c",
@@ -109,7 +115,7 @@ describe("a call", () => {
     const asked = (id?: string) =>
       item({ type: "function_call", call_id: "c", name: "x", arguments: "{}", ...(id && { id }) });
     const outputs = (...calls: object[]) =>
-      told(...calls, output("one"), output("two")).filter((line) => line.startsWith("shown · result"));
+      outcomesOf(...calls, output("one"), output("two")).filter((line) => line.startsWith("shown · result"));
     const each = [
       'shown · result c success "one"',
       expect.stringMatching(/^shown · result c@\d+ success "two"$/),
@@ -130,7 +136,7 @@ describe("a call", () => {
       item({ type: "function_call", call_id: "c", id, name: "x", arguments: args });
     for (const other of ["{}", '{"a":1}']) {
       const both = [asked("fc_1", "{}"), asked("fc_2", other)];
-      expect(told(...both, ...both, output("one"), output("two"))).toEqual([
+      expect(outcomesOf(...both, ...both, output("one"), output("two"))).toEqual([
         "shown · call c x {}",
         expect.stringMatching(/^shown · call c@\d+ x /),
         "folded into call c",
@@ -152,10 +158,10 @@ describe("a call", () => {
     );
     const outputOf = (id: string) =>
       parts.find((part) => part.type === "tool_result" && part.tool_call_id === id);
-    const told = parts.flatMap((part) =>
+    const outcomes = parts.flatMap((part) =>
       part.type === "tool_call" ? [[part.arguments_json, outputOf(part.tool_call_id)]] : [],
     );
-    expect(told).toEqual([
+    expect(outcomes).toEqual([
       ['{"message":"one"}', expect.objectContaining({ output_text: '{"agent_id":"a"}' })],
       ['{"message":"two"}', expect.objectContaining({ output_text: '{"agent_id":"b"}' })],
       ['{"message":"three"}', expect.objectContaining({ output_text: '{"agent_id":"c"}' })],
@@ -361,8 +367,14 @@ describe("a call", () => {
 
   it("that reuses the id of an answered call is another call", () => {
     const asked = call("exec_command", { cmd: "git status" });
-    const { told, transcript } = account(asked, output("dirty"), says("I commit."), asked, output("clean"));
-    expect(told).toEqual([
+    const { outcomes, transcript } = account(
+      asked,
+      output("dirty"),
+      says("I commit."),
+      asked,
+      output("clean"),
+    );
+    expect(outcomes).toEqual([
       'shown · call c exec_command {"cmd":"git status"}',
       expect.stringMatching(/^shown · result c success "dirty"/),
       'shown · text "I commit."',
@@ -373,7 +385,7 @@ describe("a call", () => {
   });
 
   it("ignores a repeated output, and is updated by a different one", () => {
-    expect(told(call("x", {}), output("one"), output("one"), output("two"), output("two"))).toEqual([
+    expect(outcomesOf(call("x", {}), output("one"), output("one"), output("two"), output("two"))).toEqual([
       "shown · call c x {}",
       'shown · result c success "two"',
       "folded into call c",
@@ -384,14 +396,14 @@ describe("a call", () => {
 
   it("takes an earlier output of its own turn, not of an earlier turn", () => {
     const late = [output("early"), call("exec_command", { cmd: "ls" }), output("late")];
-    expect(told(event("task_started", { turn_id: "1" }), ...late)).toEqual([
+    expect(outcomesOf(event("task_started", { turn_id: "1" }), ...late)).toEqual([
       "folded into the turn",
       'shown · result c success "late" {"type":"shell","command":"ls"}',
       'shown · call c exec_command {"cmd":"ls"}',
       "folded into call c",
     ]);
     expect(
-      told(
+      outcomesOf(
         event("task_started", { turn_id: "1" }),
         output("early"),
         event("task_started", { turn_id: "2" }),
@@ -409,7 +421,7 @@ describe("a call", () => {
 
   it("lists the tools that a search found", () => {
     const tools = [{ name: "a" }, { name: "b", tools: [{ name: "c" }, {}] }, { no: 1 }, "x"];
-    expect(told(item({ type: "tool_search_output", call_id: "s", tools }))).toEqual([
+    expect(outcomesOf(item({ type: "tool_search_output", call_id: "s", tools }))).toEqual([
       'shown · result s success "a\\nb: c, ?"',
     ]);
   });
@@ -435,7 +447,7 @@ describe("a command that ended", () => {
 
   it("adds facts to its call's card that the output lacks", () => {
     expect(
-      told(
+      outcomesOf(
         call("exec_command", { cmd: "a" }),
         ended({
           command: ["bash", "-lc", "make all"],
@@ -453,7 +465,7 @@ describe("a command that ended", () => {
       'shown · result c success "out" {"type":"shell","command":"make all","cwd":"/w/x","exit_code":0,"duration_ms":1500}',
     ]);
     expect(
-      told(call("exec_command", { cmd: "a" }), output("out"), ended({ exit_code: 2, duration: 12 })),
+      outcomesOf(call("exec_command", { cmd: "a" }), output("out"), ended({ exit_code: 2, duration: 12 })),
     ).toEqual([
       'shown · call c exec_command {"cmd":"a"}',
       'shown · result c success "out" {"type":"shell","command":"a","exit_code":2,"duration_ms":12}',
@@ -479,7 +491,7 @@ describe("a command that ended", () => {
 
   it("is shown from the event if it has no call", () => {
     expect(
-      told(
+      outcomesOf(
         ended({ command: ["ls", "-l"], cwd: "/w", exit_code: 1, formatted_output: "no", call_id: "n" }),
         event("exec_command_end", { call_id: 5 }),
         ended({ command: [5], call_id: "q", duration: { secs: 2 } }),
@@ -498,10 +510,10 @@ describe("a command that ended", () => {
       `[{"type":"file","mime":"text/plain","filename":"output.txt","url":"data:text/plain;charset=utf-8,${text}"}]`;
     const kept = `1 2 3 é${" 4".repeat(30)} 8 9`;
     const shown = file(encodeURIComponent(kept));
-    expect(told(asked, cut, ended({ aggregated_output: kept })).at(1)).toContain(shown);
-    expect(told(asked, ended({ aggregated_output: kept }), cut).at(2)).toContain(shown);
+    expect(outcomesOf(asked, cut, ended({ aggregated_output: kept })).at(1)).toContain(shown);
+    expect(outcomesOf(asked, ended({ aggregated_output: kept }), cut).at(2)).toContain(shown);
     const without = (shown: object, aggregated_output: string) =>
-      told(asked, shown, ended({ aggregated_output })).at(1);
+      outcomesOf(asked, shown, ended({ aggregated_output })).at(1);
     expect(without(cut, "1 2 8 9")).not.toContain('"file"');
     expect(without(output("fine"), "fine, and more")).not.toContain('"file"');
     expect(without(output("aborted by user\n1…9 tokens truncated…2"), kept)).not.toContain('"file"');
@@ -511,15 +523,15 @@ describe("a command that ended", () => {
     const begun = output("Wall time: 10 seconds\nProcess running with session ID 7\nOutput:\nbegun\n");
     const end = (aggregated_output: string) => ended({ aggregated_output, exit_code: 0, duration: 45_000 });
     const asked = call("exec_command", { cmd: "a" });
-    expect(told(asked, begun, end("begun\nended\n")).at(1)).toBe(
+    expect(outcomesOf(asked, begun, end("begun\nended\n")).at(1)).toBe(
       'shown · result c success "Wall time: 10 seconds\\nProcess running with session ID 7\\nOutput:\\nbegun\\n" [{"type":"file","mime":"text/plain","filename":"output.txt","url":"data:text/plain;charset=utf-8,begun%0Aended%0A"}] {"type":"shell","command":"a","exit_code":0,"duration_ms":45000,"background_task_id":"7","output_start":64}',
     );
-    expect(told(asked, begun, end("begun\n")).at(1)).not.toContain('"file"');
+    expect(outcomesOf(asked, begun, end("begun\n")).at(1)).not.toContain('"file"');
   });
 
   it("adds its remaining output to a call that was cut off", () => {
     const late = (text: string) =>
-      told(
+      outcomesOf(
         call("exec_command", { cmd: "a" }),
         output("aborted by user\nx"),
         ended({ aggregated_output: text }),
@@ -534,7 +546,9 @@ describe("a command that ended", () => {
       'shown · result c aborted "aborted by user\\nx" {"type":"shell","command":"a","interrupted":true}',
     );
     expect(
-      told(call("exec_command", { cmd: "a" }), output("fine"), ended({ aggregated_output: "more" })).at(1),
+      outcomesOf(call("exec_command", { cmd: "a" }), output("fine"), ended({ aggregated_output: "more" })).at(
+        1,
+      ),
     ).toEqual('shown · result c success "fine" {"type":"shell","command":"a"}');
   });
 
@@ -549,7 +563,7 @@ describe("a command that ended", () => {
     [["bash", "-lc"], "bash -lc"],
     ["ls", "ls"],
   ])("with command %j is shown as %s", (command, shown) => {
-    const [line] = told(ended({ command, cwd: "/x/file:///y" }));
+    const [line] = outcomesOf(ended({ command, cwd: "/x/file:///y" }));
     expect(line).toContain(`{"type":"shell","command":"${shown}","cwd":"/x/file:///y"}`);
   });
 });
@@ -563,15 +577,17 @@ describe("operations inside a code cell", () => {
     event("exec_command_end", { call_id: "exec-1", command: text, ...more });
 
   it("show the cell as a shell card for one command, and as a list for several", () => {
-    expect(told(cell(), command("ls", { cwd: "/w", exit_code: 0, duration: { secs: 1 } }), done())).toEqual([
+    expect(
+      outcomesOf(cell(), command("ls", { cwd: "/w", exit_code: 0, duration: { secs: 1 } }), done()),
+    ).toEqual([
       "shown · call cell exec await x()",
       "folded into call cell",
       'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"shell","command":"ls","cwd":"/w","duration_ms":1000,"exit_code":0,"output_start":25}',
     ]);
-    expect(told(cell(), command("ls"), command("pwd"), done()).at(-1)).toEqual(
+    expect(outcomesOf(cell(), command("ls"), command("pwd"), done()).at(-1)).toEqual(
       'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"shell","command":"ls\\npwd","output_start":25}',
     );
-    expect(told(cell(), event("exec_command_end", { call_id: "exec-1" }), done()).at(-1)).toEqual(
+    expect(outcomesOf(cell(), event("exec_command_end", { call_id: "exec-1" }), done()).at(-1)).toEqual(
       'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"shell","command":"","output_start":25}',
     );
   });
@@ -625,15 +641,15 @@ describe("operations inside a code cell", () => {
         result: { Ok: { content: [] } },
         duration: { secs: 1 },
       });
-    expect(told(cell(), tool("a"), done())).toEqual([
+    expect(outcomesOf(cell(), tool("a"), done())).toEqual([
       "shown · call cell exec await x()",
       "folded into call cell",
       'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"mcp","server":"s","tool":"a","output_start":25}',
     ]);
-    expect(told(cell(), tool("a"), tool("b"), done()).at(-1)).toEqual(
+    expect(outcomesOf(cell(), tool("a"), tool("b"), done()).at(-1)).toEqual(
       'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"output","output_start":25}',
     );
-    expect(told(cell(), tool("a"), command("ls"), done()).at(-1)).toEqual(
+    expect(outcomesOf(cell(), tool("a"), command("ls"), done()).at(-1)).toEqual(
       'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"shell","command":"ls","output_start":25}',
     );
   });
@@ -645,7 +661,7 @@ describe("operations inside a code cell", () => {
         success: false,
         changes: { [path]: { type: "add", content: "x" } },
       });
-    expect(told(cell(), patch("/a"), patch("/b"), done())).toEqual([
+    expect(outcomesOf(cell(), patch("/a"), patch("/b"), done())).toEqual([
       "shown · call cell exec await x()",
       "folded into call cell",
       "folded into call cell",
@@ -655,12 +671,12 @@ describe("operations inside a code cell", () => {
 
   it("attribute a search without a call to the open cell, and show it alone after the cell's output", () => {
     const search = event("web_search_end", { call_id: "w", query: "tabs" });
-    expect(told(cell(), search, done())).toEqual([
+    expect(outcomesOf(cell(), search, done())).toEqual([
       "shown · call cell exec await x()",
       "folded into call cell",
       'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"web_search","query":"tabs","results":[]}',
     ]);
-    expect(told(cell(), done(), search, says("x"))).toEqual([
+    expect(outcomesOf(cell(), done(), search, says("x"))).toEqual([
       "shown · call cell exec await x()",
       'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"output","output_start":25}',
       'shown · call w web_search {} · result w success "" {"type":"web_search","query":"tabs","results":[]}',
@@ -669,7 +685,7 @@ describe("operations inside a code cell", () => {
   });
 
   it("belong to the oldest unanswered cell, then to a running one, then to the last", () => {
-    const where = (...lines: object[]) => told(...lines, command("ls")).at(-1);
+    const where = (...lines: object[]) => outcomesOf(...lines, command("ls")).at(-1);
     const running = (id: string) => done("Script running with cell ID 1\nOutput:\n", id);
     expect(where(cell("a"), cell("b"))).toBe("folded into call a");
     expect(where(cell("a"), cell("b"), done("ok", "a"))).toBe("folded into call b");
@@ -685,10 +701,10 @@ describe("operations inside a code cell", () => {
   });
 
   it("are shown alone without a cell, or if their id is not a cell's", () => {
-    expect(told(command("ls"))).toEqual([
+    expect(outcomesOf(command("ls"))).toEqual([
       'shown · call exec-1 shell {"command":"ls"} · result exec-1 success "" {"type":"shell","command":"ls"}',
     ]);
-    expect(told(cell(), event("exec_command_end", { call_id: "my-exec-1", command: "ls" }))).toEqual([
+    expect(outcomesOf(cell(), event("exec_command_end", { call_id: "my-exec-1", command: "ls" }))).toEqual([
       "shown · call cell exec await x()",
       'shown · call my-exec-1 shell {"command":"ls"} · result my-exec-1 success "" {"type":"shell","command":"ls"}',
     ]);
@@ -700,32 +716,34 @@ describe("a patch with an event", () => {
   const changes = { "/a": { type: "add", content: "x" } };
 
   it("gives its call the diff and the failure", () => {
-    expect(told(call("apply_patch", "p"), patched({ changes, success: true }), output("Done"))).toEqual([
-      "shown · call c apply_patch p",
-      "folded into call c",
-      'shown · result c success "Done" {"type":"diff","files":[{"path":"/a","change":"create","additions":1,"deletions":0,"hunks":[{"old_start":0,"new_start":1,"old_lines":0,"new_lines":1,"lines":["+x"]}]}]}',
-    ]);
+    expect(outcomesOf(call("apply_patch", "p"), patched({ changes, success: true }), output("Done"))).toEqual(
+      [
+        "shown · call c apply_patch p",
+        "folded into call c",
+        'shown · result c success "Done" {"type":"diff","files":[{"path":"/a","change":"create","additions":1,"deletions":0,"hunks":[{"old_start":0,"new_start":1,"old_lines":0,"new_lines":1,"lines":["+x"]}]}]}',
+      ],
+    );
     expect(
-      told(call("apply_patch", "p"), patched({ changes, success: false }), output("Done")).at(-1),
+      outcomesOf(call("apply_patch", "p"), patched({ changes, success: false }), output("Done")).at(-1),
     ).toEqual(
       'shown · result c error "Done" {"type":"diff","files":[{"path":"/a","change":"create","additions":1,"deletions":0,"hunks":[{"old_start":0,"new_start":1,"old_lines":0,"new_lines":1,"lines":["+x"]}]}]}',
     );
-    expect(told(call("apply_patch", "p"), patched({ status: "failed" }), output("Done")).at(-1)).toEqual(
-      'shown · result c error "Done"',
-    );
-    expect(told(call("apply_patch", "p"), patched({ status: "declined" }), output("Done")).at(-1)).toEqual(
-      'shown · result c aborted "Done"',
-    );
+    expect(
+      outcomesOf(call("apply_patch", "p"), patched({ status: "failed" }), output("Done")).at(-1),
+    ).toEqual('shown · result c error "Done"');
+    expect(
+      outcomesOf(call("apply_patch", "p"), patched({ status: "declined" }), output("Done")).at(-1),
+    ).toEqual('shown · result c aborted "Done"');
   });
 
   it("is shown from the event with its output if it has no call", () => {
-    expect(told(patched({ changes, stdout: "out", stderr: "err", success: true }))).toEqual([
+    expect(outcomesOf(patched({ changes, stdout: "out", stderr: "err", success: true }))).toEqual([
       'shown · call c apply_patch {"files":["/a"]} · result c success "out\\nerr" {"type":"diff","files":[{"path":"/a","change":"create","additions":1,"deletions":0,"hunks":[{"old_start":0,"new_start":1,"old_lines":0,"new_lines":1,"lines":["+x"]}]}]}',
     ]);
-    expect(told(patched({ changes, stdout: "", stderr: "err", success: false }))).toEqual([
+    expect(outcomesOf(patched({ changes, stdout: "", stderr: "err", success: false }))).toEqual([
       'shown · call c apply_patch {"files":["/a"]} · result c error "err" {"type":"diff","files":[{"path":"/a","change":"create","additions":1,"deletions":0,"hunks":[{"old_start":0,"new_start":1,"old_lines":0,"new_lines":1,"lines":["+x"]}]}]}',
     ]);
-    expect(told(completed("FileChange", { id: "f", changes, status: "declined" }))).toEqual([
+    expect(outcomesOf(completed("FileChange", { id: "f", changes, status: "declined" }))).toEqual([
       'shown · call f apply_patch {"files":["/a"]} · result f aborted "" {"type":"diff","files":[{"path":"/a","change":"create","additions":1,"deletions":0,"hunks":[{"old_start":0,"new_start":1,"old_lines":0,"new_lines":1,"lines":["+x"]}]}]}',
     ]);
   });
@@ -740,21 +758,21 @@ describe("an MCP tool call", () => {
       { type: "text", text: "one" },
       { type: "image", data: "QQ==", mimeType: "image/png" },
     ];
-    expect(told(ended({ invocation, result: { Ok: { content } }, duration: { secs: 2, nanos: 0 } }))).toEqual(
-      [
-        'shown · call m mcp__s__t {"q":1} · result m success "one" [{"type":"image_url","url":"data:image/png;base64,QQ=="}] {"type":"mcp","server":"s","tool":"t"}',
-      ],
-    );
     expect(
-      told(ended({ server: "s", tool: "t", result: { content, structured_content: { n: 1 } } })),
+      outcomesOf(ended({ invocation, result: { Ok: { content } }, duration: { secs: 2, nanos: 0 } })),
     ).toEqual([
-      'shown · call m mcp__s__t {} · result m success "one" [{"type":"image_url","url":"data:image/png;base64,QQ=="}] {"type":"mcp","server":"s","tool":"t","structured":{"n":1}}',
-    ]);
-    expect(told(ended({ invocation, result: { Ok: { content, structuredContent: null } } }))).toEqual([
       'shown · call m mcp__s__t {"q":1} · result m success "one" [{"type":"image_url","url":"data:image/png;base64,QQ=="}] {"type":"mcp","server":"s","tool":"t"}',
     ]);
     expect(
-      told(ended({ invocation: { arguments: null }, result: { Ok: { structuredContent: [1] } } })),
+      outcomesOf(ended({ server: "s", tool: "t", result: { content, structured_content: { n: 1 } } })),
+    ).toEqual([
+      'shown · call m mcp__s__t {} · result m success "one" [{"type":"image_url","url":"data:image/png;base64,QQ=="}] {"type":"mcp","server":"s","tool":"t","structured":{"n":1}}',
+    ]);
+    expect(outcomesOf(ended({ invocation, result: { Ok: { content, structuredContent: null } } }))).toEqual([
+      'shown · call m mcp__s__t {"q":1} · result m success "one" [{"type":"image_url","url":"data:image/png;base64,QQ=="}] {"type":"mcp","server":"s","tool":"t"}',
+    ]);
+    expect(
+      outcomesOf(ended({ invocation: { arguments: null }, result: { Ok: { structuredContent: [1] } } })),
     ).toEqual([
       'shown · call m mcp____ {} · result m success "" {"type":"mcp","server":"","tool":"","structured":[1]}',
     ]);
@@ -773,18 +791,18 @@ describe("an MCP tool call", () => {
     ],
     ["not with an error that is not text", { error: 5, result: {} }, 'success ""'],
   ])("has failed: %s", (_, payload, said) => {
-    expect(told(ended({ invocation, ...payload }))[0]).toContain(`result m ${said}`);
+    expect(outcomesOf(ended({ invocation, ...payload }))[0]).toContain(`result m ${said}`);
   });
 
   it("is merged with its call if there is one", () => {
     expect(
-      told(call("mcp__s__t", {}), ended({ invocation, result: { Err: "no" } }, "c"), output("fine")),
+      outcomesOf(call("mcp__s__t", {}), ended({ invocation, result: { Err: "no" } }, "c"), output("fine")),
     ).toEqual([
       "shown · call c mcp__s__t {}",
       "folded into call c",
       'shown · result c error "fine" {"type":"mcp","server":"s","tool":"t"}',
     ]);
-    expect(told(completed("McpToolCall", { id: "i", ...invocation, status: "completed" }))).toEqual([
+    expect(outcomesOf(completed("McpToolCall", { id: "i", ...invocation, status: "completed" }))).toEqual([
       'shown · call i mcp__s__t {"q":1} · result i success "" {"type":"mcp","server":"s","tool":"t"}',
     ]);
   });
@@ -795,7 +813,7 @@ describe("a web search", () => {
 
   it("shows its query and pages from any of their fields", () => {
     const search = (payload: object) =>
-      told(item({ type: "web_search_call", id: "w", status: "completed", ...payload }))[0];
+      outcomesOf(item({ type: "web_search_call", id: "w", status: "completed", ...payload }))[0];
     expect(
       search({
         action: { type: "search", query: "q" },
@@ -823,15 +841,19 @@ describe("a web search", () => {
 
   it("is merged with the first record when it is repeated", () => {
     const first = item({ type: "web_search_call", id: "w", action: { query: "q" } });
-    expect(told(first, item({ type: "web_search_call", call_id: "w", action: { query: "other" } }))).toEqual([
+    expect(
+      outcomesOf(first, item({ type: "web_search_call", call_id: "w", action: { query: "other" } })),
+    ).toEqual([
       'shown · call w web_search {"query":"q"} · result w success "" {"type":"web_search","query":"q","results":[]}',
       "folded into call w",
     ]);
-    expect(told(first, event("web_search_end", { call_id: "w", query: "better", results: [page] }))).toEqual([
+    expect(
+      outcomesOf(first, event("web_search_end", { call_id: "w", query: "better", results: [page] })),
+    ).toEqual([
       'shown · call w web_search {"query":"q"} · result w success "" {"type":"web_search","query":"better","results":[{"title":"T","url":"https://a.test"}]}',
       "folded into call w",
     ]);
-    expect(told(call("web_search", "{}", "w"), first)).toEqual([
+    expect(outcomesOf(call("web_search", "{}", "w"), first)).toEqual([
       "shown · call w web_search {}",
       "folded into call w",
     ]);
@@ -839,12 +861,12 @@ describe("a web search", () => {
 
   it("is shown with its item and the facts of an earlier event", () => {
     const ahead = event("web_search_end", { call_id: "w", query: "q", results: [page] });
-    expect(told(ahead, item({ type: "web_search_call", id: "w", status: "completed" }))).toEqual([
+    expect(outcomesOf(ahead, item({ type: "web_search_call", id: "w", status: "completed" }))).toEqual([
       "folded into call w",
       'shown · call w web_search {} · result w success "T\\nhttps://a.test" {"type":"web_search","query":"q","results":[{"title":"T","url":"https://a.test"}]}',
     ]);
     expect(
-      told(
+      outcomesOf(
         completed("WebSearch", { id: "w", query: "q", results: [page] }),
         item({ type: "web_search_call", id: "w" }),
       ),
@@ -852,48 +874,48 @@ describe("a web search", () => {
       "folded into call w",
       'shown · call w web_search {} · result w success "T\\nhttps://a.test" {"type":"web_search","query":"q","results":[{"title":"T","url":"https://a.test"}]}',
     ]);
-    expect(told(ahead, item({ type: "web_search_call", id: "v" }))).toEqual([
+    expect(outcomesOf(ahead, item({ type: "web_search_call", id: "v" }))).toEqual([
       'shown · call w web_search {} · result w success "T\\nhttps://a.test" {"type":"web_search","query":"q","results":[{"title":"T","url":"https://a.test"}]}',
       'shown · call v web_search {} · result v success "" {"type":"web_search","query":"","results":[]}',
     ]);
-    expect(told(ahead, { type: "other", payload: { id: "w" } })).toEqual([
+    expect(outcomesOf(ahead, { type: "other", payload: { id: "w" } })).toEqual([
       'shown · call w web_search {} · result w success "T\\nhttps://a.test" {"type":"web_search","query":"q","results":[{"title":"T","url":"https://a.test"}]}',
       'unknown · unknown other {"type":"other","payload":{"id":"w"}}',
     ]);
   });
 
   it("gets an id of its position if it has none; a search of an extension is shown the same way", () => {
-    expect(told(item({ type: "web_search_call" }))).toEqual([
+    expect(outcomesOf(item({ type: "web_search_call" }))).toEqual([
       'shown · call line-80 web_search {} · result line-80 success "" {"type":"web_search","query":"","results":[]}',
     ]);
-    expect(told(completed("Extension", { id: "x", query: "e", action: { a: 1 } }))).toEqual([
+    expect(outcomesOf(completed("Extension", { id: "x", query: "e", action: { a: 1 } }))).toEqual([
       'shown · call x web_search {"a":1} · result x success "" {"type":"web_search","query":"e","results":[]}',
     ]);
-    expect(told(event("web_search_end", { query: "n", status: "failed" }))).toEqual([
+    expect(outcomesOf(event("web_search_end", { query: "n", status: "failed" }))).toEqual([
       'shown · call line-80 web_search {} · result line-80 error "" {"type":"web_search","query":"n","results":[]}',
     ]);
   });
 
   it("is shown with kind and payload if an extension did something else", () => {
     const chart = { kind: "canvas.render", id: "exec-c", title: "Sales", payload: { svg: "<svg/>" } };
-    expect(told(completed("Extension", chart))).toEqual([
+    expect(outcomesOf(completed("Extension", chart))).toEqual([
       'shown · call exec-c canvas.render {"title":"Sales","payload":{"svg":"<svg/>"}} · result exec-c success ""',
     ]);
-    expect(told(completed("Extension", { ...chart, status: "failed", error: "No canvas" }))).toEqual([
+    expect(outcomesOf(completed("Extension", { ...chart, status: "failed", error: "No canvas" }))).toEqual([
       'shown · call exec-c canvas.render {"title":"Sales","payload":{"svg":"<svg/>"}} · result exec-c error "No canvas"',
     ]);
-    expect(told(completed("Extension", {}))).toEqual([
+    expect(outcomesOf(completed("Extension", {}))).toEqual([
       'shown · call line-80 extension {} · result line-80 success ""',
     ]);
     // Inside a code cell it is shown beside the cell, which continues.
     const cell = item({ type: "custom_tool_call", call_id: "x", name: "exec", input: "canvas()" });
-    expect(told(cell, completed("Extension", chart), output("Script completed\n", "x"))).toEqual([
+    expect(outcomesOf(cell, completed("Extension", chart), output("Script completed\n", "x"))).toEqual([
       "shown · call x exec canvas()",
       'shown · call exec-c canvas.render {"title":"Sales","payload":{"svg":"<svg/>"}} · result exec-c success ""',
       'shown · result x success "Script completed\\n"',
     ]);
     expect(
-      told(completed("Extension", { id: "y", action: { type: "openPage", url: "https://a.test" } })),
+      outcomesOf(completed("Extension", { id: "y", action: { type: "openPage", url: "https://a.test" } })),
     ).toEqual([
       'shown · call y web_search {"type":"openPage","url":"https://a.test"} · result y success "" {"type":"web_search","query":"https://a.test","results":[]}',
     ]);
@@ -922,45 +944,51 @@ describe("an image that the model made", () => {
   });
 
   it("is a file if it was saved, and omitted if it is empty", () => {
-    expect(told(image({ saved_path: "/a.png", result: "QUE=", revised_prompt: "a cat" }))).toEqual([
+    expect(outcomesOf(image({ saved_path: "/a.png", result: "QUE=", revised_prompt: "a cat" }))).toEqual([
       'shown · call i image_generation {"prompt":"a cat"} · result i success "a cat" [{"type":"image_file","file_path":"/a.png"}]',
     ]);
-    expect(told(image({ status: "failed" }))).toEqual([
+    expect(outcomesOf(image({ status: "failed" }))).toEqual([
       'shown · call i image_generation {} · result i error ""',
     ]);
-    expect(told(item({ type: "image_generation_call", result: "QUE=" }))).toEqual([
+    expect(outcomesOf(item({ type: "image_generation_call", result: "QUE=" }))).toEqual([
       'shown · call line-80 image_generation {} · result line-80 success "" [{"type":"image_url","url":"data:image/png;base64,QUE="}]',
     ]);
   });
 
   it("is shown once if both an event and an item record it", () => {
     const ended = event("image_generation_end", { call_id: "i", saved_path: "/a.png" });
-    expect(told(ended, image({ result: "QUE=", status: "completed" }))).toEqual([
+    expect(outcomesOf(ended, image({ result: "QUE=", status: "completed" }))).toEqual([
       "folded into call i",
       'shown · call i image_generation {} · result i success "" [{"type":"image_file","file_path":"/a.png"}]',
     ]);
-    expect(told(image({ result: "QUE=" }), ended)).toEqual([
+    expect(outcomesOf(image({ result: "QUE=" }), ended)).toEqual([
       'shown · call i image_generation {} · result i success "" [{"type":"image_url","url":"data:image/png;base64,QUE="}]',
       "folded into call i",
     ]);
-    expect(told(image({ result: "QUE=" }), image({ result: "QUE=" }))).toEqual([
+    expect(outcomesOf(image({ result: "QUE=" }), image({ result: "QUE=" }))).toEqual([
       'shown · call i image_generation {} · result i success "" [{"type":"image_url","url":"data:image/png;base64,QUE="}]',
       "folded into call i",
     ]);
     expect(
-      told(completed("ImageGeneration", { id: "i", revised_prompt: "a dog", result: "QUE=" }), says("x")),
+      outcomesOf(
+        completed("ImageGeneration", { id: "i", revised_prompt: "a dog", result: "QUE=" }),
+        says("x"),
+      ),
     ).toEqual([
       'shown · call i image_generation {"prompt":"a dog"} · result i success "a dog" [{"type":"image_url","url":"data:image/png;base64,QUE="}]',
       'shown · text "x"',
     ]);
-    expect(told(event("image_generation_end", { result: "QUE=" }))).toEqual([
+    expect(outcomesOf(event("image_generation_end", { result: "QUE=" }))).toEqual([
       'shown · call line-80 image_generation {} · result line-80 success "" [{"type":"image_url","url":"data:image/png;base64,QUE="}]',
     ]);
   });
 
   it("is merged with its call if its end item comes first", () => {
     expect(
-      told(completed("ImageGeneration", { id: "i", saved_path: "/a.png" }), image({ status: "completed" })),
+      outcomesOf(
+        completed("ImageGeneration", { id: "i", saved_path: "/a.png" }),
+        image({ status: "completed" }),
+      ),
     ).toEqual([
       "folded into call i",
       'shown · call i image_generation {} · result i success "" [{"type":"image_file","file_path":"/a.png"}]',
@@ -974,29 +1002,29 @@ describe("a dynamic tool of the client", () => {
 
   it("is shown from its response, merged with its request", () => {
     expect(
-      told(
+      outcomesOf(
         event("dynamic_tool_call_request", { callId: "d", tool: "t", arguments: { a: 1 } }),
         response({ tool: "t", arguments: { a: 1 }, content_items }),
       ),
     ).toEqual(['shown · call d t {"a":1}', 'shown · result d success "hi"']);
     // Requested, but never answered.
-    expect(told(event("dynamic_tool_call_request", { callId: "d", tool: "t" }))).toEqual([
+    expect(outcomesOf(event("dynamic_tool_call_request", { callId: "d", tool: "t" }))).toEqual([
       "shown · call d t {}",
     ]);
-    expect(told(response({ content_items, success: false }))).toEqual([
+    expect(outcomesOf(response({ content_items, success: false }))).toEqual([
       'shown · call d dynamic_tool {} · result d error "hi"',
     ]);
-    expect(told(event("dynamic_tool_call_request", { callId: "d", content_items }))).toEqual([
+    expect(outcomesOf(event("dynamic_tool_call_request", { callId: "d", content_items }))).toEqual([
       'shown · call d dynamic_tool {} · result d success "hi"',
     ]);
-    expect(told(completed("DynamicToolCall", { id: "d", tool: "t", content_items, success: true }))).toEqual([
-      'shown · call d t {} · result d success "hi"',
-    ]);
-    expect(told(event("dynamic_tool_call_response", { content_items }))).toEqual([
+    expect(
+      outcomesOf(completed("DynamicToolCall", { id: "d", tool: "t", content_items, success: true })),
+    ).toEqual(['shown · call d t {} · result d success "hi"']);
+    expect(outcomesOf(event("dynamic_tool_call_response", { content_items }))).toEqual([
       'shown · call line-80 dynamic_tool {} · result line-80 success "hi"',
     ]);
     expect(
-      told(
+      outcomesOf(
         completed("DynamicToolCall", { id: "d", tool: "t", status: "failed", error: "shop is closed" }),
         completed("DynamicToolCall", { id: "e", tool: "t", success: false, error: { message: "No" } }),
         completed("DynamicToolCall", { id: "f", tool: "t", status: "completed" }),
@@ -1009,17 +1037,17 @@ describe("a dynamic tool of the client", () => {
   });
 
   it("marks its call as failed if it failed", () => {
-    expect(told(call("t", {}, "d"), response({ success: false }), output("x", "d"))).toEqual([
+    expect(outcomesOf(call("t", {}, "d"), response({ success: false }), output("x", "d"))).toEqual([
       "shown · call d t {}",
       "folded into call d",
       'shown · result d error "x"',
     ]);
-    expect(told(call("t", {}, "d"), response({ success: true }), output("x", "d")).at(-1)).toEqual(
+    expect(outcomesOf(call("t", {}, "d"), response({ success: true }), output("x", "d")).at(-1)).toEqual(
       'shown · result d success "x"',
     );
     const cell = item({ type: "custom_tool_call", call_id: "cell", name: "exec", input: "a" });
     const inner = event("dynamic_tool_call_response", { call_id: "exec-d", success: false });
-    expect(told(cell, inner, output("x", "cell"))).toEqual([
+    expect(outcomesOf(cell, inner, output("x", "cell"))).toEqual([
       "shown · call cell exec a",
       "folded into call cell",
       'shown · result cell success "x"',
@@ -1030,23 +1058,28 @@ describe("a dynamic tool of the client", () => {
 describe("an event about a call", () => {
   it("adds nothing to a known call, and creates an unknown one", () => {
     expect(
-      told(call("view_image", { path: "/a" }), event("view_image_tool_call", { call_id: "c", path: "/a" })),
+      outcomesOf(
+        call("view_image", { path: "/a" }),
+        event("view_image_tool_call", { call_id: "c", path: "/a" }),
+      ),
     ).toEqual(['shown · call c view_image {"path":"/a"}', "folded into call c"]);
     // Inside a code cell, whose card does not show it.
     const cell = item({ type: "custom_tool_call", call_id: "x", name: "exec", input: "look()" });
-    expect(told(cell, completed("ImageView", { id: "exec-1", path: "/a" }), output("ok", "x"))).toEqual([
-      "shown · call x exec look()",
-      'shown · call exec-1 view_image {"path":"/a"} · result exec-1 success "" {"type":"read","path":"/a"}',
-      'shown · result x success "ok"',
-    ]);
-    expect(told(event("view_image_tool_call", { call_id: "v", id: "w", path: "/a" }))).toEqual([
+    expect(outcomesOf(cell, completed("ImageView", { id: "exec-1", path: "/a" }), output("ok", "x"))).toEqual(
+      [
+        "shown · call x exec look()",
+        'shown · call exec-1 view_image {"path":"/a"} · result exec-1 success "" {"type":"read","path":"/a"}',
+        'shown · result x success "ok"',
+      ],
+    );
+    expect(outcomesOf(event("view_image_tool_call", { call_id: "v", id: "w", path: "/a" }))).toEqual([
       'shown · call v view_image {"path":"/a"} · result v success "" {"type":"read","path":"/a"}',
     ]);
-    expect(told(completed("ImageView", { id: "v", path: "/a" }))).toEqual([
+    expect(outcomesOf(completed("ImageView", { id: "v", path: "/a" }))).toEqual([
       'shown · call v view_image {"path":"/a"} · result v success "" {"type":"read","path":"/a"}',
     ]);
     expect(
-      told(
+      outcomesOf(
         ...[
           "collab_agent_interaction_end",
           "collab_waiting_end",
@@ -1067,23 +1100,23 @@ describe("a sub-agent", () => {
   const spawn = (input: object = { message: "count" }) => call("spawn_agent", input);
 
   it("is linked by the output of its call", () => {
-    expect(told(spawn(), output({ agent_id: KID, nickname: "Bohr" }))).toEqual([
+    expect(outcomesOf(spawn(), output({ agent_id: KID, nickname: "Bohr" }))).toEqual([
       'shown · call c spawn_agent {"message":"count"} {"session_id":"01a00000-0000-7000-8000-00000000000c","name":"Bohr","task":"count"}',
       'shown · result c success "{\\"agent_id\\":\\"01a00000-0000-7000-8000-00000000000c\\",\\"nickname\\":\\"Bohr\\"}" {"type":"sub_agent","agent_key":"01a00000-0000-7000-8000-00000000000c","session_id":"01a00000-0000-7000-8000-00000000000c","name":"Bohr","task":"count"}',
     ]);
-    expect(told(spawn(), output(JSON.stringify({ thread_id: KID })))).toEqual([
+    expect(outcomesOf(spawn(), output(JSON.stringify({ thread_id: KID })))).toEqual([
       'shown · call c spawn_agent {"message":"count"} {"session_id":"01a00000-0000-7000-8000-00000000000c","task":"count"}',
       'shown · result c success "{\\"thread_id\\":\\"01a00000-0000-7000-8000-00000000000c\\"}" {"type":"sub_agent","agent_key":"01a00000-0000-7000-8000-00000000000c","session_id":"01a00000-0000-7000-8000-00000000000c","task":"count"}',
     ]);
-    expect(told(spawn({ prompt: "p" }), output('{"task_name":"/root/counter"}'))).toEqual([
+    expect(outcomesOf(spawn({ prompt: "p" }), output('{"task_name":"/root/counter"}'))).toEqual([
       'shown · call c spawn_agent {"prompt":"p"}',
       'shown · result c success "{\\"task_name\\":\\"/root/counter\\"}" {"type":"sub_agent","agent_key":"/root/counter","name":"counter","task":"p"}',
     ]);
-    expect(told(spawn(), output('{"agent_path":"/root/x"}'))).toEqual([
+    expect(outcomesOf(spawn(), output('{"agent_path":"/root/x"}'))).toEqual([
       'shown · call c spawn_agent {"message":"count"}',
       'shown · result c success "{\\"agent_path\\":\\"/root/x\\"}" {"type":"sub_agent","agent_key":"/root/x","name":"x","task":"count"}',
     ]);
-    expect(told(spawn(), output("no JSON"))).toEqual([
+    expect(outcomesOf(spawn(), output("no JSON"))).toEqual([
       'shown · call c spawn_agent {"message":"count"}',
       'shown · result c success "no JSON" {"type":"sub_agent","task":"count"}',
     ]);
@@ -1096,15 +1129,15 @@ describe("a sub-agent", () => {
       new_agent_nickname: "Bohr",
       status: "running",
     });
-    expect(told(spawn(), started, output("{}"))).toEqual([
+    expect(outcomesOf(spawn(), started, output("{}"))).toEqual([
       'shown · call c spawn_agent {"message":"count"} {"session_id":"01a00000-0000-7000-8000-00000000000c","name":"Bohr","task":"count"}',
       "folded into call c",
       'shown · result c success "{}" {"type":"sub_agent","agent_key":"01a00000-0000-7000-8000-00000000000c","session_id":"01a00000-0000-7000-8000-00000000000c","name":"Bohr","task":"count","status":"running"}',
     ]);
-    expect(told(started)).toEqual([
+    expect(outcomesOf(started)).toEqual([
       'shown · call c spawn_agent {"new_thread_id":"01a00000-0000-7000-8000-00000000000c","new_agent_nickname":"Bohr","status":"running"} · result c success "" {"type":"sub_agent"}',
     ]);
-    expect(told(event("collab_agent_spawn_end", { new_thread_id: KID }))).toEqual([
+    expect(outcomesOf(event("collab_agent_spawn_end", { new_thread_id: KID }))).toEqual([
       'shown · call line-80 spawn_agent {"new_thread_id":"01a00000-0000-7000-8000-00000000000c"} · result line-80 success "" {"type":"sub_agent"}',
     ]);
   });
@@ -1118,23 +1151,23 @@ describe("a sub-agent", () => {
         receiver_agents: [{ agent_nickname: "Bohr" }],
         ...payload,
       });
-    expect(told(spawn(), output("ok"), collab())).toEqual([
+    expect(outcomesOf(spawn(), output("ok"), collab())).toEqual([
       'shown · call c spawn_agent {"message":"count"} {"session_id":"01a00000-0000-7000-8000-00000000000c","name":"Bohr","task":"count"}',
       'shown · result c success "ok" {"type":"sub_agent","agent_key":"01a00000-0000-7000-8000-00000000000c","session_id":"01a00000-0000-7000-8000-00000000000c","name":"Bohr","task":"count"}',
       "folded into call c",
     ]);
-    expect(told(spawn(), output("ok"), collab({ status: "failed" })).at(1)).toEqual(
+    expect(outcomesOf(spawn(), output("ok"), collab({ status: "failed" })).at(1)).toEqual(
       'shown · result c success "ok" {"type":"sub_agent","agent_key":"01a00000-0000-7000-8000-00000000000c","session_id":"01a00000-0000-7000-8000-00000000000c","name":"Bohr","task":"count"}',
     );
-    expect(told(call("wait", {}), output("ok"), collab({ status: "failed" }))).toEqual([
+    expect(outcomesOf(call("wait", {}), output("ok"), collab({ status: "failed" }))).toEqual([
       "shown · call c wait {}",
       'shown · result c success "ok"',
       "folded into call c",
     ]);
-    expect(told(collab())).toEqual([
+    expect(outcomesOf(collab())).toEqual([
       'shown · call c spawn {"tool":"spawn","receiver_thread_ids":["01a00000-0000-7000-8000-00000000000c"],"receiver_agents":[{"agent_nickname":"Bohr"}]} · result c success ""',
     ]);
-    expect(told(collab({ tool: undefined, id: undefined }))).toEqual([
+    expect(outcomesOf(collab({ tool: undefined, id: undefined }))).toEqual([
       'shown · call line-80 collab {"receiver_thread_ids":["01a00000-0000-7000-8000-00000000000c"],"receiver_agents":[{"agent_nickname":"Bohr"}]} · result line-80 success ""',
     ]);
   });
@@ -1142,7 +1175,7 @@ describe("a sub-agent", () => {
   it("is linked by its activity, by the call or by the thread", () => {
     const activity = (payload: object) => event("sub_agent_activity", { event_id: "c", ...payload });
     expect(
-      told(
+      outcomesOf(
         spawn(),
         output("ok"),
         activity({ agent_thread_id: KID, agent_path: "/root/counter", kind: "started" }),
@@ -1152,21 +1185,21 @@ describe("a sub-agent", () => {
       'shown · result c success "ok" {"type":"sub_agent","agent_key":"01a00000-0000-7000-8000-00000000000c","session_id":"01a00000-0000-7000-8000-00000000000c","name":"counter","task":"count"}',
       "folded into call c",
     ]);
-    expect(told(activity({ agent_thread_id: KID }))).toEqual(["hidden: sub-agent activity"]);
+    expect(outcomesOf(activity({ agent_thread_id: KID }))).toEqual(["hidden: sub-agent activity"]);
     expect(
-      told(spawn(), event("sub_agent_activity", { call_id: "c", agent_thread_id: KID }), output("ok")),
+      outcomesOf(spawn(), event("sub_agent_activity", { call_id: "c", agent_thread_id: KID }), output("ok")),
     ).toEqual([
       'shown · call c spawn_agent {"message":"count"} {"session_id":"01a00000-0000-7000-8000-00000000000c","task":"count"}',
       "folded into call c",
       'shown · result c success "ok" {"type":"sub_agent","agent_key":"01a00000-0000-7000-8000-00000000000c","session_id":"01a00000-0000-7000-8000-00000000000c","task":"count"}',
     ]);
-    expect(told(call("wait", {}), output("ok"), activity({ agent_thread_id: KID }))).toEqual([
+    expect(outcomesOf(call("wait", {}), output("ok"), activity({ agent_thread_id: KID }))).toEqual([
       "shown · call c wait {}",
       'shown · result c success "ok"',
       "folded into call c",
     ]);
     expect(
-      told(spawn(), output("ok"), completed("SubAgentActivity", { id: "c", agent_thread_id: KID })),
+      outcomesOf(spawn(), output("ok"), completed("SubAgentActivity", { id: "c", agent_thread_id: KID })),
     ).toEqual([
       'shown · call c spawn_agent {"message":"count"} {"session_id":"01a00000-0000-7000-8000-00000000000c","task":"count"}',
       'shown · result c success "ok" {"type":"sub_agent","agent_key":"01a00000-0000-7000-8000-00000000000c","session_id":"01a00000-0000-7000-8000-00000000000c","task":"count"}',
@@ -1196,7 +1229,7 @@ describe("a sub-agent", () => {
 
   it("is named by later calls to it, by its thread and by its path", () => {
     const later = (input: object, name = "send_input") =>
-      told(
+      outcomesOf(
         spawn(),
         output({ agent_id: KID, nickname: "Bohr", task_name: "/root/b" }),
         call(name, input, "d"),
@@ -1219,7 +1252,7 @@ describe("a sub-agent", () => {
   });
 
   it("is linked by the digits of a numeric id", () => {
-    expect(told(spawn({ message: 5 }), output({ agent_id: KID }))).toEqual([
+    expect(outcomesOf(spawn({ message: 5 }), output({ agent_id: KID }))).toEqual([
       'shown · call c spawn_agent {"message":5} {"session_id":"01a00000-0000-7000-8000-00000000000c","task":"5"}',
       'shown · result c success "{\\"agent_id\\":\\"01a00000-0000-7000-8000-00000000000c\\"}" {"type":"sub_agent","agent_key":"01a00000-0000-7000-8000-00000000000c","session_id":"01a00000-0000-7000-8000-00000000000c","task":"5"}',
     ]);
@@ -1282,7 +1315,7 @@ describe("a sub-agent", () => {
       });
     const linked = [user("go"), spawn(), output({ agent_id: KID, task_name: "/root/b" })];
     expect(
-      told(
+      outcomesOf(
         ...linked,
         letter("Message Type: FINAL_ANSWER\nTask name: x\nSender: y\nPayload:\n42 lines"),
         letter("Message Type: NEW_TASK\nPayload:\nand now count b"),
@@ -1295,7 +1328,7 @@ describe("a sub-agent", () => {
       'shown · [notification] Message from another agent "plain words"',
       'shown · [notification] Message from /root/b "inline"',
     ]);
-    expect(told(letter("first of all", { author: undefined }))).toEqual([
+    expect(outcomesOf(letter("first of all", { author: undefined }))).toEqual([
       'shown · prompt (agent) [{"type":"text","text":"first of all"}]',
     ]);
     expect(frames("task.finish", ...linked, letter("Message Type: FINAL_ANSWER\nPayload:\n42"))).toHaveLength(
@@ -1319,7 +1352,7 @@ describe("a sub-agent", () => {
         letter("/root/b", "/root/b"),
         says("x"),
         letter("/root", "/root/b"),
-      ).told,
+      ).outcomes,
     ).toEqual([
       "folded into the session",
       'shown · [notification] Message to /root "done"',
@@ -1336,7 +1369,7 @@ describe("a sub-agent", () => {
         `<subagent_notification>\n${typeof value === "string" ? value : JSON.stringify(value)}\n</subagent_notification>`,
       );
     const linked = [spawn(), output({ agent_id: KID, nickname: "Bohr" })];
-    const last = (value: unknown) => told(...linked, notice(value), says("x")).at(2);
+    const last = (value: unknown) => outcomesOf(...linked, notice(value), says("x")).at(2);
     expect(last({ agent_path: KID, status: { completed: "42" } })).toEqual(
       'shown · [notification] Sub-agent Bohr completed "42"',
     );
@@ -1452,7 +1485,7 @@ describe("a code cell", () => {
 });
 
 describe("a shell command of the user", () => {
-  const told = (...lines: object[]) => account(...lines).told;
+  const outcomesOf = (...lines: object[]) => account(...lines).outcomes;
   const started = event("task_started", { turn_id: "t" });
   const done = event("task_complete", { turn_id: "t" });
   const ran = (more: object = {}) =>
@@ -1478,12 +1511,12 @@ describe("a shell command of the user", () => {
       [ran(), fragment()],
       [fragment(), ran()],
     ]) {
-      const [first, second] = told(started, ...lines, done).slice(1);
+      const [first, second] = outcomesOf(started, ...lines, done).slice(1);
       expect(first).toContain(shown);
       expect(second).toBe("folded into the person's command");
     }
     // A file without events has only the message.
-    expect(told(fragment())[0]).toContain(shown);
+    expect(outcomesOf(fragment())[0]).toContain(shown);
   });
 
   it("counts neither as a step nor as a call, and ends its turn", () => {
@@ -1524,14 +1557,15 @@ describe("a shell command of the user", () => {
   });
 
   it("shows its unchanged output, or that it had none", () => {
-    const lines = (more: object) => told(ran({ exit_code: 0, duration: undefined, cwd: undefined, ...more }));
+    const lines = (more: object) =>
+      outcomesOf(ran({ exit_code: 0, duration: undefined, cwd: undefined, ...more }));
     expect(lines({ aggregated_output: "a ``` b" })).toEqual([
       'shown · prompt (command) [{"type":"text","text":"! cargo test"}] · [note] Shell output: a ``` b "````\\na ``` b\\n````" {"exit_code":0}',
     ]);
     expect(lines({ aggregated_output: "" })).toEqual([
       'shown · prompt (command) [{"type":"text","text":"! cargo test"}] · [note] Shell output: none {"exit_code":0}',
     ]);
-    expect(told(user("<user_shell_command>echo 42</user_shell_command>"))).toEqual([
+    expect(outcomesOf(user("<user_shell_command>echo 42</user_shell_command>"))).toEqual([
       'shown · prompt (command) [{"type":"text","text":"! echo 42"}] · [note] Shell output: none',
     ]);
   });
@@ -1554,7 +1588,7 @@ describe("a shell command of the user", () => {
 
 it("shows a pause of the agent as a muted line", () => {
   expect(
-    told(
+    outcomesOf(
       completed("Sleep", { id: "s", duration_ms: 1500 }),
       completed("Sleep", { id: "s", duration_ms: 60_000, reason: "CI" }),
       completed("Sleep", { id: "s" }),

@@ -118,7 +118,7 @@ describe("a call with an event or item about its approval", () => {
       event("guardian_assessment", { status, target_item_id: "c", rationale: "It deletes a file." });
     const lines = (status: string, text: string) =>
       account(call("exec_command", { cmd: "rm x" }), judged(status), output(text));
-    expect(lines("denied", "exec failed").told).toEqual([
+    expect(lines("denied", "exec failed").outcomes).toEqual([
       'shown · call c exec_command {"cmd":"rm x"}',
       'shown · [note] Guardian: denied "It deletes a file."',
       'shown · result c aborted "exec failed" {"type":"shell","command":"rm x"}',
@@ -134,7 +134,7 @@ describe("a call with an event or item about its approval", () => {
       status: "success",
       permission: { by: "reviewer", reason: "It deletes a file." },
     });
-    expect(lines("approved", "Process exited with code 0\nOutput:\n").told[1]).toBe("folded into call c");
+    expect(lines("approved", "Process exited with code 0\nOutput:\n").outcomes[1]).toBe("folded into call c");
   });
 });
 

@@ -39,7 +39,7 @@ export const accountOfLines = (...lines: readonly (object | string)[]): Account 
 /** The same for a file with another name. Frames inferred from the end of the file are in the parts, but not in the records. */
 export function accountOfFile(path: string, ...lines: readonly (object | string)[]): Account {
   const whole = accountOf(codex, path, lines);
-  return { ...whole, told: whole.told.slice(0, ofFile(whole.records).length) };
+  return { ...whole, outcomes: whole.outcomes.slice(0, ofFile(whole.records).length) };
 }
 /** The records of the file, without the last one with frames inferred from its end. */
 export const ofFile = (records: readonly ReadRecord[]): ReadRecord[] =>
@@ -47,7 +47,7 @@ export const ofFile = (records: readonly ReadRecord[]): ReadRecord[] =>
 /** The same for a thread whose first line has only its id; that line is omitted. */
 export function account(...lines: readonly (object | string)[]): Account {
   const whole = accountOfLines(meta(), ...lines);
-  return { ...whole, told: whole.told.slice(1) };
+  return { ...whole, outcomes: whole.outcomes.slice(1) };
 }
 
 /** Reads bytes in the given chunks, optionally with a `settle` after each. */

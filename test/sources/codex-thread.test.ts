@@ -25,8 +25,8 @@ import {
 // Turns, prompts, copies of output, and a file's facts about its thread.
 
 const OTHER = "01900000-0000-7000-8000-000000000002";
-const told = (...lines: (object | string)[]) => account(...lines).told;
-const toldWhole = (...lines: (object | string)[]) => accountOfLines(...lines).told;
+const outcomesOf = (...lines: (object | string)[]) => account(...lines).outcomes;
+const outcomesOfFile = (...lines: (object | string)[]) => accountOfLines(...lines).outcomes;
 type FrameOf<Type extends Frame["type"]> = Extract<Frame, { type: Type }>;
 function framesOf<Type extends Frame["type"]>(type: Type, ...lines: (object | string)[]): FrameOf<Type>[] {
   return accountOfLines(...lines).records.flatMap(({ frames }) =>
@@ -51,7 +51,7 @@ const thought = (texts: string[], more: object = {}) =>
 describe("records that become one marker", () => {
   it("undo, failed undo, start and end of a review, goal", () => {
     expect(
-      told(
+      outcomesOf(
         event("undo_completed", { success: true, message: "back" }),
         event("undo_completed", { success: false }),
         event("entered_review_mode", {
@@ -94,14 +94,14 @@ describe("records that become one marker", () => {
 
   it("truncates a long goal without splitting a surrogate pair", () => {
     const objective = `${"a".repeat(159)}\u{1F600}b`;
-    const [line = ""] = told(event("thread_goal_updated", { goal: { objective } }));
+    const [line = ""] = outcomesOf(event("thread_goal_updated", { goal: { objective } }));
     expect(line).toContain(`[note] Goal: ${"a".repeat(158)}`);
     expect(line.isWellFormed()).toBe(true);
   });
 
   it("stream errors, warnings and deprecation notices", () => {
     expect(
-      told(
+      outcomesOf(
         event("stream_error", { message: "broke" }),
         event("stream_error", { error: { message: "inside" } }),
         event("stream_error", { error: "plain" }),
@@ -124,15 +124,15 @@ describe("records that become one marker", () => {
   it.each(["denied", "rejected", "aborted", "timed_out", "failed_closed"])(
     "a decision of the guardian: %s",
     (status) => {
-      expect(told(event("guardian_assessment", { status, rationale: "risky", action: { a: 1 } }))).toEqual([
-        `shown · [note] Guardian: ${status.replaceAll("_", " ")} "risky" {"a":1}`,
-      ]);
+      expect(
+        outcomesOf(event("guardian_assessment", { status, rationale: "risky", action: { a: 1 } })),
+      ).toEqual([`shown · [note] Guardian: ${status.replaceAll("_", " ")} "risky" {"a":1}`]);
     },
   );
 
   it("omits calls that the guardian allowed, and records without information", () => {
     expect(
-      told(
+      outcomesOf(
         event("guardian_assessment", { status: "approved" }),
         event("guardian_assessment"),
         event("plan_update"),
@@ -178,7 +178,7 @@ describe("records that become one marker", () => {
 
   it("an error with or without a message; an error at the end of the turn only if it differs", () => {
     expect(
-      told(
+      outcomesOf(
         event("task_started", { turn_id: "1" }),
         event("error", { message: "no credit", n: 1 }),
         event("task_complete", { error: { message: "no credit" } }),
@@ -203,7 +203,7 @@ describe("records that become one marker", () => {
   it("an error with the message of the provider's response, which is kept", () => {
     const answer = '{"type":"error","error":{"message":"too long"}}';
     expect(
-      told(
+      outcomesOf(
         event("error", { message: answer }),
         event("stream_error", { message: `status 400: ${answer}` }),
         event("task_started", { turn_id: "1" }),
@@ -219,7 +219,7 @@ describe("records that become one marker", () => {
 
   it("unknown records, with their type if they have one", () => {
     expect(
-      told(
+      outcomesOf(
         event("brand_new", { a: 1 }),
         { type: "event_msg", payload: {} },
         item({ type: "brand_new" }),
@@ -272,17 +272,17 @@ describe("prompts", () => {
       { type: "input_image", image_url: null },
       "bare",
     ];
-    expect(told(item({ type: "message", role: "user", content }))).toEqual([
+    expect(outcomesOf(item({ type: "message", role: "user", content }))).toEqual([
       'shown · prompt [{"type":"text","text":"look"},{"type":"image_url","url":"data:image/png;base64,AA"},{"type":"text","text":"see <image> here"},{"type":"text","text":"<imagery>"},{"type":"image_file","file_path":"/a.png"},{"type":"unknown","raw":{"type":"other_image","path":"/a.png"}},{"type":"text","text":"$s"},{"type":"text","text":"$/m"},{"type":"text","text":"$"},{"type":"text","text":"(encrypted)"},{"type":"text","text":"plain words "},{"type":"text","text":"(encrypted)"},{"type":"unknown","raw":"bare"}]',
     ]);
-    expect(told(item({ type: "message", role: "user", content: "all text" }))).toEqual([
+    expect(outcomesOf(item({ type: "message", role: "user", content: "all text" }))).toEqual([
       'shown · prompt [{"type":"text","text":"all text"}]',
     ]);
   });
 
   it("from an event contain its text, images and files", () => {
     expect(
-      told(
+      outcomesOf(
         event("user_message", {
           message: "look",
           images: ["https://a.test/b.png", 5],
@@ -327,9 +327,9 @@ describe("prompts", () => {
     ["  <environment_context>x", "Environment"],
   ])("exclude context that Codex injects: %j", (text, title) => {
     const about = JSON.stringify(text);
-    expect(told(user(text), says("x"))[0]).toBe(`shown · [context] ${title} ${about}`);
+    expect(outcomesOf(user(text), says("x"))[0]).toBe(`shown · [context] ${title} ${about}`);
     // In the middle of a prompt it is the person's text.
-    expect(told(user(`About ${text}`), says("x"))[0]).toBe(
+    expect(outcomesOf(user(`About ${text}`), says("x"))[0]).toBe(
       `shown · prompt [{"type":"text","text":${JSON.stringify(`About ${text}`)}}]`,
     );
   });
@@ -342,14 +342,14 @@ describe("prompts", () => {
     "<INSTRUCTIONSX>",
     "#AGENTS.md instructions",
   ])("may begin with %s", (text) => {
-    expect(told(user(text), says("x"))[0]).toBe(`shown · prompt [{"type":"text","text":"${text}"}]`);
+    expect(outcomesOf(user(text), says("x"))[0]).toBe(`shown · prompt [{"type":"text","text":"${text}"}]`);
   });
 
   it("are injected context if their first text is, and are named by all texts", () => {
     const content = (...texts: string[]) =>
       item({ type: "message", role: "user", content: texts.map((text) => ({ type: "input_text", text })) });
     expect(
-      told(
+      outcomesOf(
         content("<skill>", "# AGENTS.md instructions", "plain", "<skill>"),
         says("a"),
         content("plain", "<skill>"),
@@ -365,7 +365,7 @@ describe("prompts", () => {
 
   it("are distinguished from injected messages by the kinds that Codex records", () => {
     expect(
-      told(
+      outcomesOf(
         kinds("<skill> is what?", "user.text"),
         kinds("by the agent", "generic.model_changed"),
         kinds("of one word", "reminder"),
@@ -389,7 +389,7 @@ describe("prompts", () => {
 
   it("are distinguished from injected messages by their confirming event, in files with events", () => {
     const later = (...lines: object[]) =>
-      told(user("go"), event("user_message", { message: "go" }), says("x"), ...lines).slice(3);
+      outcomesOf(user("go"), event("user_message", { message: "go" }), says("x"), ...lines).slice(3);
     expect(later(user("no event"), says("y"))).toEqual([
       'shown · [context] Injected message "no event"',
       'shown · text "y"',
@@ -449,7 +449,7 @@ describe("prompts", () => {
 
   it("may be separated from their confirming event by state records", () => {
     const between = (line: object) =>
-      told(
+      outcomesOf(
         user("<skill> is what?"),
         line,
         event("user_message", { message: "<skill> is what?" }),
@@ -463,7 +463,11 @@ describe("prompts", () => {
     expect(between(event("turn_diff"))).not.toBe(confirmed);
     const many = Array.from({ length: 70 }, () => event("token_count"));
     expect(
-      told(user("<skill> is what?"), ...many, event("user_message", { message: "<skill> is what?" }))[0],
+      outcomesOf(
+        user("<skill> is what?"),
+        ...many,
+        event("user_message", { message: "<skill> is what?" }),
+      )[0],
     ).not.toBe(confirmed);
   });
 
@@ -473,7 +477,7 @@ describe("prompts", () => {
       event("user_message", { message: text }),
       completed("UserMessage", { content: [{ text }] }),
     ];
-    expect(told(...three("go"), ...three("go"), says("x"), ...three("go"))).toEqual([
+    expect(outcomesOf(...three("go"), ...three("go"), says("x"), ...three("go"))).toEqual([
       'shown · prompt [{"type":"text","text":"go"}]',
       "folded into the same prompt",
       "folded into the same prompt",
@@ -486,7 +490,7 @@ describe("prompts", () => {
       "folded into the same prompt",
     ]);
     expect(
-      told(event("user_message", { message: "<skill> what?" }), user("<skill> what?"), event("other")),
+      outcomesOf(event("user_message", { message: "<skill> what?" }), user("<skill> what?"), event("other")),
     ).toEqual([
       'shown · prompt [{"type":"text","text":"<skill> what?"}]',
       'shown · [context] Skill "<skill> what?"',
@@ -497,7 +501,7 @@ describe("prompts", () => {
   it("of a spawned agent are written by its parent, except in turns that a person started", () => {
     const child = meta({ source: { subagent: "review" } });
     expect(
-      toldWhole(
+      outcomesOfFile(
         child,
         user("task"),
         says("x"),
@@ -521,7 +525,7 @@ describe("prompts", () => {
 
   it("are confirmed only by their own events", () => {
     const later = (...lines: object[]) =>
-      told(user("go"), event("user_message", { message: "go" }), says("x"), ...lines).at(3);
+      outcomesOf(user("go"), event("user_message", { message: "go" }), says("x"), ...lines).at(3);
     const injected = 'shown · [context] Injected message "go on"';
     expect(later(user("go on"), item({ type: "user_message", message: "go on" }))).toBe(injected);
     expect(
@@ -534,7 +538,7 @@ describe("prompts", () => {
       );
     }
     expect(
-      told(
+      outcomesOf(
         event("message", { role: "user", content: "go on" }),
         item({ type: "other", role: "user", content: "go on" }),
       ),
@@ -611,9 +615,9 @@ describe("turns", () => {
     expect(
       turns(user("a"), says("x"), event("turn.completed", { usage: { input_tokens: 1, output_tokens: 2 } })),
     ).toEqual(["a, completed"]);
-    expect(told(event("turn.completed"))).toEqual(["hidden: turn without content"]);
+    expect(outcomesOf(event("turn.completed"))).toEqual(["hidden: turn without content"]);
     expect(
-      told(
+      outcomesOf(
         user("a"),
         says("x"),
         event("turn.completed"),
@@ -629,18 +633,18 @@ describe("turns", () => {
 
   it("show an answer that only the end record contains, and no answer twice", () => {
     const end = event("task_complete", { last_agent_message: "all done" });
-    expect(told(event("task_started", { turn_id: "1" }), end)).toEqual([
+    expect(outcomesOf(event("task_started", { turn_id: "1" }), end)).toEqual([
       "folded into the turn",
       'shown · text "all done"',
     ]);
-    expect(told(event("task_started", { turn_id: "1" }), says("here"), end)).toEqual([
+    expect(outcomesOf(event("task_started", { turn_id: "1" }), says("here"), end)).toEqual([
       "folded into the turn",
       'shown · text "here"',
       "folded into the turn",
     ]);
-    expect(told(end)).toEqual(["folded into the turn"]);
+    expect(outcomesOf(end)).toEqual(["folded into the turn"]);
     expect(
-      told(
+      outcomesOf(
         event("task_started", { turn_id: "1" }),
         thought(["t"]),
         event("task_complete", { last_agent_message: " " }),
@@ -651,7 +655,7 @@ describe("turns", () => {
   it("are interrupted once, with the reason, even if several records report it", () => {
     const mark = user("<turn_aborted>\nby the user</turn_aborted>");
     expect(
-      told(
+      outcomesOf(
         user("a"),
         says("x"),
         mark,
@@ -676,7 +680,7 @@ describe("turns", () => {
       'shown · text "<turn_aborted> is a tag"',
     ]);
     expect(
-      told(
+      outcomesOf(
         item({ type: "message", role: "developer", content: [{ text: "<turn_aborted>" }] }),
         says("x"),
         event("turn_aborted", { reason: "a_b" }),
@@ -707,7 +711,7 @@ describe("turns", () => {
       "b, completed, Rolled back",
       "c, completed, Rolled back",
     ]);
-    expect(told(...three, back(1), back(2)).slice(6)).toEqual([
+    expect(outcomesOf(...three, back(1), back(2)).slice(6)).toEqual([
       "shown · [rewind] The last turn was rolled back",
       "shown · [rewind] The last 2 turns were rolled back",
     ]);
@@ -731,7 +735,7 @@ describe("turns", () => {
 
   it("take a prompt after injected context as their own, and mark prompts that were typed while they ran", () => {
     expect(
-      told(
+      outcomesOf(
         user("<environment_context>"),
         user("a"),
         says("x"),
@@ -746,16 +750,16 @@ describe("turns", () => {
       'shown · prompt [{"type":"text","text":"b"}]',
     ]);
     expect(turns(user("<environment_context>"), user("a"))).toEqual(["a, failed"]);
-    expect(told(event("task_started", { turn_id: "1" }), user("a"), user("b"), says("x"), user("c"))).toEqual(
-      [
-        "folded into the turn",
-        'shown · prompt [{"type":"text","text":"a"}]',
-        'shown · prompt (queued) [{"type":"text","text":"b"}]',
-        'shown · text "x"',
-        'shown · prompt (queued) [{"type":"text","text":"c"}]',
-      ],
-    );
-    expect(told(event("task_started", { turn_id: "1" }), says("x"), user("c"))).toEqual([
+    expect(
+      outcomesOf(event("task_started", { turn_id: "1" }), user("a"), user("b"), says("x"), user("c")),
+    ).toEqual([
+      "folded into the turn",
+      'shown · prompt [{"type":"text","text":"a"}]',
+      'shown · prompt (queued) [{"type":"text","text":"b"}]',
+      'shown · text "x"',
+      'shown · prompt (queued) [{"type":"text","text":"c"}]',
+    ]);
+    expect(outcomesOf(event("task_started", { turn_id: "1" }), says("x"), user("c"))).toEqual([
       "folded into the turn",
       'shown · text "x"',
       'shown · prompt (queued) [{"type":"text","text":"c"}]',
@@ -767,7 +771,7 @@ describe("turns", () => {
     const begin = event("task_started", { turn_id: "1" });
     const end = event("task_complete", { turn_id: "1" });
     expect(turns(begin, output("lost"), user("a"), says("x"), end)).toEqual(["completed"]);
-    expect(told(begin, output("lost"), user("a"))).toEqual([
+    expect(outcomesOf(begin, output("lost"), user("a"))).toEqual([
       "folded into the turn",
       'shown · result c success "lost"',
       'shown · prompt (queued) [{"type":"text","text":"a"}]',
@@ -783,14 +787,22 @@ describe("turns", () => {
 
   it("still wait for their prompt after a repeated output of an earlier turn", () => {
     const begin = (turn_id: string) => event("task_started", { turn_id });
-    const behind = (revision: object, ...lines: object[]) =>
-      told(begin("0"), ...lines, output("one"), event("task_complete"), begin("1"), revision, user("a")).at(
-        -1,
-      );
+    const promptAfter = (revision: object, ...lines: object[]) =>
+      outcomesOf(
+        begin("0"),
+        ...lines,
+        output("one"),
+        event("task_complete"),
+        begin("1"),
+        revision,
+        user("a"),
+      ).at(-1);
     const prompt = 'shown · prompt [{"type":"text","text":"a"}]';
-    expect(behind(output("two"), call("x", {}))).toBe(prompt);
-    expect(behind(event("exec_command_end", { call_id: "c", exit_code: 1 }), call("x", {}))).toBe(prompt);
-    expect(behind(output("two"))).toBe(prompt);
+    expect(promptAfter(output("two"), call("x", {}))).toBe(prompt);
+    expect(promptAfter(event("exec_command_end", { call_id: "c", exit_code: 1 }), call("x", {}))).toBe(
+      prompt,
+    );
+    expect(promptAfter(output("two"))).toBe(prompt);
   });
 
   it("are separate if their start records differ, and one if a start record is repeated", () => {
@@ -957,7 +969,7 @@ describe("steps", () => {
       ],
     ]);
     expect(
-      told(
+      outcomesOf(
         count(first),
         says("a"),
         count({ input_tokens: 0, output_tokens: 0 }),
@@ -1033,7 +1045,7 @@ describe("steps", () => {
         output: 4,
       },
     ]);
-    expect(toldWhole(meta(), ...lines)).toEqual([
+    expect(outcomesOfFile(meta(), ...lines)).toEqual([
       "folded into the session",
       "shown · call c x {}",
       'shown · result c success "y"',
@@ -1044,7 +1056,7 @@ describe("steps", () => {
       "folded into the step",
     ]);
     expect(
-      told(record(null), record({ input_tokens: 1 }), record({ input_tokens: 1, output_tokens: 1 })),
+      outcomesOf(record(null), record({ input_tokens: 1 }), record({ input_tokens: 1, output_tokens: 1 })),
     ).toEqual(["hidden: empty usage", "hidden: empty usage", "hidden: usage without a step"]);
   });
 
@@ -1066,19 +1078,19 @@ describe("steps", () => {
       ];
       const counts = (...counted: object[]) =>
         turnCounts(...turn(...counted), event("task_complete", { turn_id: "t" }));
-      const told = event("token_count", { info: { last_token_usage: usage, total_token_usage: usage } });
+      const counted = event("token_count", { info: { last_token_usage: usage, total_token_usage: usage } });
       const twice = event("token_count", {
         info: { last_token_usage: usage, total_token_usage: { ...usage, total_tokens: 16 } },
       });
       const record = { type: "token_usage_record", payload: { usage } };
       expect(counts()).toEqual([2, 1, undefined]);
       expect(counts(record)).toEqual([2, 1, { input: 10, output: 6 }]);
-      expect(counts(record, told)).toEqual([2, 1, { input: 10, output: 6 }]);
+      expect(counts(record, counted)).toEqual([2, 1, { input: 10, output: 6 }]);
       // Counted if its totals are new.
-      expect(counts(told)).toEqual([2, 1, { input: 5, output: 3 }]);
-      expect(counts(told, twice)).toEqual([2, 1, { input: 10, output: 6 }]);
+      expect(counts(counted)).toEqual([2, 1, { input: 5, output: 3 }]);
+      expect(counts(counted, twice)).toEqual([2, 1, { input: 10, output: 6 }]);
       // Only its last part shows how a turn without a recorded end has ended.
-      expect(turnsOf(accountOfLines(...turn(told)).transcript)).toEqual(["count, completed"]);
+      expect(turnsOf(accountOfLines(...turn(counted)).transcript)).toEqual(["count, completed"]);
     },
   );
 
@@ -1088,7 +1100,7 @@ describe("steps", () => {
       payload: { model, ...more },
     });
     expect(
-      told(
+      outcomesOf(
         context("a", { cwd: "/w" }),
         user("x"),
         says("y"),
@@ -1270,7 +1282,7 @@ describe("model output", () => {
     const answer = (content: unknown, more: object = {}) =>
       item({ type: "message", role: "assistant", content, ...more });
     expect(
-      told(
+      outcomesOf(
         answer(
           [
             { type: "output_text", text: "a" },
@@ -1298,7 +1310,7 @@ describe("model output", () => {
 
   it("contains thoughts with text, encrypted, or empty", () => {
     expect(
-      told(
+      outcomesOf(
         thought(["a", "b"]),
         item({
           type: "reasoning",
@@ -1317,16 +1329,16 @@ describe("model output", () => {
   });
 
   it("is shown once: an event before the item is merged with the item", () => {
-    expect(told(event("agent_message", { message: "a" }), says("a"))).toEqual([
+    expect(outcomesOf(event("agent_message", { message: "a" }), says("a"))).toEqual([
       "folded into the message item",
       'shown · text "a"',
     ]);
-    expect(told(event("agent_message", { message: "a", phase: "final" }), says("b"))).toEqual([
+    expect(outcomesOf(event("agent_message", { message: "a", phase: "final" }), says("b"))).toEqual([
       'shown · text (final) "a"',
       'shown · text "b"',
     ]);
     expect(
-      told(
+      outcomesOf(
         event("agent_reasoning", { text: "a" }),
         event("agent_reasoning", { text: "b" }),
         thought(["a", "b"]),
@@ -1337,30 +1349,30 @@ describe("model output", () => {
       'shown · thinking "a\\n\\nb"',
     ]);
     expect(
-      told(
+      outcomesOf(
         event("agent_reasoning_raw_content", { text: "raw" }),
         thought([], { content: [{ text: "raw" }] }),
       ),
     ).toEqual(["folded into the reasoning item", 'shown · thinking "raw"']);
     expect(
-      told(
+      outcomesOf(
         completed("AgentMessage", { id: "m", content: [{ text: "a" }] }),
         item({ type: "message", id: "m", role: "assistant", content: [{ text: "A!" }] }),
       ),
     ).toEqual(["folded into the message item", 'shown · text "A!"']);
     expect(
-      told(
+      outcomesOf(
         completed("AgentMessage", { id: "m", content: [{ text: "a" }] }),
         item({ type: "message", id: "n", role: "assistant", content: [{ text: "a" }] }),
       ),
     ).toEqual(['shown · text "a"', "folded into the same message"]);
     expect(
-      told(
+      outcomesOf(
         completed("Reasoning", { id: "r", summary_text: ["a"], raw_content: ["b"] }),
         thought(["a"], { content: ["b"] }),
       ),
     ).toEqual(["folded into the reasoning item", 'shown · thinking "a\\n\\nb"']);
-    expect(told(event("agent_message", { message: "a" }), thought(["a"]))).toEqual([
+    expect(outcomesOf(event("agent_message", { message: "a" }), thought(["a"]))).toEqual([
       'shown · text "a"',
       'shown · thinking "a"',
     ]);
@@ -1368,7 +1380,7 @@ describe("model output", () => {
 
   it("is shown once: an event after the item is merged with the item", () => {
     expect(
-      told(
+      outcomesOf(
         says("a"),
         event("agent_message", { message: "a" }),
         event("agent_message", { message: "a" }),
@@ -1376,7 +1388,7 @@ describe("model output", () => {
       ),
     ).toEqual(['shown · text "a"', "folded into the same message", 'shown · text "a"', 'shown · text "x"']);
     expect(
-      told(
+      outcomesOf(
         thought(["a", "b"]),
         event("agent_reasoning", { text: "a" }),
         event("agent_reasoning", { text: "b" }),
@@ -1388,15 +1400,14 @@ describe("model output", () => {
       "folded into the same reasoning",
       "folded into the same reasoning",
     ]);
-    expect(told(says("a"), completed("AgentMessage", { content: [{ text: "a" }], phase: "final" }))).toEqual([
-      'shown · text "a"',
-      "folded into the same message",
-    ]);
+    expect(
+      outcomesOf(says("a"), completed("AgentMessage", { content: [{ text: "a" }], phase: "final" })),
+    ).toEqual(['shown · text "a"', "folded into the same message"]);
   });
 
   it("that is repeated is shown twice", () => {
     expect(
-      told(
+      outcomesOf(
         says("a"),
         event("agent_message", { message: "a" }),
         says("a"),
@@ -1409,7 +1420,7 @@ describe("model output", () => {
       "folded into the same message",
     ]);
     expect(
-      told(
+      outcomesOf(
         event("agent_message", { message: "a" }),
         says("a"),
         event("agent_message", { message: "a" }),
@@ -1422,7 +1433,11 @@ describe("model output", () => {
       'shown · text "a"',
     ]);
     expect(
-      told(event("agent_message", { message: "a" }), event("task_started", { turn_id: "1" }), says("a")),
+      outcomesOf(
+        event("agent_message", { message: "a" }),
+        event("task_started", { turn_id: "1" }),
+        says("a"),
+      ),
     ).toEqual(['shown · text "a"', "folded into the turn", 'shown · text "a"']);
   });
 
@@ -1445,7 +1460,7 @@ describe("model output", () => {
 
   it("that only an event contains is not replaced by the next event", () => {
     expect(
-      told(
+      outcomesOf(
         event("agent_reasoning", { text: "a" }),
         event("token_count"),
         event("agent_reasoning", { text: "b" }),
@@ -1461,7 +1476,7 @@ describe("model output", () => {
 
   it("that only events contain is shown from them, with a thought's summaries joined", () => {
     expect(
-      told(
+      outcomesOf(
         event("agent_reasoning", { text: "a" }),
         event("token_count"),
         event("agent_reasoning", { text: "b" }),
@@ -1488,7 +1503,7 @@ describe("model output", () => {
       'shown · thinking "f"',
     ]);
     expect(
-      told(
+      outcomesOf(
         event("agent_message", { message: "a" }),
         completed("AgentMessage", { id: "m", content: [{ text: "a" }] }),
         event("turn_diff"),
@@ -1505,27 +1520,27 @@ describe("model output", () => {
   it("shows a plan in tags once", () => {
     const plan = completed("Plan", { text: "1. Go" });
     const message = says("Here:\n<plan>\n1. Go\n</plan>");
-    expect(told(plan, message)).toEqual([
+    expect(outcomesOf(plan, message)).toEqual([
       "folded into the message item",
       'shown · text "Here:\\n<plan>\\n1. Go\\n</plan>"',
     ]);
-    expect(told(message, plan, plan)).toEqual([
+    expect(outcomesOf(message, plan, plan)).toEqual([
       'shown · text "Here:\\n<plan>\\n1. Go\\n</plan>"',
       "folded into the same message",
       'shown · text "1. Go"',
     ]);
-    expect(told(plan, event("turn_diff"), message)).toEqual([
+    expect(outcomesOf(plan, event("turn_diff"), message)).toEqual([
       'shown · text "Here:\\n<plan>\\n1. Go\\n</plan>"',
       "hidden: turn diff",
       "folded into the same message",
     ]);
-    expect(told(plan, event("turn_diff"), says("other"), thought(["1. Go"]))).toEqual([
+    expect(outcomesOf(plan, event("turn_diff"), says("other"), thought(["1. Go"]))).toEqual([
       'shown · text "1. Go"',
       "hidden: turn diff",
       'shown · text "other"',
       'shown · thinking "1. Go"',
     ]);
-    expect(told(says("other"), plan, says("x"))).toEqual([
+    expect(outcomesOf(says("other"), plan, says("x"))).toEqual([
       'shown · text "other"',
       'shown · text "1. Go"',
       'shown · text "x"',
@@ -1535,19 +1550,19 @@ describe("model output", () => {
   it("is matched by its id, once per log, and separately in the next turn", () => {
     const whole = item({ type: "message", id: "m", role: "assistant", content: [{ text: "a" }] });
     const copy = completed("AgentMessage", { id: "m", content: [{ text: "A!" }] });
-    expect(told(whole, copy, copy, says("x"))).toEqual([
+    expect(outcomesOf(whole, copy, copy, says("x"))).toEqual([
       'shown · text "a"',
       "folded into the same message",
       'shown · text "A!"',
       'shown · text "x"',
     ]);
-    expect(told(whole, event("task_started", { turn_id: "1" }), copy, says("x"))).toEqual([
+    expect(outcomesOf(whole, event("task_started", { turn_id: "1" }), copy, says("x"))).toEqual([
       'shown · text "a"',
       "folded into the turn",
       'shown · text "A!"',
       'shown · text "x"',
     ]);
-    expect(told(event("agent_message", { message: "a" }), whole)).toEqual([
+    expect(outcomesOf(event("agent_message", { message: "a" }), whole)).toEqual([
       "folded into the message item",
       'shown · text "a"',
     ]);
@@ -1558,28 +1573,28 @@ describe("model output", () => {
       item({ type: "message", role: "assistant", content: texts.map((text) => ({ text })) });
     const copies = (...texts: string[]) =>
       completed("AgentMessage", { content: texts.map((text) => ({ text })) });
-    expect(told(event("agent_message", { message: "a" }), says("abc"))).toEqual([
+    expect(outcomesOf(event("agent_message", { message: "a" }), says("abc"))).toEqual([
       'shown · text "a"',
       'shown · text "abc"',
     ]);
-    expect(told(copies("a", "b"), entries("a", "b"))).toEqual([
+    expect(outcomesOf(copies("a", "b"), entries("a", "b"))).toEqual([
       "folded into the message item",
       'shown · text "a" · text "b"',
     ]);
-    expect(told(copies("a", "b"), entries("a\nb"))).toEqual([
+    expect(outcomesOf(copies("a", "b"), entries("a\nb"))).toEqual([
       "folded into the message item",
       'shown · text "a\\nb"',
     ]);
-    expect(told(copies("a", "z"), entries("a", "b"))).toEqual([
+    expect(outcomesOf(copies("a", "z"), entries("a", "b"))).toEqual([
       'shown · text "a\\n\\nz"',
       'shown · text "a" · text "b"',
     ]);
-    expect(told(copies("a"), entries("a", "b"))).toEqual([
+    expect(outcomesOf(copies("a"), entries("a", "b"))).toEqual([
       "folded into the message item",
       'shown · text "a" · text "b"',
     ]);
     expect(
-      told(entries("a", "b"), event("agent_message", { message: "a\nb" }), copies("a", "b"), says("x")),
+      outcomesOf(entries("a", "b"), event("agent_message", { message: "a\nb" }), copies("a", "b"), says("x")),
     ).toEqual([
       'shown · text "a" · text "b"',
       "folded into the same message",
@@ -1591,14 +1606,16 @@ describe("model output", () => {
       role: "assistant",
       content: [{ text: "a" }, { image_url: "https://a.test/x" }],
     });
-    expect(told(event("agent_message", { message: "a" }), picture)[0]).toBe("folded into the message item");
+    expect(outcomesOf(event("agent_message", { message: "a" }), picture)[0]).toBe(
+      "folded into the message item",
+    );
     expect(
-      told(
+      outcomesOf(
         event("agent_message", { message: "bare" }),
         item({ type: "message", role: "assistant", content: "bare" }),
       ),
     ).toEqual(["folded into the message item", 'shown · text "bare"']);
-    expect(told(thought(["", "a"]), event("agent_reasoning", { text: "a" }), says("x"))).toEqual([
+    expect(outcomesOf(thought(["", "a"]), event("agent_reasoning", { text: "a" }), says("x"))).toEqual([
       'shown · thinking "a"',
       "folded into the same reasoning",
       'shown · text "x"',
@@ -1612,16 +1629,16 @@ describe("model output", () => {
       role: "assistant",
       content: [{ text: "First:" }, { text: "<plan>1. Go</plan>" }],
     });
-    expect(told(plan, message)).toEqual([
+    expect(outcomesOf(plan, message)).toEqual([
       "folded into the message item",
       'shown · text "First:" · text "<plan>1. Go</plan>"',
     ]);
-    expect(told(message, plan, says("x"))).toEqual([
+    expect(outcomesOf(message, plan, says("x"))).toEqual([
       'shown · text "First:" · text "<plan>1. Go</plan>"',
       "folded into the same message",
       'shown · text "x"',
     ]);
-    expect(told(thought(["1. Go there"]), plan, says("x"))).toEqual([
+    expect(outcomesOf(thought(["1. Go there"]), plan, says("x"))).toEqual([
       'shown · thinking "1. Go there"',
       'shown · text "\\n1. Go\\n"',
       'shown · text "x"',
@@ -1634,7 +1651,7 @@ describe("a compaction", () => {
 
   it("is shown once even if several logs record it; the next one is separate", () => {
     expect(
-      told(
+      outcomesOf(
         compacted({ message: "sum", window_number: 3 }),
         event("context_compacted"),
         item({ type: "compaction" }),
@@ -1667,7 +1684,7 @@ describe("a compaction", () => {
       ...item({ type: "message", role: "assistant", content: [{ text: "T" }] }),
       metadata: { compaction_output: true },
     };
-    expect(told(user("a"), says("x"), summary, compacted(), user("b"), outside)).toEqual([
+    expect(outcomesOf(user("a"), says("x"), summary, compacted(), user("b"), outside)).toEqual([
       'shown · prompt [{"type":"text","text":"a"}]',
       'shown · text "x"',
       'shown · [compaction] Context compacted "S"',
@@ -1715,13 +1732,13 @@ describe("a compaction", () => {
   });
 
   it("separates prompts: the same prompt after it is a new one", () => {
-    expect(told(event("user_message", { message: "go" }), compacted(), user("go"), says("x"))).toEqual([
+    expect(outcomesOf(event("user_message", { message: "go" }), compacted(), user("go"), says("x"))).toEqual([
       'shown · prompt [{"type":"text","text":"go"}]',
       "shown · [compaction] Context compacted",
       'shown · [context] Injected message "go"',
       'shown · text "x"',
     ]);
-    expect(told(says("a"), compacted(), event("agent_message", { message: "a" }), says("x"))).toEqual([
+    expect(outcomesOf(says("a"), compacted(), event("agent_message", { message: "a" }), says("x"))).toEqual([
       'shown · text "a"',
       "shown · [compaction] Context compacted",
       'shown · text "a"',
@@ -1759,7 +1776,7 @@ describe("thread facts in a file", () => {
       },
     ]);
     expect(
-      told(
+      outcomesOf(
         event("thread_name_updated", { thread_name: "N" }),
         event("thread_name_updated", { thread_name: " " }),
       ),
@@ -1787,14 +1804,14 @@ describe("thread facts in a file", () => {
         },
       },
     ]);
-    expect(toldWhole(meta({ history_base: base }), meta({ history_base: base }))).toEqual([
+    expect(outcomesOfFile(meta({ history_base: base }), meta({ history_base: base }))).toEqual([
       'shown · [note] 4 records before this stand in the session that this one continues {"session_id":"01900000-0000-7000-8000-00000000000a","at_byte":9}',
       "folded into the session",
     ]);
-    expect(toldWhole(meta({ history_base: { thread_id: PARENT } }))).toEqual([
+    expect(outcomesOfFile(meta({ history_base: { thread_id: PARENT } }))).toEqual([
       'shown · [note] The records before this stand in the session that this one continues {"session_id":"01900000-0000-7000-8000-00000000000a"}',
     ]);
-    expect(toldWhole(meta({ history_base: {} }))).toEqual(["folded into the session"]);
+    expect(outcomesOfFile(meta({ history_base: {} }))).toEqual(["folded into the session"]);
   });
 
   it("include the parent that spawned it, with its name and depth", () => {
@@ -1956,7 +1973,7 @@ describe("thread facts in a file", () => {
     ["an earlier segment", "01a00000-0000-7000-8000-00000000000a"],
   ])("continue after a rewind from %s", (_, thread_id) => {
     const base = { thread_id, end_ordinal_exclusive: 15, end_byte_offset: 41089 };
-    const { told, records, transcript } = accountOfFile(
+    const { outcomes, records, transcript } = accountOfFile(
       path,
       meta({ history_base: base }),
       event("task_started", { turn_id: "t" }),
@@ -1964,7 +1981,7 @@ describe("thread facts in a file", () => {
       says("so"),
     );
     expect(turnsOf(transcript)).toEqual(["on, completed"]);
-    expect(told[0]).toBe(
+    expect(outcomes[0]).toBe(
       `shown · [rewind] Rewound to an earlier prompt: what came before it stands in the session that this one goes on from {"session_id":"${thread_id}","at_byte":41089}`,
     );
     expect(records.flatMap(({ frames }) => frames)).toContainEqual(
@@ -2014,7 +2031,7 @@ describe("copied history of another thread at the beginning", () => {
 
   it("is hidden by the ids of its turns", () => {
     expect(
-      toldWhole(forked, old(user("a")), says("b"), fresh(event("task_started")), user("c"), says("d")),
+      outcomesOfFile(forked, old(user("a")), says("b"), fresh(event("task_started")), user("c"), says("d")),
     ).toEqual([
       "folded into the session",
       'hidden: history copied from another session · [note] 2 records copied from another session {"records":2,"session_id":"01900000-0000-7000-8000-00000000000a"}',
@@ -2024,7 +2041,7 @@ describe("copied history of another thread at the beginning", () => {
       'shown · text "d"',
     ]);
     expect(
-      toldWhole(
+      outcomesOfFile(
         forked,
         item({ type: "message", role: "assistant", content: "b", metadata: { turn_id: OLD } }),
         fresh(event("task_started")),
@@ -2035,7 +2052,7 @@ describe("copied history of another thread at the beginning", () => {
       "folded into the turn",
     ]);
     expect(
-      toldWhole(
+      outcomesOfFile(
         forked,
         item({
           type: "message",
@@ -2050,17 +2067,17 @@ describe("copied history of another thread at the beginning", () => {
       "hidden: history copied from another session",
       "folded into the turn",
     ]);
-    expect(toldWhole(meta(), old(says("b")), says("c"))).toEqual([
+    expect(outcomesOfFile(meta(), old(says("b")), says("c"))).toEqual([
       "folded into the session",
       'shown · text "b"',
       'shown · text "c"',
     ]);
-    expect(toldWhole(forked, fresh(says("b")), says("c"))).toEqual([
+    expect(outcomesOfFile(forked, fresh(says("b")), says("c"))).toEqual([
       "folded into the session",
       'shown · text "b"',
       'shown · text "c"',
     ]);
-    expect(toldWhole(forked, event("task_started", { turn_id: "no-uuid" }), says("c"))).toEqual([
+    expect(outcomesOfFile(forked, event("task_started", { turn_id: "no-uuid" }), says("c"))).toEqual([
       "folded into the session",
       "folded into the turn",
       'shown · text "c"',
@@ -2070,7 +2087,7 @@ describe("copied history of another thread at the beginning", () => {
   it("is hidden by the other thread's facts and the time of the copy", () => {
     const other = { type: "session_meta", payload: { id: PARENT } };
     expect(
-      toldWhole(
+      outcomesOfFile(
         at(0, meta()),
         at(1, other),
         at(1, user("a")),
@@ -2086,13 +2103,13 @@ describe("copied history of another thread at the beginning", () => {
       'shown · prompt [{"type":"text","text":"c"}]',
       'shown · text "d"',
     ]);
-    expect(toldWhole(at(0, meta()), at(1, says("own")), at(1, other), at(1, says("b")))).toEqual([
+    expect(outcomesOfFile(at(0, meta()), at(1, says("own")), at(1, other), at(1, says("b")))).toEqual([
       "folded into the session",
       'shown · text "own"',
       "hidden: another session's facts",
       'shown · text "b"',
     ]);
-    expect(toldWhole({ type: "session_meta", payload: { id: PARENT } }, says("b"))).toEqual([
+    expect(outcomesOfFile({ type: "session_meta", payload: { id: PARENT } }, says("b"))).toEqual([
       "folded into the session",
       'shown · text "b"',
     ]);
@@ -2105,7 +2122,7 @@ describe("copied history of another thread at the beginning", () => {
     });
     const numbered = (ordinal: number, line: object) => ({ ordinal, ...line });
     expect(
-      toldWhole(
+      outcomesOfFile(
         child,
         numbered(1, says("a")),
         numbered(2, says("b")),
@@ -2121,7 +2138,7 @@ describe("copied history of another thread at the beginning", () => {
       'shown · text "c"',
       'shown · text "d"',
     ]);
-    expect(toldWhole(child, child, numbered(3, says("c")))).toEqual([
+    expect(outcomesOfFile(child, child, numbered(3, says("c")))).toEqual([
       "folded into the session",
       "folded into the session",
       'shown · text "c"',
@@ -2130,7 +2147,7 @@ describe("copied history of another thread at the beginning", () => {
 
   it("is hidden if a message says that it was inherited", () => {
     expect(
-      told(
+      outcomesOf(
         item({ type: "message", role: "user", content: "a", metadata: { inherited_user_message: true } }),
         user("b"),
         says("c"),
@@ -2140,7 +2157,7 @@ describe("copied history of another thread at the beginning", () => {
       'shown · prompt [{"type":"text","text":"b"}]',
       'shown · text "c"',
     ]);
-    expect(told({ ...user("a"), metadata: { inherited_user_message: true } }, says("c"))).toEqual([
+    expect(outcomesOf({ ...user("a"), metadata: { inherited_user_message: true } }, says("c"))).toEqual([
       'hidden: history copied from another session · [note] 1 record copied from another session {"records":1}',
       'shown · text "c"',
     ]);
@@ -2208,7 +2225,7 @@ describe("copied history of another thread at the beginning", () => {
         meta({ id: own, forked_from_id: PARENT }),
         event("agent_message", { message: "a", turn_id }),
         event("other"),
-      ]).told[1];
+      ]).outcomes[1];
     expect(read("01a00000-0003-7000-8000-000000000001")).toContain("hidden: history copied");
     expect(read("01a00000-0007-7000-8000-000000000001")).toContain("shown");
     expect(read("01a00000-0003-4000-8000-000000000001")).toContain("shown");
@@ -2218,7 +2235,7 @@ describe("copied history of another thread at the beginning", () => {
   it("ends at the first own turn, if turns have ids, even if copying took long", () => {
     const later = says("no id");
     expect(
-      toldWhole(
+      outcomesOfFile(
         at(0, forked),
         at(1, old(says("a"))),
         at(9, later),
@@ -2232,9 +2249,9 @@ describe("copied history of another thread at the beginning", () => {
       'shown · text "own"',
     ]);
     expect(
-      toldWhole(forked, event("agent_message", { message: "own", turn_id: THREAD }), event("other"))[1],
+      outcomesOfFile(forked, event("agent_message", { message: "own", turn_id: THREAD }), event("other"))[1],
     ).toContain("shown");
-    expect(toldWhole(at(0, forked), at(0, later), at(0, says("own"))).slice(1)).toEqual([
+    expect(outcomesOfFile(at(0, forked), at(0, later), at(0, says("own"))).slice(1)).toEqual([
       'shown · text "no id"',
       'shown · text "own"',
     ]);
@@ -2263,7 +2280,14 @@ describe("a file", () => {
     expect(first("rollout-b.jsonl", line)).toBe("69937c29-03e3-5b29-ab4d-f0a418f752f8");
     expect(first("a/rollout-b.jsonl", line)).not.toBe(first("b/rollout-b.jsonl", line));
     // Later facts are the file's own, however often they occur.
-    const { told: all } = linesOf("rollout-b.jsonl", line, meta(), meta(), says("y"), meta({ id: OTHER }));
+    const { outcomes: all } = linesOf(
+      "rollout-b.jsonl",
+      line,
+      meta(),
+      meta(),
+      says("y"),
+      meta({ id: OTHER }),
+    );
     expect(all).toEqual([
       'shown · text "x"',
       "folded into the session",
@@ -2271,7 +2295,7 @@ describe("a file", () => {
       'shown · text "y"',
       "hidden: another session's facts",
     ]);
-    expect(linesOf("rollout-b.jsonl", "broken", meta(), meta(), says("y")).told).toEqual([
+    expect(linesOf("rollout-b.jsonl", "broken", meta(), meta(), says("y")).outcomes).toEqual([
       'unreadable · unknown A line that cannot be read "broken" with an error',
       "folded into the session",
       "folded into the session",
@@ -2287,7 +2311,7 @@ describe("a file", () => {
         says("a"),
         meta({ id: OTHER }),
         meta({ id: "01900000-0000-7000-8000-00000000000b" }),
-      ).told,
+      ).outcomes,
     ).toEqual([
       "folded into the session",
       'shown · text "a"',
@@ -2333,7 +2357,7 @@ describe("a file", () => {
       { id: "x" },
       { timestamp: "x" },
     ];
-    expect(toldWhole(...bare)).toEqual([
+    expect(outcomesOfFile(...bare)).toEqual([
       "folded into the session",
       "hidden: state",
       'shown · text "message"',
@@ -2349,7 +2373,7 @@ describe("a file", () => {
       'unknown · unknown unknown {"timestamp":"x"}',
     ]);
     expect(
-      toldWhole(meta(), '{"type":"function_call","call_id":"c","name":"x","arguments":{"n":1.0}}'),
+      outcomesOfFile(meta(), '{"type":"function_call","call_id":"c","name":"x","arguments":{"n":1.0}}'),
     ).toEqual(["folded into the session", 'shown · call c x {"n":1.0}']);
   });
 
@@ -2431,7 +2455,7 @@ describe("a file", () => {
 
   it("of any version has typed records, with or without a payload", () => {
     expect(
-      told(
+      outcomesOf(
         { payload: { type: "message" } },
         { type: "message", payload: { a: 1 } },
         { type: "other_call", id: "x", timestamp: "y" },
@@ -2450,7 +2474,7 @@ describe("a file", () => {
   });
 
   it("has its own facts under either id, and no side file", () => {
-    const { told: all, reader } = linesOf(
+    const { outcomes: all, reader } = linesOf(
       `rollout-${THREAD}.jsonl`,
       meta({ id: OTHER }),
       says("a"),
@@ -2462,11 +2486,11 @@ describe("a file", () => {
   });
 
   it("that ends, pauses or breaks shows the held lines", () => {
-    expect(told(user("a"), "")).toEqual([
+    expect(outcomesOf(user("a"), "")).toEqual([
       'shown · prompt [{"type":"text","text":"a"}]',
       "hidden: blank line",
     ]);
-    expect(told(user("a"), "broken")).toEqual([
+    expect(outcomesOf(user("a"), "broken")).toEqual([
       'shown · prompt [{"type":"text","text":"a"}]',
       'unreadable · unknown A line that cannot be read "broken" with an error',
     ]);

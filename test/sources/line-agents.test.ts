@@ -446,7 +446,7 @@ describe("facts in records other than their text", () => {
 
   it("distinguishes two calls with the same id, and pairs each with its own result", () => {
     const say = (role: string, content: unknown) => ({ role, message: { content } });
-    const { told } = accountOf(cursor, "agent-transcripts/x.jsonl", [
+    const { outcomes } = accountOf(cursor, "agent-transcripts/x.jsonl", [
       say("user", [{ type: "text", text: "Twice" }]),
       say("assistant", [{ type: "tool_use", id: "call_0", name: "Shell", input: { command: "a" } }]),
       say("user", [{ type: "tool_result", tool_use_id: "call_0", content: "A" }]),
@@ -459,7 +459,7 @@ describe("facts in records other than their text", () => {
         { type: "tool_result", tool_use_id: "call_0", content: "C" },
       ]),
     ]);
-    const ids = told.flatMap((line) =>
+    const ids = outcomes.flatMap((line) =>
       [...line.matchAll(/(?:call|result) (call_0\S*)/g)].map(([, id]) => id),
     );
     const [a, resultA, b, c, resultB, resultC] = ids;

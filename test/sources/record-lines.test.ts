@@ -66,13 +66,13 @@ const example = recordLinesFormat({
 });
 
 it("reads each line as a record with its place, and reports the end", () => {
-  const { told, parts, transcript } = accountOf(example, "s.jsonl", [
+  const { outcomes, parts, transcript } = accountOf(example, "s.jsonl", [
     { session: "one" },
     { prompt: "Hello", at: 5 },
     { answer: "Hi", at: 6 },
     { other: true },
   ]);
-  expect(told).toEqual([
+  expect(outcomes).toEqual([
     "folded into the session",
     'shown · prompt [{"type":"text","text":"Hello"}]',
     'shown · text "Hi"',
@@ -84,14 +84,14 @@ it("reads each line as a record with its place, and reports the end", () => {
 });
 
 it("shows damaged lines in their place, even before the session's id is known", () => {
-  const { told, parts } = accountOf(example, "s.jsonl", [
+  const { outcomes, parts } = accountOf(example, "s.jsonl", [
     "{torn",
     "",
     { session: "one" },
     '{"prompt": "a", ',
     { prompt: "b" },
   ]);
-  expect(told).toEqual([
+  expect(outcomes).toEqual([
     expect.stringMatching(/^unreadable · unknown A line that cannot be read "\{torn" with an error$/),
     "hidden: blank line",
     "folded into the session",
@@ -102,7 +102,7 @@ it("shows damaged lines in their place, even before the session's id is known", 
 });
 
 it("shows a file without records under an id derived from its path", () => {
-  const { told, parts } = accountOf(example, "s.jsonl", ["nothing"]);
-  expect(told).toEqual([expect.stringMatching(/^unreadable · unknown/)]);
+  const { outcomes, parts } = accountOf(example, "s.jsonl", ["nothing"]);
+  expect(outcomes).toEqual([expect.stringMatching(/^unreadable · unknown/)]);
   expect(parts[0]?.session_id).toBe(uuidFrom("example", "s.jsonl"));
 });

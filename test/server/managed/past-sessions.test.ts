@@ -89,7 +89,7 @@ async function opened(agent: string): Promise<string> {
   return newSessionReply.parse(body).session_id;
 }
 const page = async (id: string) => sessionReply.parse(await daemon.get(`/api/sessions/${id}`)).page;
-async function told(id: string): Promise<string[]> {
+async function shownParts(id: string): Promise<string[]> {
   const follower = await daemon.follow(id);
   await eventually(() => expect(follower.transcript).toBeDefined());
   return [...(follower.transcript?.parts ?? [])].flatMap((part) =>
@@ -123,7 +123,7 @@ it("lists past sessions, and shows a session's history before its next prompt", 
     status: "completed",
     control: { state: "idle" },
   });
-  expect(await told(id)).toEqual(history);
+  expect(await shownParts(id)).toEqual(history);
 
   await daemon.post(`/api/sessions/${id}/prompts`, {
     prompt: { message_id: randomUUID(), text: "Sure?" },
@@ -132,7 +132,7 @@ it("lists past sessions, and shows a session's history before its next prompt", 
   await eventually(async () =>
     expect(await page(id)).toMatchObject({ session: { turns: 3, status: "completed" } }),
   );
-  expect(await told(id)).toEqual([...history, "prompt Sure?", "text As said."]);
+  expect(await shownParts(id)).toEqual([...history, "prompt Sure?", "text As said."]);
   // The past has cost 2 dollars, which are not this turn's.
   expect((await page(id)).session.usage?.cost).toBe(0.5);
 });

@@ -18,7 +18,7 @@ const row = (id: string, facts: Partial<SessionSummary> = {}): SessionSummary =>
 });
 
 /** `title: place` of each row, in order; rows of one project have the same number before it. */
-function told(...rows: Partial<SessionSummary>[]): string[] {
+function placesOf(...rows: Partial<SessionSummary>[]): string[] {
   const all = rows.map((facts, at) => row(`${at}`, facts));
   const projectOf = projectsOf(new Map(all.map((one) => [one.id, one])));
   const keys = [...new Set(all.map((one) => projectOf(one).key))];
@@ -33,7 +33,7 @@ const repository = "github.com/jdx/mise";
 
 test("sessions of a repository are one project, wherever their worktrees are", () => {
   expect(
-    told(
+    placesOf(
       { cwd: "/home/op/.codex/worktrees/fd52/mise", repository },
       { cwd: "/home/op/.codex/worktrees/5afe/mise", repository: "https://github.com/JDX/mise.git" },
       { cwd: "/home/op/src/mise", repository },
@@ -53,7 +53,7 @@ test("sessions of a repository are one project, wherever their worktrees are", (
 
 test("a session whose agent records no repository joins that of its folder, and of its worktree's folder", () => {
   expect(
-    told(
+    placesOf(
       { cwd: "/home/op/src/mise" },
       { cwd: "/home/op/src/mise/.claude/worktrees/fix-lock" },
       { cwd: "/home/op/src/mise", repository },
@@ -61,14 +61,17 @@ test("a session whose agent records no repository joins that of its folder, and 
     ),
   ).toEqual(["0 jdx/mise", "0 jdx/mise: fix-lock", "0 jdx/mise", "1 ~/src/mise/docs"]);
   expect(
-    told({ cwd: "/home/op/src/mise" }, { cwd: "/home/op/src/mise/.claude/worktrees/fix-lock", repository }),
+    placesOf(
+      { cwd: "/home/op/src/mise" },
+      { cwd: "/home/op/src/mise/.claude/worktrees/fix-lock", repository },
+    ),
   ).toEqual(["0 jdx/mise", "0 jdx/mise: fix-lock"]);
 });
 
 test("of several repositories of a folder, the latest is that of its other sessions", () => {
   const cwd = "/home/op/work";
   expect(
-    told(
+    placesOf(
       { cwd, repository: "github.com/op/old", last_activity_at: 1 },
       { cwd, repository: "github.com/op/new", last_activity_at: 2 },
       { cwd, last_activity_at: 1 },
@@ -78,7 +81,7 @@ test("of several repositories of a folder, the latest is that of its other sessi
 
 test("without a recorded repository, the path tells it", () => {
   expect(
-    told(
+    placesOf(
       { cwd: "/home/op/boat" },
       { cwd: "/home/op/boat/.claude/worktrees/sail/src" },
       { cwd: "/home/op/boat/.worktrees/2" },
@@ -108,7 +111,7 @@ test("without a recorded repository, the path tells it", () => {
 
 test("a folder beside the main one is named by what tells it from that", () => {
   expect(
-    told(
+    placesOf(
       { cwd: "/home/op/src/mise", repository },
       { cwd: "/home/op/src/mise", repository },
       { cwd: "/home/op/src/mise/crates/core", repository },
