@@ -1,21 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { CreateElicitationResponse, ElicitationContentValue } from "@agentclientprotocol/sdk";
-import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { CreateElicitationResponse } from "@agentclientprotocol/sdk";
+import { type FormField, type FormValue, formFields } from "../../model/forms/form-fields.ts";
+import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import type { Answer, Request, RequestOption } from "../../model/request.ts";
-
-/** The input of a field: a value, nothing, or the problem with it. */
-type Entry = { value?: ElicitationContentValue; problem?: undefined } | { problem: string };
-
-interface Field {
-  name: string;
-  label: string;
-  description?: string;
-  is_required: boolean;
-  options: RequestOption[];
-  multiple: boolean;
-  free_text: boolean;
-  read(answer: Answer): Entry;
-}
 
 const ACCEPT: RequestOption = { id: "accept", label: "Accept" };
 const SEND: RequestOption = { id: "send", label: "Send" };
@@ -54,7 +41,7 @@ export async function answerForm(
   };
 
   for (;;) {
-    const content: Record<string, ElicitationContentValue> = {};
+    const content: Record<string, FormValue> = {};
     for (const [at, field] of fields.entries()) {
       const place = fields.length > 1 ? ` (${at + 1} of ${fields.length})` : "";
       const entry = await enter(field, `${message}${place}: ${field.label}`, question);
@@ -73,10 +60,10 @@ export async function answerForm(
 
 /** Asks for the value of a field until it is valid. */
 async function enter(
-  field: Field,
+  field: FormField,
   title: string,
   question: (fields: Partial<Request> & Pick<Request, "options">) => Promise<Answer | "decline" | "cancel">,
-): Promise<{ value?: ElicitationContentValue } | "decline" | "cancel"> {
+): Promise<{ value?: FormValue } | "decline" | "cancel"> {
   const { description, multiple, free_text, is_required } = field;
   const options = is_required ? field.options : [...field.options, SKIP];
   let problem: string | undefined;
@@ -98,142 +85,14 @@ async function enter(
 }
 
 /** The fields of a form. `undefined`: it is no form, or requires a field that cannot be shown. */
-function fieldsOf(params: JsonObject): Field[] | undefined {
+function fieldsOf(params: JsonObject): FormField[] | undefined {
   const schema = asObject(params.requestedSchema);
   if (params.mode !== "form" || schema === undefined) return undefined;
-  const required = new Set(asArray(schema.required));
-  const fields: Field[] = [];
-  for (const [name, value] of Object.entries(asObject(schema.properties) ?? {})) {
-    const property = asObject(value) ?? {};
-    const is_required = required.has(name);
-    const kind = kindOf(property);
-    if (kind === undefined && is_required) return undefined;
-    if (kind === undefined) continue;
-    const description = asText(property.description);
-    const label = asText(property.title) ?? name;
-    fields.push({ name, label, is_required, ...(description !== undefined && { description }), ...kind });
-  }
-  return fields;
+  const { fields, unknown } = formFields(schema);
+  return unknown.some(({ is_required }) => is_required) ? undefined : fields;
 }
 
-type Kind = Pick<Field, "options" | "multiple" | "free_text" | "read">;
-
-/** How a field is asked for and parsed. `undefined`: its type is unknown. */
-function kindOf(property: JsonObject): Kind | undefined {
-  switch (property.type) {
-    case "string": {
-      const choices = choicesOf(property.oneOf ?? property.enum);
-      return choices.length > 0 ? oneOf(choices) : text(property, (said) => readString(property, said));
-    }
-    case "number":
-    case "integer":
-      return text(property, (said) => readNumber(property, said));
-    case "boolean":
-      return oneOf([
-        { value: true, label: "Yes" },
-        { value: false, label: "No" },
-      ]);
-    case "array": {
-      const items = asObject(property.items);
-      const choices = choicesOf(items?.anyOf ?? items?.enum);
-      return choices.length > 0 ? several(property, choices) : undefined;
-    }
-    default:
-      return undefined;
-  }
-}
-
-interface Choice<Value> {
-  value: Value;
-  label: string;
-  description?: string;
-}
-
-function choicesOf(values: unknown): Choice<string>[] {
-  return asArray(values).flatMap((item) => {
-    const option = asObject(item);
-    const value = asString(option?.const ?? item);
-    const description = asText(option?.description);
-    if (value === undefined) return [];
-    return [
-      { value, label: asText(option?.title) ?? value, ...(description !== undefined && { description }) },
-    ];
-  });
-}
-
-const optionsOf = (choices: readonly Choice<unknown>[]): RequestOption[] =>
-  choices.map(({ label, description }, at) => ({
-    id: `${at}`,
-    label,
-    ...(description !== undefined && { description }),
-  }));
-
-function oneOf(choices: readonly Choice<string | boolean>[]): Kind {
-  return {
-    options: optionsOf(choices),
-    multiple: false,
-    free_text: false,
-    read({ option_ids: [id] }) {
-      const choice = choices[Number(id)];
-      return choice === undefined ? { problem: "Choose an option." } : { value: choice.value };
-    },
-  };
-}
-
-function several(property: JsonObject, choices: readonly Choice<string>[]): Kind {
-  const least = asNumber(property.minItems) ?? 0;
-  const most = asNumber(property.maxItems) ?? choices.length;
-  return {
-    options: optionsOf(choices),
-    multiple: true,
-    free_text: false,
-    read({ option_ids }) {
-      const value = choices.filter((_, at) => option_ids.includes(`${at}`)).map((choice) => choice.value);
-      if (value.length < least) return { problem: `Choose at least ${least}.` };
-      if (value.length > most) return { problem: `Choose at most ${most}.` };
-      return { value };
-    },
-  };
-}
-
-/** A field for text, with its default as an option. */
-function text(property: JsonObject, read: (said: string) => Entry): Kind {
-  const standard = asString(property.default) ?? asNumber(property.default)?.toString();
-  const hasDefault = standard !== undefined && standard !== "";
-  return {
-    options: hasDefault ? [{ id: "default", label: standard, description: "Default" }] : [],
-    multiple: false,
-    free_text: true,
-    read: ({ text: said = "" }) => read(said === "" && hasDefault ? standard : said),
-  };
-}
-
-function readString(property: JsonObject, said: string): Entry {
-  const { length } = [...said];
-  const least = asNumber(property.minLength) ?? 0;
-  const most = asNumber(property.maxLength) ?? length;
-  if (length < least) return { problem: `Enter at least ${least} characters.` };
-  if (length > most) return { problem: `Enter at most ${most} characters.` };
-  return { value: said };
-}
-
-function readNumber(property: JsonObject, said: string): Entry {
-  const value = said.trim() === "" ? Number.NaN : Number(said);
-  const isWhole = property.type === "integer";
-  if (!Number.isFinite(value) || (isWhole && !Number.isSafeInteger(value))) {
-    return { problem: isWhole ? "Enter a whole number." : "Enter a number." };
-  }
-  const least = asNumber(property.minimum) ?? value;
-  const most = asNumber(property.maximum) ?? value;
-  if (value < least) return { problem: `Enter a number of at least ${least}.` };
-  if (value > most) return { problem: `Enter a number of at most ${most}.` };
-  return { value };
-}
-
-function reviewText(
-  fields: readonly Field[],
-  content: Readonly<Record<string, ElicitationContentValue>>,
-): string {
+function reviewText(fields: readonly FormField[], content: Readonly<Record<string, FormValue>>): string {
   return fields
     .map(({ name, label }) => {
       const value = Object.hasOwn(content, name) ? content[name] : undefined;

@@ -175,6 +175,8 @@ export function createHeldRequests(options: HeldRequestsOptions): HeldRequests {
         throw new Refused(409, "ended", before.why);
       }
       checkAnswer(request, { ...(digest !== undefined && { digest }), answer });
+      const problem = entry.asked.problemOf?.(request_id, answer);
+      if (problem !== undefined) throw new Refused(400, "answer", problem);
       // Log first: an answer that is not logged must not be sent.
       try {
         log.append({ at: now(), asked: entry.asked, request, answer });

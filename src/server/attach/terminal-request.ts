@@ -14,6 +14,8 @@ export interface TerminalRequest {
   ends_by: "agent" | "register";
   /** Whether it comes from the session's main thread, which has one request at a time. */
   is_main: boolean;
+  /** Why an answer to one of the requests cannot be sent. `undefined`: it can. */
+  problemOf?(request_id: string, answer: Answer): string | undefined;
   /** Whether the answers suffice for a reply. Absent: once each request is answered. */
   isComplete?(answers: ReadonlyMap<string, Answer>): boolean;
   /** The hook's output for the answers, by request id. */

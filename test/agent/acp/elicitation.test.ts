@@ -119,6 +119,14 @@ it.each([
     said("v2"),
     "v2",
   ],
+  [
+    "text of another format",
+    { type: "string", format: "date" },
+    said("tomorrow"),
+    "Enter a date like 2026-01-31.",
+    said("2026-02-28"),
+    "2026-02-28",
+  ],
   ["text for a number", { type: "number" }, said("three"), "Enter a number.", said("3.5"), 3.5],
   ["a fraction for a whole number", { type: "integer" }, said("3.5"), "Enter a whole number.", said("3"), 3],
   [

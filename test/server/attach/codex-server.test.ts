@@ -405,13 +405,13 @@ describe("a request", () => {
       },
     ],
     [
-      "for a number",
+      "for a text with a pattern",
       "mcpServer/elicitation/request",
       {
         mode: "form",
         serverName: "shop",
         message: "How many?",
-        requestedSchema: { type: "object", properties: { count: { type: "integer" } } },
+        requestedSchema: { type: "object", properties: { code: { type: "string", pattern: "a" } } },
       },
     ],
     ["for a running command", "item/commandExecution/requestApproval", { kind: "stdin", command: "y" }],

@@ -227,6 +227,36 @@ describe("a form", () => {
 });
 
 describe("a form of several questions", () => {
+  it("asks again for a value that does not fit, before anything is sent", async () => {
+    const asked = readElicitation({
+      hook_event_name: "Elicitation",
+      session_id: SESSION,
+      mcp_server_name: "shop",
+      message: "Your order",
+      requested_schema: {
+        type: "object",
+        properties: { count: { type: "integer", minimum: 1 } },
+        required: ["count"],
+      },
+    });
+    if (asked === undefined) expect.fail("The form was not read.");
+    const replies: unknown[] = [];
+    await held.hold(asked, {
+      answer: (reply) => replies.push(reply),
+      release: () => replies.push("released"),
+      onGone() {},
+    });
+    const id = held.openOf(SESSION)[0]?.request_id ?? "";
+    const enter = (text: string) => held.answer(id, { answer: { option_ids: [], text } });
+    expect(() => enter("0")).toThrow("Enter a number of at least 1.");
+    expect(held.openOf(SESSION)).toHaveLength(1);
+    expect(replies).toEqual([]);
+    expect(enter("2")).toMatchObject({ outcome: "answered" });
+    expect(replies).toEqual([
+      { hookSpecificOutput: { hookEventName: "Elicitation", action: "accept", content: { count: 2 } } },
+    ]);
+  });
+
   it("ends with the answer that declines it", async () => {
     const properties = { colour: { type: "boolean" }, name: { type: "string" } };
     const asked = readElicitation({

@@ -22,6 +22,7 @@ export function readElicitation(value: unknown): TerminalRequest | undefined {
     agent: "claude-code",
     ...(cwd !== undefined && { cwd }),
     requests: form.requests,
+    problemOf: form.problemOf,
     isComplete: form.isComplete,
     hides_dialog: true,
     is_main: false,

@@ -4,6 +4,8 @@ import type { Answer, Request } from "../../../model/request.ts";
 /** What a request asks for, in the forms of the page. */
 export interface Asked {
   requests: Request[];
+  /** Why an answer to one of them cannot be sent. `undefined`: it can. */
+  problemOf?(request_id: string, answer: Answer): string | undefined;
   /** Whether the answers suffice for the result. Absent: once each request is answered. */
   isComplete?(answers: ReadonlyMap<string, Answer>): boolean;
   /** The result of the JSON-RPC reply. */

@@ -19,6 +19,7 @@ export function readElicitation(params: JsonObject): Asked | undefined {
   if (form === undefined) return undefined;
   return {
     requests: form.requests,
+    problemOf: form.problemOf,
     isComplete: form.isComplete,
     resultOf(answers) {
       const content = form.contentOf(answers);

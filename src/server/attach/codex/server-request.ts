@@ -31,6 +31,7 @@ export function readServerRequest(
     hides_dialog: false,
     is_main: false,
     ends_by: "agent",
+    ...(asked.problemOf !== undefined && { problemOf: asked.problemOf }),
     ...(asked.isComplete !== undefined && { isComplete: asked.isComplete }),
     replyTo: asked.resultOf,
   };

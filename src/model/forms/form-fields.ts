@@ -1,0 +1,215 @@
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../narrow.ts";
+import type { Answer, RequestOption } from "../request.ts";
+import { hasFormat, isKnownFormat, nameOfFormat } from "./text-format.ts";
+
+/** The value of a field in a filled-in form. */
+export type FormValue = string | number | boolean | string[];
+
+/** The input of a field: a value, or the problem with it. */
+export type FieldEntry = { value: FormValue; problem?: undefined } | { problem: string };
+
+/** How a field is asked for and its answer parsed. */
+interface FieldKind {
+  /** Its values and, for text, its default. */
+  options: RequestOption[];
+  multiple: boolean;
+  free_text: boolean;
+  /** What its values must be, in words; absent: anything. */
+  rule?: string;
+  /** It has rules that `read` does not check, or values that `options` does not have. */
+  is_partial?: boolean;
+  read(answer: Answer): FieldEntry;
+}
+
+/** A field of a form as a question. */
+export interface FormField extends FieldKind {
+  name: string;
+  label: string;
+  description?: string;
+  is_required: boolean;
+}
+
+/**
+ * Reads the fields of a form of the Model Context Protocol 2025-11-25 (`requestedSchema` of `elicitation/create`), which the Agent
+ * Client Protocol uses too. `unknown`: the fields of other types.
+ */
+export function formFields(schema: JsonObject): {
+  fields: FormField[];
+  unknown: { name: string; is_required: boolean }[];
+} {
+  const required = new Set(asArray(schema.required));
+  const fields: FormField[] = [];
+  const unknown: { name: string; is_required: boolean }[] = [];
+  for (const [name, value] of Object.entries(asObject(schema.properties) ?? {})) {
+    const property = asObject(value) ?? {};
+    const is_required = required.has(name);
+    const kind = kindOf(property);
+    if (kind === undefined) {
+      unknown.push({ name, is_required });
+      continue;
+    }
+    const description = asText(property.description);
+    const label = asText(property.title) ?? name;
+    fields.push({ name, label, is_required, ...(description !== undefined && { description }), ...kind });
+  }
+  return { fields, unknown };
+}
+
+function kindOf(property: JsonObject): FieldKind | undefined {
+  switch (property.type) {
+    case "string": {
+      const { choices, is_partial } = choicesOf(property);
+      if (choices.length > 0) return oneOf(choices, is_partial);
+      return is_partial ? { ...textKind(property), is_partial } : textKind(property);
+    }
+    case "number":
+    case "integer":
+      return numberKind(property);
+    case "boolean":
+      return oneOf([
+        { value: true, label: "Yes" },
+        { value: false, label: "No" },
+      ]);
+    case "array": {
+      const { choices, is_partial } = choicesOf(asObject(property.items) ?? {});
+      return choices.length > 0 ? several(property, choices, is_partial) : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+interface Choice<Value> {
+  value: Value;
+  label: string;
+  description?: string;
+}
+
+/** The choices of a schema, with or without titles. `is_partial`: there are others, which are no texts. */
+function choicesOf({ enum: named, enumNames, oneOf: titled, anyOf }: JsonObject): {
+  choices: Choice<string>[];
+  is_partial: boolean;
+} {
+  const names = asArray(enumNames);
+  const items = asArray(titled ?? anyOf ?? named);
+  const choices = items.flatMap((item, at): Choice<string>[] => {
+    const option = asObject(item);
+    const value = asString(option?.const ?? item);
+    if (value === undefined) return [];
+    const label = asText(option?.title) ?? asText(names[at]) ?? value;
+    const description = asText(option?.description);
+    return [{ value, label, ...(description !== undefined && { description }) }];
+  });
+  const isGiven = (titled ?? anyOf ?? named) !== undefined;
+  return { choices, is_partial: choices.length < items.length || (isGiven && choices.length === 0) };
+}
+
+const optionsOf = (choices: readonly Choice<unknown>[]): RequestOption[] =>
+  choices.map(({ label, description }, at) => ({
+    id: `${at}`,
+    label,
+    ...(description !== undefined && { description }),
+  }));
+
+function oneOf(choices: readonly Choice<string | boolean>[], is_partial = false): FieldKind {
+  return {
+    options: optionsOf(choices),
+    multiple: false,
+    free_text: false,
+    ...(is_partial && { is_partial }),
+    read({ option_ids: [id] }) {
+      const choice = choices[Number(id)];
+      return choice === undefined ? { problem: "Choose an option." } : { value: choice.value };
+    },
+  };
+}
+
+function several(property: JsonObject, choices: readonly Choice<string>[], is_partial: boolean): FieldKind {
+  const least = asNumber(property.minItems);
+  const most = asNumber(property.maxItems);
+  const rule = limits("choices", least, most);
+  return {
+    options: optionsOf(choices),
+    multiple: true,
+    free_text: false,
+    ...(rule !== undefined && { rule }),
+    ...(is_partial && { is_partial }),
+    read({ option_ids }) {
+      const value = choices.filter((_, at) => option_ids.includes(`${at}`)).map((choice) => choice.value);
+      if (value.length < (least ?? 0)) return { problem: `Choose at least ${least}.` };
+      if (value.length > (most ?? value.length)) return { problem: `Choose at most ${most}.` };
+      return { value };
+    },
+  };
+}
+
+function textKind(property: JsonObject): FieldKind {
+  const { format } = property;
+  const least = asNumber(property.minLength);
+  const most = asNumber(property.maxLength);
+  const known = isKnownFormat(format) ? format : undefined;
+  const rules = [
+    known === undefined ? undefined : `${nameOfFormat(known)}.`,
+    limits("characters", least, most),
+  ].filter((text) => text !== undefined);
+  return {
+    ...typed(property, (text) => {
+      const { length } = [...text];
+      if (length < (least ?? 0)) return { problem: `Enter at least ${least} characters.` };
+      if (length > (most ?? length)) return { problem: `Enter at most ${most} characters.` };
+      if (known !== undefined && !hasFormat(text, known))
+        return { problem: `Enter ${nameOfFormat(known).replace(/^A/, "a")}.` };
+      return { value: text };
+    }),
+    ...(rules.length > 0 && { rule: rules.join(" ") }),
+    // A server's pattern could take forever to match.
+    ...((property.pattern != null || (format != null && known === undefined)) && { is_partial: true }),
+  };
+}
+
+function numberKind(property: JsonObject): FieldKind {
+  const isWhole = property.type === "integer";
+  const least = asNumber(property.minimum);
+  const most = asNumber(property.maximum);
+  const what = isWhole ? "a whole number" : "a number";
+  const range =
+    least !== undefined && most !== undefined
+      ? ` from ${least} to ${most}`
+      : least !== undefined
+        ? ` of at least ${least}`
+        : most !== undefined
+          ? ` of at most ${most}`
+          : "";
+  const isOtherwiseLimited = ["exclusiveMinimum", "exclusiveMaximum", "multipleOf"].some(
+    (name) => property[name] != null,
+  );
+  return {
+    ...typed(property, (text) => {
+      const value = text.trim() === "" ? Number.NaN : Number(text);
+      if (!Number.isFinite(value) || (isWhole && !Number.isSafeInteger(value)))
+        return { problem: `Enter ${what}.` };
+      if (value < (least ?? value)) return { problem: `Enter a number of at least ${least}.` };
+      if (value > (most ?? value)) return { problem: `Enter a number of at most ${most}.` };
+      return { value };
+    }),
+    rule: `${what.replace(/^a/, "A")}${range}.`,
+    ...(isOtherwiseLimited && { is_partial: true }),
+  };
+}
+
+/** A field for text, with its default as an option. */
+function typed(property: JsonObject, read: (text: string) => FieldEntry): FieldKind {
+  const standard = asString(property.default) ?? asNumber(property.default)?.toString();
+  const hasDefault = standard !== undefined && standard !== "";
+  return {
+    options: hasDefault ? [{ id: "default", label: standard, description: "Default" }] : [],
+    multiple: false,
+    free_text: true,
+    read: ({ text = "" }) => read(text === "" && hasDefault ? standard : text),
+  };
+}
+
+function limits(what: string, least: number | undefined, most: number | undefined): string | undefined {
+  if (least === undefined) return most === undefined ? undefined : `At most ${most} ${what}.`;
+  return most === undefined ? `At least ${least} ${what}.` : `${least} to ${most} ${what}.`;
+}
