@@ -39,10 +39,23 @@ it("notes each switch of the agent with the prompt that it answers", () => {
     headerLine({ agent: "opencode", session: "ses_1", file: "/data/opencode.db" }),
     ...["build", "plan", "plan", "build"].flatMap((agent, number) => prompt(number, agent)),
   ]);
-  const told = parts.flatMap((part) => {
+  const lines = parts.flatMap((part) => {
     if (part.type === "prompt")
       return part.parts.map((each) => (each.type === "text" ? each.text : each.type));
     return part.type === "marker" ? part.title : [];
   });
-  expect(told).toEqual(["Prompt 0", "Prompt 1", "Agent: plan", "Prompt 2", "Prompt 3", "Agent: build"]);
+  expect(lines).toEqual(["Prompt 0", "Prompt 1", "Agent: plan", "Prompt 2", "Prompt 3", "Agent: build"]);
+});
+
+it("does not end a step again whose end comes after the next one, unless it has tokens", () => {
+  const header = headerLine({ agent: "opencode", session: "ses_1", file: "/data/opencode.db" });
+  const reader = openCode.createReader({ path: "ses_1.records.jsonl" });
+  const endsAfter = (lines: string[]) =>
+    reader
+      .push(new TextEncoder().encode(lines.map((line) => `${line}\n`).join("")))
+      .flatMap(({ frames }) => frames)
+      .filter(({ type }) => type === "message.end");
+  expect(endsAfter([header, message(1), message(2)])).toHaveLength(1);
+  expect(endsAfter([entry("finish:msg_1", "1", { finish: "stop" })])).toEqual([]);
+  expect(endsAfter([finish(1, 5)])).toMatchObject([{ usage: { output: 5 } }]);
 });

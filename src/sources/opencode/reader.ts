@@ -460,6 +460,8 @@ class RecordReading {
     const message = asText(asObject(error?.data)?.message) ?? asText(error?.name);
     const completed = asNumber(asObject(value.time)?.completed);
     if (completed !== undefined) state.at = completed;
+    // The message after it has ended it: only its tokens are new.
+    if (state.open !== id && usage === undefined) return;
     this.put({
       type: "message.end",
       message_id: this.messageId(id),
