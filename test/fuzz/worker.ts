@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import fc from "fast-check";
-import { runnerImport } from "vite";
+import { type Plugin, runnerImport } from "vite";
 import type { CaseWatch, Corpora, Target } from "./target.ts";
 
 /** The worker's options. */
@@ -42,10 +42,23 @@ const watch: CaseWatch = {
   },
 };
 
+/** Components import their styles, which the runner cannot load and no law is about. */
+const withoutStyles: Plugin = {
+  name: "without-styles",
+  enforce: "pre",
+  resolveId: (id) => (id.endsWith(".css") ? "\0no-styles" : undefined),
+  load: (id) => (id === "\0no-styles" ? "" : undefined),
+};
+
 // Loaded by Vite, because Node does not read JSX.
 const { module } = await runnerImport<{ targets(watch: CaseWatch, corpora: Corpora): Target[] }>(
   resolve(options.targets),
-  { configFile: false, logLevel: "error", oxc: { jsx: { runtime: "automatic" } } },
+  {
+    configFile: false,
+    logLevel: "error",
+    oxc: { jsx: { runtime: "automatic" } },
+    plugins: [withoutStyles],
+  },
 );
 const targets = module.targets(watch, options.corpora);
 parentPort?.on("message", (batch: Batch) => {
