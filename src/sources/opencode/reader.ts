@@ -30,7 +30,10 @@ interface State {
   parent?: string;
   /** Time of the last record with a time, in milliseconds. */
   at: number;
-  /** Newest last. `model`: not emitted yet, because the message has started no step. */
+  /**
+   * Newest last, and searched from there: most records concern the newest. `model`: not emitted yet, because the message has
+   * started no step.
+   */
   messages: { id: string; role: "user" | "assistant"; mode?: string; model?: string; begun?: boolean }[];
   /** The open prompt. Its parts arrive one by one. */
   prompt?: { message: string; parts: { key: string; part: Part }[]; at: number; origin?: "command" };
@@ -154,7 +157,7 @@ class RecordReading {
       return;
     }
     this.fold("its parts");
-    const known = state.messages.find((message) => message.id === id);
+    const known = state.messages.findLast((message) => message.id === id);
     if (reverted) this.retract(id, undefined, role);
     // Later changes of a message concern its end, which is a separate record.
     if (known !== undefined) return;
@@ -199,7 +202,7 @@ class RecordReading {
 
   /** Starts the step of an assistant message. */
   private begin(id: string): void {
-    const message = this.state.messages.find((each) => each.id === id);
+    const message = this.state.messages.findLast((each) => each.id === id);
     if (message === undefined || message.begun === true) return;
     message.begun = true;
     this.put({
@@ -242,7 +245,7 @@ class RecordReading {
       return;
     }
     const { state } = this;
-    const known = state.messages.find((each) => each.id === message);
+    const known = state.messages.findLast((each) => each.id === message);
     const time = asObject(data.time) ?? asObject(asObject(data.state)?.time);
     const at = asNumber(time?.start) ?? asNumber(time?.created);
     if (at !== undefined) state.at = at;
