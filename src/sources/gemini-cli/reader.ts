@@ -12,6 +12,7 @@ import type {
   SessionRecord,
 } from "../contract.ts";
 import { blocksIn, imageOf } from "../conversation/content.ts";
+import { addName, hasName, takeNames } from "../recent-names.ts";
 import { promptParts, textOf, usageOf } from "./content.ts";
 import { responseOf, resultOf, unwrapped } from "./tool.ts";
 
@@ -92,11 +93,6 @@ export const geminiReader: RecordReader<State> = {
     };
   },
 };
-
-function note(calls: string[], id: string): void {
-  calls.push(id);
-  if (calls.length > MOST_CALLS) calls.shift();
-}
 
 const sessionIdOf = (name: string): string =>
   isUuid(name) ? name.toLowerCase() : uuidFrom("gemini-cli", name);
@@ -252,9 +248,10 @@ class RecordReading {
   private rewind(id: string): void {
     const { state } = this;
     const at = state.messages.findIndex((key) => key.endsWith(`:${id}`));
-    const taken = state.messages.splice(Math.max(0, at));
-    for (const key of taken) this.retract(key, "rewound");
-    state.rewound = [...state.rewound, ...taken].slice(-MOST_MESSAGES);
+    for (const key of takeNames(state.messages, Math.max(0, at))) {
+      this.retract(key, "rewound");
+      addName(state.rewound, key, MOST_MESSAGES);
+    }
     this.tell({
       type: "marker",
       part_id: uuidFrom(this.session_id, `rewind:${this.record.key}`),
@@ -282,11 +279,8 @@ class RecordReading {
     const message_id = uuidFrom(this.session_id, key);
     const before = state.at;
     this.timeOf(value.timestamp);
-    const isNew = !state.messages.includes(key) && !state.rewound.includes(key);
-    if (isNew) {
-      state.messages.push(key);
-      if (state.messages.length > MOST_MESSAGES) state.messages.shift();
-    }
+    const isNew = !hasName(state.messages, key) && !hasName(state.rewound, key);
+    if (isNew) addName(state.messages, key, MOST_MESSAGES);
     this.revises = !isNew;
     switch (type) {
       case "user":
@@ -355,7 +349,7 @@ class RecordReading {
     for (const block of blocks) {
       const answer = asObject(block.functionResponse);
       const id = asText(answer?.id) ?? `${this.record.key}:${blocks.indexOf(block)}`;
-      if (this.state.ended.includes(id)) continue;
+      if (hasName(this.state.ended, id)) continue;
       const { text = "", parts } = responseOf([block]);
       const failed = asString(asObject(answer?.response)?.error) !== undefined;
       this.tell({
@@ -368,7 +362,7 @@ class RecordReading {
         parts,
         ...this.resultIds(id),
       });
-      note(this.state.ended, id);
+      addName(this.state.ended, id, MOST_CALLS);
     }
   }
 
@@ -430,9 +424,9 @@ class RecordReading {
   ): void {
     const { state } = this;
     const id = asText(call.id) ?? `${message_id}:${path.join(".")}`;
-    if (state.ended.includes(id)) return;
-    this.revises = state.started.includes(id);
-    if (!this.revises) note(state.started, id);
+    if (hasName(state.ended, id)) return;
+    this.revises = hasName(state.started, id);
+    if (!this.revises) addName(state.started, id, MOST_CALLS);
     const before = state.at;
     this.timeOf(call.timestamp);
     const arguments_json = new RawJson(this.record).of(call.args ?? {}, path);
@@ -449,7 +443,7 @@ class RecordReading {
     const result = resultOf(call, id);
     if (result !== undefined) {
       this.put({ ...result, ...this.resultIds(id) });
-      note(state.ended, id);
+      addName(state.ended, id, MOST_CALLS);
       // A sub-agent's result. Its file has no other end.
       if (call.name === COMPLETE_TASK && result.status === "success")
         this.put({ type: "turn.end", status: "completed" });
