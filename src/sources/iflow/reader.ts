@@ -8,7 +8,6 @@ import { emitBlocks } from "../conversation/blocks.ts";
 import { blocksIn, promptParts, resultContent, timeOf } from "../conversation/content.ts";
 import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
-import { own } from "../conversation/own.ts";
 import { stemOf } from "../conversation/paths.ts";
 import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
 import { ofFailure } from "../conversation/tool-payload.ts";
@@ -20,8 +19,8 @@ export interface IflowState extends StartedRuns {
   conversation: ConversationState;
   /** The first record was read. The session has its id from it, or from the file's name. */
   named: boolean;
-  /** Calls of recent answers by id, with the length of their arguments: later records repeat them. */
-  emitted_calls: Record<string, number>;
+  /** Calls of recent answers with the length of their arguments, newest last: later records repeat them. */
+  emitted_calls: { id: string; length: number }[];
   /** Starts of the texts of the open step. */
   emitted_texts: string[];
 }
@@ -43,7 +42,7 @@ export const iflowReader = conversationReader<IflowState>({
     conversation: freshConversation(idOf(stemOf(path))),
     named: false,
     ...startedRuns(),
-    emitted_calls: {},
+    emitted_calls: [],
     emitted_texts: [],
   }),
   read,
@@ -135,11 +134,10 @@ function isNews(state: IflowState, conversation: Conversation, block: JsonObject
     const id = asText(block.id);
     if (id === undefined) return true;
     const length = JSON.stringify(block.input ?? {}).length;
-    if (own(state.emitted_calls, id) === length) return false;
-    state.emitted_calls[id] = length;
-    const ids = Object.keys(state.emitted_calls);
-    if (ids.length > MAX_EMITTED_CALLS)
-      for (const old of ids.slice(0, ids.length - MAX_EMITTED_CALLS)) delete state.emitted_calls[old];
+    const known = state.emitted_calls.findLast((call) => call.id === id);
+    if (known?.length === length) return false;
+    if (known !== undefined) known.length = length;
+    else if (state.emitted_calls.push({ id, length }) > MAX_EMITTED_CALLS) state.emitted_calls.shift();
     return true;
   }
   const text = asText(block.text);
