@@ -131,7 +131,10 @@ export const freshConversation = (session_id: string): ConversationState => ({
   emitted: {},
 });
 
-/** A copy whose changes do not affect the state. Only what a `Conversation` changes in place is copied. */
+/**
+ * A copy whose changes do not affect the state. Only what a `Conversation` changes in place is copied. The calls are shared: there
+ * may be hundreds, and a revision replaces the few that it changes.
+ */
 export function copied(state: ConversationState): ConversationState {
   return {
     ...state,
@@ -140,7 +143,7 @@ export function copied(state: ConversationState): ConversationState {
     ended: [...state.ended],
     ended_before: [...state.ended_before],
     results: [...state.results],
-    calls: state.calls.map((call) => ({ ...call })),
+    calls: [...state.calls],
     emitted: { ...state.emitted },
   };
 }

@@ -5,6 +5,7 @@ import type { MarkerKind, TurnStatus } from "../../model/transcript/transcript.t
 import { partId, uuidFrom } from "../../model/uuid.ts";
 import {
   type ConversationState,
+  type EmittedCall,
   MAX_ENDED,
   remember,
   type StepEnding,
@@ -211,7 +212,7 @@ export class Conversation extends RecordFrames {
   toolResult(result: ToolResult): void {
     this.ensureTurn(false);
     const call = callOf(this.state, result.id);
-    if (call !== undefined) call.answered = true;
+    if (call !== undefined) this.noteAnswered(call);
     if (this.state.turn !== undefined) this.state.turn.stopped = result.status === "aborted";
     const tool_name = call?.tool_name ?? result.tool_name;
     const payload = result.payload === undefined ? call?.payload : result.payload(call?.payload);
@@ -238,6 +239,13 @@ export class Conversation extends RecordFrames {
       this.fold("the result before it");
       this.emit(body);
     }
+  }
+
+  private noteAnswered(call: EmittedCall): void {
+    const { calls } = this.state;
+    // A revision's copy of the state shares its calls with the state.
+    if (this.revises) calls[calls.indexOf(call)] = { ...call, answered: true };
+    else call.answered = true;
   }
 
   private rememberResult(id: string): void {
