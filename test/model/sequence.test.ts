@@ -3,6 +3,7 @@ import { expect, it, vi } from "vitest";
 import {
   changedPositions,
   emptySequence,
+  loadedItems,
   sequenceOf,
   sparseSequence,
 } from "../../src/model/transcript/sequence.ts";
@@ -63,6 +64,23 @@ it("has empty positions that are filled one by one", () => {
   ]);
   expect(changedPositions(holes, filled)).toEqual([5, 70_000]);
   expect(filled.slice(4, 7)).toEqual([undefined, "b", undefined]);
+});
+
+it("lists its items with their positions, without the empty ones", () => {
+  fc.assert(
+    fc.property(
+      fc.nat(70_000),
+      fc.array(fc.tuple(fc.nat(), fc.integer()), { maxLength: 40 }),
+      (length, items) => {
+        let sequence = sparseSequence<number>(length);
+        for (const [pick, item] of items) if (length > 0) sequence = sequence.set(pick % length, item);
+        const appended = sequence.append(7);
+        const expected = [...appended].flatMap((item, index) => (item === undefined ? [] : [[index, item]]));
+        expect([...loadedItems(appended)]).toEqual(expected);
+      },
+    ),
+    { numRuns: 50 },
+  );
 });
 
 it("rejects a position outside, with the length", () => {

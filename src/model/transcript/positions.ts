@@ -1,4 +1,4 @@
-import type { Sequence } from "./sequence.ts";
+import { loadedItems, type Sequence } from "./sequence.ts";
 import type { TranscriptPart, Turn } from "./transcript.ts";
 
 /** Positions of a transcript's parts by id, so that a frame finds its part without a search. */
@@ -89,11 +89,7 @@ export function findPositions(
   };
   for (const [id, result] of unpaired?.orphan_results ?? []) positions.calls.set(id, { result });
   for (const [id, call] of unpaired?.open_calls ?? []) positions.calls.set(id, { call });
-  let index = 0;
-  for (const part of parts) {
-    if (part !== undefined) place(positions, part, index);
-    index += 1;
-  }
+  for (const [index, part] of loadedItems(parts)) place(positions, part, index);
   for (const turn of turns) if (turn !== undefined) positions.turns.set(turn.id, turn.index);
   return positions;
 }

@@ -105,6 +105,34 @@ class Trie<Item> implements Sequence<Item> {
   }
 }
 
+/** The items with their positions, in order. Empty positions are skipped in groups, so millions of them cost nothing. */
+export function* loadedItems<Item>(sequence: Sequence<Item>): Generator<readonly [number, Item]> {
+  if (sequence instanceof Trie) {
+    yield* itemsIn<Item>(sequence.top, sequence.shift, 0, sequence.length);
+    return;
+  }
+  for (let index = 0; index < sequence.length; index += 1) {
+    const item = sequence.at(index);
+    if (item !== undefined) yield [index, item];
+  }
+}
+
+function* itemsIn<Item>(
+  node: Node<Item> | undefined,
+  shift: number,
+  first: number,
+  length: number,
+): Generator<readonly [number, Item]> {
+  if (node === undefined || first >= length) return;
+  if (isBranch(node)) {
+    for (const [slot, below] of node.nodes.entries())
+      if (below !== undefined) yield* itemsIn(below, shift - BITS, first + slot * 2 ** shift, length);
+    return;
+  }
+  for (const [slot, item] of node.entries())
+    if (item !== undefined && first + slot < length) yield [first + slot, item];
+}
+
 export function emptySequence<Item>(): Sequence<Item> {
   return new Trie<Item>(0, undefined, 0);
 }

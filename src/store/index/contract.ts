@@ -251,7 +251,7 @@ export interface PartIndex {
   /** The starts of a source's segments in order, without their checkpoints. */
   segmentsOf(source: string): Promise<Omit<SegmentStart, "checkpoint">[]>;
   segment(source: string, segment: number): Promise<SegmentStart | undefined>;
-  /** The position of the newest part with an id. Reads the rows of the session: there is no index on ids. */
+  /** The position of the newest part with an id. */
   position(source: string, session_id: string, part_id: string): Promise<number | undefined>;
   close(): Promise<void>;
 }

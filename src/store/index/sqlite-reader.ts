@@ -34,7 +34,8 @@ function prepareReads(database: DatabaseSync) {
       "SELECT segment, byte, version, transcripts FROM segment WHERE source = ? ORDER BY segment",
     ),
     position: database.prepare(
-      "SELECT id FROM part WHERE id >= ? AND id < ? AND part_id = unhex(?) ORDER BY id DESC LIMIT 1",
+      `SELECT id FROM part WHERE substr(part_id, 1, 4) = substr(unhex(?3), 1, 4) AND part_id = unhex(?3)
+       AND id >= ?1 AND id < ?2 ORDER BY id DESC LIMIT 1`,
     ),
     turns: database.prepare("SELECT * FROM turn WHERE session_ref = ? ORDER BY position"),
     turnTitle: database.prepare("SELECT title FROM turn WHERE session_ref = ? AND position = ?"),
@@ -49,9 +50,10 @@ function prepareReads(database: DatabaseSync) {
       `SELECT step.*, step.id / ${MOST_PARTS} AS ref FROM step WHERE at >= ? OR at IS NULL`,
     ),
     block: database.prepare("SELECT texts FROM text_block WHERE id = ?"),
-    /** There is no index on the ids: it would cost 16 bytes or more per part, and notes are few. */
+    /** Only four bytes of the ids are indexed, which costs a third of an index of all 16. */
     withIds: database.prepare(
-      "SELECT id FROM part WHERE part_id IN (SELECT unhex(value) FROM json_each(?)) ORDER BY id DESC",
+      `SELECT part.id FROM json_each(?) JOIN part
+       ON substr(part_id, 1, 4) = substr(unhex(value), 1, 4) AND part_id = unhex(value) ORDER BY part.id DESC`,
     ),
     cut: database.prepare("SELECT count(*) AS n FROM part WHERE full_length IS NOT NULL"),
     /** One row per session: a row per candidate would cost more than the lookup. */

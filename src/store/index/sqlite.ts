@@ -89,6 +89,7 @@ const SCHEMA = `
     cost REAL
   ) STRICT;
   CREATE INDEX step_at ON step (at);
+  CREATE INDEX part_by_id ON part (substr(part_id, 1, 4));
   CREATE INDEX part_cut ON part (full_length) WHERE full_length IS NOT NULL;
   CREATE TABLE text_block (id INTEGER PRIMARY KEY, texts BLOB NOT NULL) STRICT;
   CREATE VIRTUAL TABLE part_text USING fts5 (
