@@ -214,7 +214,7 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
   });
 
   it("uses no more memory for pages that do not read than for others", async () => {
-    const volume = times(12, 48) * 1024 * 1024;
+    const volume = times(24, 48) * 1024 * 1024;
     const files = [4, 5].map((seed) => sessionFile({ parts: 2_000, turns: 10, seed }));
     await start();
     await eventually(async () =>
@@ -260,7 +260,8 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
     console.info(
       `${megabytes(volume)} MB: peak +${megabytes(with_readers)} MB, with 8 that sleep +${megabytes(with_sleepers)} MB`,
     );
-    expect(with_sleepers - with_readers).toBeLessThan(64 * 1024 * 1024);
+    // A queue for each of the 8 would need eight times the volume; when garbage is collected varies.
+    expect(with_sleepers - with_readers).toBeLessThan(4 * volume);
   });
 });
 
