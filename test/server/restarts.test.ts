@@ -213,8 +213,9 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
     console.info(`${CROWD} pages live again after ${(took / 1_000).toFixed(1)} s`);
   });
 
-  it("uses no more memory for pages that do not read than for others", async () => {
-    const volume = times(24, 48) * 1024 * 1024;
+  // The peak depends on when garbage is collected, which is late on a busy machine.
+  it("uses no more memory for pages that do not read than for others", { retry: 2 }, async () => {
+    const volume = times(12, 48) * 1024 * 1024;
     const files = [4, 5].map((seed) => sessionFile({ parts: 2_000, turns: 10, seed }));
     await start();
     await eventually(async () =>
@@ -260,8 +261,7 @@ describe("a daemon that is killed while sessions stream", { timeout: LONG ? 5_40
     console.info(
       `${megabytes(volume)} MB: peak +${megabytes(with_readers)} MB, with 8 that sleep +${megabytes(with_sleepers)} MB`,
     );
-    // A queue for each of the 8 would need eight times the volume; when garbage is collected varies.
-    expect(with_sleepers - with_readers).toBeLessThan(4 * volume);
+    expect(with_sleepers - with_readers).toBeLessThan(64 * 1024 * 1024);
   });
 });
 
