@@ -23,6 +23,7 @@ import { addFiguresRoute } from "./figures-route.ts";
 import type { Frontend } from "./frontend.ts";
 import { addFrontendRoute } from "./frontend-route.ts";
 import { addLanesRoute } from "./lanes-route.ts";
+import { addMovedSessionRoute } from "./moved-session-route.ts";
 import { addNotesRoutes } from "./notes-routes.ts";
 import { addOpenedFilesRoutes } from "./opened-files-route.ts";
 import { addOutlineRoute } from "./outline-route.ts";
@@ -123,6 +124,7 @@ export function createApp(options: AppOptions) {
   options.addManagedRoutes?.(app);
 
   app.all("/api/*", (context) => refuse(context, 404, "route", "No such route."));
+  addMovedSessionRoute(app, sessions);
   addFrontendRoute(app, frontend, remote);
   app.notFound((context) => refuse(context, 404, "route", "No such route."));
   replyToErrors(app, guard, report);

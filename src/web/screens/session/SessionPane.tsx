@@ -4,7 +4,7 @@ import { isOpenedSession } from "../../../model/opened-session.ts";
 import { apiOf } from "../../api/api.ts";
 import { lostWords } from "../../app/ConnectionState.tsx";
 import { openSession } from "../../app/open-session.ts";
-import { navigate, sessionHref } from "../../app/router.ts";
+import { sessionHref } from "../../app/router.ts";
 import { keepOpenedRows, useClient, useConnection, useRow } from "../../app/store.ts";
 import { usePageTitle } from "../../app/waiting.ts";
 import { t } from "../../text/text.ts";
@@ -14,7 +14,7 @@ import { useFocusOnOpening } from "./use-pane-focus.ts";
 
 /** One session: header, transcript, turns and runs. With a run in split view there are two panes. */
 export function SessionPane(props: PaneProps): ReactNode {
-  const { session_id, fragment, beside, find, besideOf } = props;
+  const { session_id, besideOf } = props;
   const client = useClient();
   const connection = useConnection();
   const session = useMemo(() => openSession(client, session_id), [client, session_id]);
@@ -22,13 +22,6 @@ export function SessionPane(props: PaneProps): ReactNode {
   const ready = useStore(session.state, (state) => state.transcript !== undefined);
   const refused = useStore(session.state, (state) => state.refused);
   const isMissing = refused?.code === "no_channel";
-
-  // A link of an older version may name a segment of a huge session.
-  const own_id = useStore(session.state, (state) => state.summary?.id) ?? session_id;
-  useEffect(() => {
-    if (own_id !== session_id && besideOf === undefined)
-      navigate(sessionHref(own_id, fragment, beside, find), "replace");
-  }, [own_id, session_id, fragment, beside, find, besideOf]);
 
   useFocusOnOpening({ isBeside: besideOf !== undefined, isReady: ready });
   // Right after its start, the daemon may not have found the file yet.
