@@ -30,6 +30,8 @@ let expected: { turns: Turn[]; parts: TranscriptPart[] };
 function turn(number: number): string {
   const at = Date.UTC(2026, 10, 20) + number * 3_600_000;
   const lines: object[] = [event("task_started", { turn_id: `turn_${number}` }), user(`Prompt ${number}`)];
+  // The answer to a call of the turn before: their segments may differ.
+  if (number > 0) lines.push(output("It has ended.", `late_${number - 1}`));
   const steps = number === LONG_TURN ? 12 * STEPS : STEPS;
   for (let step = 0; step < steps; step += 1) {
     const id = `call_${number}_${step}`;
@@ -58,6 +60,7 @@ function turn(number: number): string {
       event("token_count", { info: { last_token_usage: { input_tokens: step, output_tokens: 1 } } }),
     );
   }
+  lines.push(call("shell", { command: ["sleep", "9"] }, `late_${number}`));
   lines.push(event("task_complete", { turn_id: `turn_${number}` }));
   return lines
     .map((line, index) => `${JSON.stringify({ timestamp: new Date(at + index).toISOString(), ...line })}\n`)
@@ -119,18 +122,19 @@ it("has the same rows in the part index", async () => {
   expect(new Set(parts.map(({ turn: of }) => of)).size).toBe(turns.length);
 });
 
+const access = newAccess();
+const origin = "http://127.0.0.1:4747";
+const guard = createGuard({ origins: [origin], access });
+async function ask(sessions: Sessions, path: string): Promise<{ status: number; body: unknown }> {
+  const app = createApp({ sessions, guard, version: "0" });
+  const reply = await app.request(`${origin}/api/sessions/${THREAD}${path}`, {
+    headers: { host: "127.0.0.1:4747", authorization: `Bearer ${access.api_token}` },
+  });
+  const { epoch: _, seq: __, ...body } = await reply.json();
+  return { status: reply.status, body };
+}
+
 describe("answers requests like a session that is in memory", () => {
-  const access = newAccess();
-  const origin = "http://127.0.0.1:4747";
-  const guard = createGuard({ origins: [origin], access });
-  async function ask(sessions: Sessions, path: string): Promise<unknown> {
-    const app = createApp({ sessions, guard, version: "0" });
-    const reply = await app.request(`${origin}/api/sessions/${THREAD}${path}`, {
-      headers: { host: "127.0.0.1:4747", authorization: `Bearer ${access.api_token}` },
-    });
-    const { epoch: _, seq: __, ...body } = await reply.json();
-    return { status: reply.status, body };
-  }
   const middle = () => expected.turns[LONG_TURN]?.first_part ?? 0;
   it.each([
     ["parts", () => `/parts?from=${middle() + 3_000}&to=${middle() + 3_050}`],
@@ -158,6 +162,13 @@ describe("answers requests like a session that is in memory", () => {
     expect(reply).toEqual(await ask(in_memory, path()));
   });
 
+  it("for the parts at the end of each turn, with the results that came after it", async () => {
+    for (const { first_part } of expected.turns.slice(1)) {
+      const path = `/parts?from=${first_part - 4}&to=${first_part}`;
+      expect(await ask(indexed.sessions, path)).toEqual(await ask(in_memory, path));
+    }
+  });
+
   it("has changes, errors and calls to answer with", async () => {
     const open = await opened(in_memory, THREAD);
     const result = expected.parts.find(
@@ -173,6 +184,15 @@ describe("answers requests like a session that is in memory", () => {
     expect(raw).toMatchObject({ line: expect.any(Number), archived: false });
     expect(raw).toEqual(await in_memory.raw(THREAD, id));
   });
+});
+
+it("says that its beginning is not there while the part index is built again", async () => {
+  const open = await opened(indexed.sessions, THREAD);
+  indexed.state.rebuild(indexed.state.generation);
+  await expect(wholeSession(open)).rejects.toMatchObject({ status: 503, code: "not_indexed" });
+  expect((await ask(indexed.sessions, "/parts?from=0&to=20")).status).toBe(503);
+  await eventually(() => expect(indexed.sessions.isIndexed?.(THREAD)).toBe(true), 170_000);
+  expect((await wholeSession(await opened(indexed.sessions, THREAD))).parts).toEqual(expected.parts);
 });
 
 it("starts a segment at a record within a turn that is longer than a segment", () => {

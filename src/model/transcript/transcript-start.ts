@@ -3,7 +3,7 @@ import { usage } from "../messages/message.ts";
 import { todoItem } from "../parts/ui-extra.ts";
 import { optional, record, uuid } from "../record.ts";
 import { unpairedOf } from "./accumulate.ts";
-import { changedPositions, emptySequence, type Sequence, sparseSequence } from "./sequence.ts";
+import { changedPositions, emptySequence, type Sequence, sequenceOf, sparseSequence } from "./sequence.ts";
 import { type TranscriptPart, type Turn, turn } from "./transcript.ts";
 import type { Transcript } from "./transcript-state.ts";
 
@@ -75,11 +75,11 @@ export function withoutParts(transcript: Transcript): Transcript {
 /** A transcript that continues from a start, without parts. `earlier`: the turns of the starts before, in order. */
 export function transcriptFrom(start: TranscriptStart, earlier: readonly Turn[] = []): Transcript {
   const { session_id, part_count, turn_count, turns, open_calls, orphan_results, ...state } = start;
-  let loaded: Sequence<Turn> = sparseSequence(turn_count);
-  for (const turn of [...earlier, ...turns]) loaded = loaded.set(turn.index, { ...turn, session_id });
+  const loaded = Array.from({ length: turn_count }, (): Turn | undefined => undefined);
+  for (const turn of [...earlier, ...turns]) loaded[turn.index] = { ...turn, session_id };
   return {
     session_id,
-    turns: loaded,
+    turns: sequenceOf(loaded),
     parts: sparseSequence<TranscriptPart>(part_count),
     ...state,
     ...(part_count > 0 && { unloaded: part_count }),

@@ -78,9 +78,9 @@ async function locateError(open: OpenSession, from: number, by: 1 | -1): Promise
   while (found?.is_missing) {
     const missing = found.index;
     transcript = await loadParts(open, missing, missing + 1);
-    // The record of the part no longer exists.
-    if (transcript.parts.at(missing) === undefined) return undefined;
-    found = findError(transcript, missing, by);
+    // A reader that resumes may return a part less (see `loadPieces`).
+    const isThere = transcript.parts.at(missing) !== undefined;
+    found = findError(transcript, isThere ? missing : missing + by, by);
   }
   return found?.index;
 }

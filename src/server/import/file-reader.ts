@@ -376,7 +376,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     readArchive,
     async showIndexed(entry) {
       const isViewed = [...entry.sessions].some((id) => indexed.get(id)?.view !== undefined);
-      if (entry.reading?.window?.is_cut !== true || !isViewed) return;
+      if (entry.reading?.window?.lacks_beginning !== true || !isViewed) return;
       delete entry.reading;
       if (entry.gone) await readArchive(entry);
       else await read(entry, true);

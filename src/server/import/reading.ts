@@ -68,7 +68,7 @@ export interface ReadingWindow {
   /** The row up to `count_from`. */
   rowOf(id: string): Pick<SessionBuilder, "summary" | "open_calls"> | undefined;
   /** The sessions' earlier parts are not known, because the file is not indexed yet. */
-  is_cut?: boolean;
+  lacks_beginning?: boolean;
   /** The session's transcript up to `use_from`; `undefined`: it begins in the window, or is not known. */
   transcriptOf?(id: string): Transcript | undefined;
   /** The markers before the first part of a session whose beginning is not known; `at`: the time of that part. */

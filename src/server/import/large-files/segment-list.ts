@@ -99,7 +99,7 @@ export function windowOfTail({ byte, checkpoint, is_indexed, transcriptOf }: Tai
   return {
     ...(checkpoint && { checkpoint }),
     use_from: byte,
-    is_cut: !is_indexed,
+    lacks_beginning: !is_indexed,
     transcriptOf,
     leadingMarkers: (id: string, at: number) => (is_indexed ? [] : [notIndexedMarker(id, byte, at)]),
   };

@@ -1,9 +1,10 @@
 import { type PlacedPart, unpairedOf } from "../../../model/transcript/accumulate.ts";
-import { isFinished } from "../../../model/transcript/tool-state.ts";
-import type { Transcript } from "../../../model/transcript/transcript-state.ts";
+import type { TranscriptStart } from "../../../model/transcript/transcript-start.ts";
+import { emptyTranscript, type Transcript } from "../../../model/transcript/transcript-state.ts";
 import { uuidFrom } from "../../../model/uuid.ts";
 import type { FileContent } from "../../files/file-content.ts";
 import type { IndexState } from "../../index/index-state.ts";
+import { Refused } from "../../sessions/refused.ts";
 import { keyOf } from "../part-indexing.ts";
 import { createReading, type Reading } from "../reading.ts";
 import type { IndexedSession, SessionFile } from "../session-file.ts";
@@ -12,7 +13,10 @@ import { SEGMENT_BYTES } from "./segments.ts";
 
 /** Reads parts of huge sessions that are before the end that is kept in memory. */
 export interface SegmentParts {
-  /** The parts of the segments that contain the positions `[from, to)`, up to `MAX_SEGMENTS` of them. */
+  /**
+   * The parts of the segments that contain the positions `[from, to)`, up to `MAX_SEGMENTS` of them, with the results of their calls.
+   * Throws a `Refused` if they cannot be read.
+   */
   load(state: IndexedSession, from: number, to: number): Promise<readonly PlacedPart[]>;
   /** The position of a part in the whole session. */
   locate(state: IndexedSession, part_id: string): Promise<number | undefined>;
@@ -31,13 +35,13 @@ interface SegmentPartsOptions {
 }
 
 export function createSegmentParts({ list, index, contentOf }: SegmentPartsOptions): SegmentParts {
-  const cached = new Map<string, Promise<readonly PlacedPart[]>>();
+  const cached = new Map<string, Promise<SegmentRead>>();
 
   async function partsOf(
     state: IndexedSession,
     segments: readonly Segment[],
     at: number,
-  ): Promise<readonly PlacedPart[]> {
+  ): Promise<SegmentRead> {
     const { id, entry } = state;
     // Replaced content has another entry id.
     const key = `${entry.id} ${segments[at]?.byte} ${id}`;
@@ -56,20 +60,25 @@ export function createSegmentParts({ list, index, contentOf }: SegmentPartsOptio
   return {
     async load(state, from, to) {
       const segments = await list.of(state.entry);
-      const partsBefore = (segment: Segment | undefined): number =>
-        segment === undefined
-          ? Number.POSITIVE_INFINITY
-          : (startIn(state.entry, segment, state.id)?.part_count ?? 0);
+      const partsBefore = (segment: Segment): number =>
+        startIn(state.entry, segment, state.id)?.part_count ?? 0;
       const wanted = segments
         .map((_, at) => at)
-        .filter((at) => partsBefore(segments[at]) < to && partsBefore(segments[at + 1]) > from)
-        .slice(0, MAX_SEGMENTS);
+        .filter((at) => {
+          const [segment, next] = [segments[at], segments[at + 1]];
+          // The last segment has no parts that are not loaded, unless the index is being built again.
+          return segment && next && partsBefore(segment) < to && partsBefore(next) > from;
+        });
+      if (wanted.length === 0) throw notIndexed();
       const loaded: PlacedPart[] = [];
-      for (const at of wanted) {
-        const parts = await partsOf(state, segments, at);
-        for (const part of parts) loaded.push(part);
+      const results: PlacedPart[] = [];
+      for (const at of wanted.slice(0, MAX_SEGMENTS)) {
+        const read = await partsOf(state, segments, at);
+        for (const part of read.parts) loaded.push(part);
+        for (const part of read.results) results.push(part);
       }
-      return loaded;
+      // A result's own segment has the newest version of it.
+      return [...loaded, ...results];
     },
     async locate({ id, entry }, part_id) {
       const own = (await list.of(entry)).flatMap((segment) => startIn(entry, segment, id) ?? []).at(-1);
@@ -78,21 +87,28 @@ export function createSegmentParts({ list, index, contentOf }: SegmentPartsOptio
   };
 }
 
-/** The parts of one session in a segment that is not the last one. Empty: the file no longer exists. */
+/** The parts of a session in a segment, and the results of its calls in the segments after it. */
+interface SegmentRead {
+  parts: readonly PlacedPart[];
+  results: readonly PlacedPart[];
+}
+
+/** Reads a segment that is not the last one. Throws a `Refused` if its record or the index no longer exists. */
 async function readSegment(
   { list, contentOf }: Pick<SegmentPartsOptions, "list" | "contentOf">,
   { id, entry }: IndexedSession,
   segments: readonly Segment[],
   at: number,
-): Promise<PlacedPart[]> {
-  const [segment, next] = [segments[at], segments[at + 1]];
-  const end = next && startIn(entry, next, id)?.part_count;
-  const content = segment && (await contentOf(entry));
-  if (!content) return [];
+): Promise<SegmentRead> {
+  const [segment, next, after] = segments.slice(at);
+  const end = next && startIn(entry, next, id);
+  if (!segment || !next || !end) throw notIndexed();
+  const content = await contentOf(entry);
+  if (!content) throw new Refused(404, "no_record", "The session's record is gone.");
   try {
     const start = at === 0 ? undefined : transcriptBefore(entry, segments.slice(0, at + 1), id);
     const checkpoint = await list.checkpointOf(entry, segment);
-    if (at > 0 && checkpoint === undefined) return [];
+    if (at > 0 && checkpoint === undefined) throw notIndexed();
     const reading = createReading({
       path: entry.path,
       format: entry.format,
@@ -111,17 +127,46 @@ async function readSegment(
         },
       }),
     });
-    const from = start?.parts.length ?? 0;
-    const transcriptNow = () => reading.builders.get(id)?.buffer?.transcript;
-    await readBytes(reading, content, checkpoint?.byte ?? 0, next?.byte ?? content.size);
-    if (next) await readResults(reading, content, next.byte, () => hasRunning(transcriptNow(), from, end));
-    const transcript = transcriptNow();
-    const parts = transcript?.parts.slice(from, end) ?? [];
-    return parts.flatMap((part, index) => (part === undefined ? [] : [{ index: from + index, part }]));
+    const transcriptNow = () => reading.builders.get(id)?.buffer?.transcript ?? emptyTranscript(id);
+    await readBytes(reading, content, checkpoint?.byte ?? 0, next.byte);
+    const answered = answeredIn(end, after && startIn(entry, after, id));
+    await readResults(reading, content, next.byte, () =>
+      unpairedOf(transcriptNow()).open_calls.some(([call]) => answered.has(call)),
+    );
+    return partsBetween(transcriptNow(), start?.parts.length ?? 0, end.part_count);
   } finally {
     await content.close();
   }
 }
+
+/** The calls that are open at the start of a segment and not at that of the one after it, which may be unknown. */
+function answeredIn(
+  { open_calls }: TranscriptStart,
+  after: TranscriptStart | undefined,
+): ReadonlySet<string> {
+  const open = new Set(after?.open_calls.map(([call]) => call));
+  return new Set(open_calls.flatMap(([call]) => (open.has(call) ? [] : [call])));
+}
+
+function partsBetween({ parts }: Transcript, from: number, end: number): SegmentRead {
+  const own = parts
+    .slice(from, end)
+    .flatMap((part, at) => (part === undefined ? [] : [{ index: from + at, part }]));
+  const results = own.flatMap(({ part: { type, ...call } }) => {
+    const index = type === "tool_call" && "result_index" in call ? call.result_index : undefined;
+    const part = index === undefined || index < end ? undefined : parts.at(index);
+    return index === undefined || part === undefined ? [] : [{ index, part }];
+  });
+  return { parts: own, results };
+}
+
+const notIndexed = (): Refused =>
+  new Refused(
+    503,
+    "not_indexed",
+    "This part of the session is not in the search index, which is being built.",
+    "Try again in a few minutes.",
+  );
 
 async function readBytes(reading: Reading, content: FileContent, from: number, to: number): Promise<void> {
   const buffer = new Uint8Array(BLOCK);
@@ -135,26 +180,16 @@ async function readBytes(reading: Reading, content: FileContent, from: number, t
 }
 
 /**
- * Reads on after the segment, so that what ended there has its end: at least one block, because the start of a turn ends what the
- * turn before left open, and at most a segment.
+ * Reads on after the segment while calls wait for results that the next one has: at least one block, because the start of a turn
+ * ends what the turn before left open, and at most a segment.
  */
 async function readResults(
   reading: Reading,
   content: FileContent,
   from: number,
-  isOpen: () => boolean,
+  isWaiting: () => boolean,
 ): Promise<void> {
   const limit = Math.min(content.size, from + SEGMENT_BYTES);
-  for (let at = from; at < limit && (at === from || isOpen()); at += BLOCK)
+  for (let at = from; at < limit && (at === from || isWaiting()); at += BLOCK)
     await readBytes(reading, content, at, Math.min(limit, at + BLOCK));
-}
-
-/** Whether a call in `[from, to)` is running. */
-function hasRunning(transcript: Transcript | undefined, from: number, to: number | undefined): boolean {
-  if (transcript === undefined) return false;
-  return unpairedOf(transcript).open_calls.some(([, position]) => {
-    const part = transcript.parts.at(position);
-    const isInside = position >= from && position < (to ?? Number.POSITIVE_INFINITY);
-    return isInside && part?.type === "tool_call" && !isFinished(part.state);
-  });
 }
