@@ -52,10 +52,8 @@ it("tells failed calls from commands that ended with an exit code", () => {
   ]);
 });
 
-it("names what ended a turn that failed", () => {
-  const file = new ClaudeSessionFile(SESSION, Date.UTC(2026, 10, 20, 9));
-  file.prompt("Build it");
-  file.call("Bash", { command: "make" }, "done");
+/** The agent gives up because the provider is overloaded. */
+const overload = (file: ClaudeSessionFile) =>
   file.record("assistant", {
     isApiErrorMessage: true,
     error: "rate_limit",
@@ -69,6 +67,12 @@ it("names what ended a turn that failed", () => {
       usage: { input_tokens: 0, output_tokens: 0 },
     },
   });
+
+it("names what ended a turn that failed", () => {
+  const file = new ClaudeSessionFile(SESSION, Date.UTC(2026, 10, 20, 9));
+  file.prompt("Build it");
+  file.call("Bash", { command: "make" }, "done");
+  overload(file);
   const errors = errorsIn(file.content());
   expect(errors.map(({ rank, subject }) => ({ rank, subject }))).toEqual([
     { rank: "ending", subject: "API Error: 529 Overloaded" },
@@ -88,18 +92,7 @@ it("lists what ended a turn after any number of errors", () => {
   file.prompt("Build it");
   for (let call = 0; call < 1_005; call += 1)
     file.call("Read", { file_path: `/${call}` }, "File does not exist.", { is_error: true });
-  file.record("assistant", {
-    isApiErrorMessage: true,
-    message: {
-      id: "msg_error",
-      type: "message",
-      role: "assistant",
-      model: "<synthetic>",
-      content: [{ type: "text", text: "API Error: 529 Overloaded" }],
-      stop_reason: "stop_sequence",
-      usage: { input_tokens: 0, output_tokens: 0 },
-    },
-  });
+  overload(file);
   const errors = errorsIn(file.content());
   expect(errors).toHaveLength(1_001);
   expect(errors.at(-1)).toMatchObject({ rank: "ending", subject: "API Error: 529 Overloaded" });

@@ -190,7 +190,8 @@ it("says that its beginning is not there while the part index is built again", a
   const open = await opened(indexed.sessions, THREAD);
   indexed.state.rebuild(indexed.state.generation);
   await expect(wholeSession(open)).rejects.toMatchObject({ status: 503, code: "not_indexed" });
-  expect((await ask(indexed.sessions, "/parts?from=0&to=20")).status).toBe(503);
+  for (const path of ["/parts?from=0&to=20", `/locate?part=${expected.parts[9]?.id}`])
+    expect((await ask(indexed.sessions, path)).status).toBe(503);
   await eventually(() => expect(indexed.sessions.isIndexed?.(THREAD)).toBe(true), 170_000);
   expect((await wholeSession(await opened(indexed.sessions, THREAD))).parts).toEqual(expected.parts);
 });

@@ -30,7 +30,8 @@ export async function loadTurn(open: OpenSession, number: number): Promise<Trans
 
 /** The position of a part in the whole session. */
 export async function locatePart(open: OpenSession, part_id: string): Promise<number | undefined> {
-  return positionOf(open.transcript, part_id) ?? (await open.locate?.(part_id));
+  const position = positionOf(open.transcript, part_id);
+  return position ?? (isUnloaded(open) ? await open.locate?.(part_id) : undefined);
 }
 
 /** The position of a call in the whole session, by the agent's id of the call. */

@@ -50,7 +50,7 @@ function prepareReads(database: DatabaseSync) {
       `SELECT step.*, step.id / ${MOST_PARTS} AS ref FROM step WHERE at >= ? OR at IS NULL`,
     ),
     block: database.prepare("SELECT texts FROM text_block WHERE id = ?"),
-    /** Only four bytes of the ids are indexed, which costs a third of an index of all 16. */
+    /** Only four bytes of the ids are indexed, which keeps the index small. */
     withIds: database.prepare(
       `SELECT part.id FROM json_each(?) JOIN part
        ON substr(part_id, 1, 4) = substr(unhex(value), 1, 4) AND part_id = unhex(value) ORDER BY part.id DESC`,

@@ -18,7 +18,7 @@ export interface SegmentParts {
    * Throws a `Refused` if they cannot be read.
    */
   load(state: IndexedSession, from: number, to: number): Promise<readonly PlacedPart[]>;
-  /** The position of a part in the whole session. */
+  /** The position of a part in the whole session. Throws a `Refused` if the session is not indexed. */
   locate(state: IndexedSession, part_id: string): Promise<number | undefined>;
 }
 
@@ -82,7 +82,8 @@ export function createSegmentParts({ list, index, contentOf }: SegmentPartsOptio
     },
     async locate({ id, entry }, part_id) {
       const own = (await list.of(entry)).flatMap((segment) => startIn(entry, segment, id) ?? []).at(-1);
-      return own && (await index?.position(keyOf(entry), own.session_id, part_id).catch(() => undefined));
+      if (own === undefined) throw notIndexed();
+      return await index?.position(keyOf(entry), own.session_id, part_id);
     },
   };
 }

@@ -29,12 +29,15 @@ export function useReloadOnGrowth(session: OpenSession, options: ReloadOptions):
       loaded = size();
       delay = await load(abort.signal);
       timer = undefined;
+      // It may have grown in the meantime.
+      runIfGrown();
     };
     let timer: ReturnType<typeof setTimeout> | undefined = setTimeout(() => void run(), first);
-    const unsubscribe = session.state.subscribe(() => {
-      if (timer !== undefined || size() === loaded) return;
+    const runIfGrown = (): void => {
+      if (timer !== undefined || size() === loaded || abort.signal.aborted) return;
       timer = setTimeout(() => void run(), delay);
-    });
+    };
+    const unsubscribe = session.state.subscribe(runIfGrown);
     return () => {
       unsubscribe();
       clearTimeout(timer);
