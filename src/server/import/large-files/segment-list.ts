@@ -116,6 +116,6 @@ function notIndexedMarker(session_id: string, byte: number, at: number): Frame {
     title: `The ${sizeText(byte)} before this are not indexed yet`,
     text:
       `This session's file is so large that its beginning can be shown only once it is indexed. The page then shows all of it. ` +
-      "Until then, turns, steps and errors are counted from here. If this takes longer than a few minutes, see the messages of the daemon.",
+      "Until then, turns, steps and errors are counted from here. If this takes longer than a few minutes, see the daemon's log in the terminal.",
   };
 }
