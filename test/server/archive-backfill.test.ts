@@ -6,9 +6,9 @@ import { createSessions } from "../../src/server/import/catalog.ts";
 import { createIndexer } from "../../src/server/import/index-threads.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { formats } from "../../src/sources/index.ts";
-import { openStore } from "../../src/store/sqlite/session-store.ts";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
+import { archivedFiles, storedIn } from "./stored-in.ts";
 
 let folder: string;
 const files = new Map<string, string>();
@@ -32,29 +32,15 @@ function start(): Sessions {
   return createSessions({
     formats: [format],
     roots: [{ format, path: folder }],
-    dataFolder: join(folder, "data"),
+    ...storedIn(join(folder, "data")),
     indexer: createIndexer(),
     timing: { hot: 20, list: 20, last_line: 20, publish: 5, persist: 10, tick: 10 },
   });
 }
 
 /** The archived bytes of each file. */
-function archived(): Map<string, Buffer> {
-  const { store } = openStore({ folder: join(folder, "data"), now: Date.now });
-  if (!store) throw new Error("There is no store.");
-  try {
-    return new Map(
-      store.load().files.map(({ id, path }) => {
-        const pieces: Uint8Array[] = [];
-        for (let at = 0; at < store.archivedTo(id); at += pieces.at(-1)?.length ?? 0)
-          pieces.push(store.read(id, at, store.archivedTo(id)));
-        return [path, Buffer.concat(pieces)];
-      }),
-    );
-  } finally {
-    store.close();
-  }
-}
+const archived = async (): Promise<Map<string, Buffer>> =>
+  new Map((await archivedFiles(join(folder, "data"))).map(({ path, bytes }) => [path, bytes]));
 
 it("archives a file that was only read for its rows, byte for byte, and shows it after the file is deleted", async () => {
   const first = start();
@@ -68,8 +54,8 @@ it("archives a file that was only read for its rows, byte for byte, and shows it
   }
   const second = start();
   try {
-    await eventually(() => {
-      const held = archived();
+    await eventually(async () => {
+      const held = await archived();
       for (const path of files.values()) expect(held.get(path)?.equals(readFileSync(path))).toBe(true);
     });
     for (const path of files.values()) rmSync(path);

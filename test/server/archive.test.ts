@@ -16,11 +16,10 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Transcript } from "../../src/model/transcript/transcript-state.ts";
 import { createSessions } from "../../src/server/import/catalog.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
-import type { SessionStore } from "../../src/store/contract.ts";
-import { openStore } from "../../src/store/sqlite/session-store.ts";
 import { eventually } from "../eventually.ts";
 import { answer, append, frameFormat, prompt, sessionId, write } from "./frame-source.ts";
 import { mountable, mountSmall } from "./small-disk.ts";
+import { archivedFiles, storedIn } from "./stored-in.ts";
 
 let folder: string;
 let data: string;
@@ -43,7 +42,7 @@ function start(now = Date.now): Sessions {
     now,
     formats: [frameFormat],
     roots: [{ format: frameFormat, path: join(folder, "agent") }],
-    dataFolder: data,
+    ...storedIn(data),
     hints: false,
     timing: { hot: 20, list: 20, last_line: 30, publish: 5, persist: 10, retry: 50, tick: 20 },
   });
@@ -63,45 +62,22 @@ async function archiveAll(): Promise<void> {
     const sessions = start();
     await eventually(() => expect(sessions.status().index.done).toBe(true));
     await stop(sessions);
-    const archive = archived();
+    const archive = await archived();
     for (const name of names)
       expect(archive.get(path(name)) === readFileSync(path(name), "utf8"), name).toBe(true);
   });
 }
 
 /** The archived text of every file. For a path with two files, that of the existing one. */
-function archived(): Map<string, string> {
-  const { store } = openStore({ folder: data, now: Date.now });
-  if (!store) throw new Error("There is no store.");
-  try {
-    const { files } = store.load();
-    return new Map(files.filter(({ gone }) => !gone).map(({ id, path }) => [path, textOf(store, id)]));
-  } finally {
-    store.close();
-  }
+async function archived(): Promise<Map<string, string>> {
+  const files = await archivedFiles(data);
+  return new Map(files.filter(({ gone }) => !gone).map(({ path, bytes }) => [path, bytes.toString()]));
 }
 
 /** The archived texts of all files that were at a path, oldest first. */
-function archivedAt(wanted: string): string[] {
-  const { store } = openStore({ folder: data, now: Date.now, read_only: true });
-  if (!store) throw new Error("There is no store.");
-  try {
-    const { files } = store.load();
-    return files.filter(({ path }) => path === wanted).map(({ id }) => textOf(store, id));
-  } finally {
-    store.close();
-  }
-}
-
-function textOf(store: SessionStore, file_id: number): string {
-  const end = store.archivedTo(file_id);
-  const pieces: Uint8Array[] = [];
-  for (let at = 0; at < end; ) {
-    const bytes = store.read(file_id, at, end);
-    pieces.push(bytes);
-    at += bytes.length;
-  }
-  return Buffer.concat(pieces).toString();
+async function archivedAt(wanted: string): Promise<string[]> {
+  const files = await archivedFiles(data, { read_only: true });
+  return files.filter(({ path }) => path === wanted).map(({ bytes }) => bytes.toString());
 }
 
 const texts = ({ parts }: Transcript): string[] =>
@@ -199,12 +175,12 @@ describe("for a replaced file", () => {
     write(path("one"), prompt("one", "First"), answer("one", noise(600_000, 1)));
     const sessions = start();
     let text = readFileSync(path("one"), "utf8");
-    await eventually(() => expect(archivedAt(path("one"))).toEqual([text]));
+    await eventually(async () => expect(await archivedAt(path("one"))).toEqual([text]));
     for (const more of ["Second", "Third"]) {
       text = replace("one", text + prompt("one", more));
-      await eventually(() => expect(archivedAt(path("one")).at(-1) === text).toBe(true));
+      await eventually(async () => expect((await archivedAt(path("one"))).at(-1) === text).toBe(true));
     }
-    await eventually(() => expect(archivedAt(path("one"))).toHaveLength(1));
+    await eventually(async () => expect(await archivedAt(path("one"))).toHaveLength(1));
     await stop(sessions);
     rmSync(path("one"));
     const again = start();
@@ -217,31 +193,31 @@ describe("for a replaced file", () => {
     write(path("one"), prompt("one", "First"), answer("one", `${long}.`));
     const before = readFileSync(path("one"), "utf8");
     start();
-    await eventually(() => expect(archivedAt(path("one"))).toEqual([before]));
+    await eventually(async () => expect(await archivedAt(path("one"))).toEqual([before]));
     const text = replace("one", before.replace(`${long}.`, `${long}!`));
-    await eventually(() => expect(archivedAt(path("one"))).toEqual([before, text]));
+    await eventually(async () => expect(await archivedAt(path("one"))).toEqual([before, text]));
     // Once the later copy was removed, the earlier one has been checked.
     write(path("other"), prompt("other", "First"));
-    await eventually(() => expect(archivedAt(path("other"))).toHaveLength(1));
+    await eventually(async () => expect(await archivedAt(path("other"))).toHaveLength(1));
     const longer = replace("other", prompt("other", "First") + prompt("other", "Second"));
-    await eventually(() => expect(archivedAt(path("other"))).toEqual([longer]));
-    expect(archivedAt(path("one"))).toEqual([before, text]);
+    await eventually(async () => expect(await archivedAt(path("other"))).toEqual([longer]));
+    expect(await archivedAt(path("one"))).toEqual([before, text]);
   });
 
   it("removes a duplicate that an earlier daemon left", async () => {
     write(path("one"), prompt("one", "First"), answer("one", noise(600_000, 1)));
     const text = readFileSync(path("one"), "utf8");
     const sessions = start();
-    await eventually(() => expect(archivedAt(path("one"))).toEqual([text]));
+    await eventually(async () => expect(await archivedAt(path("one"))).toEqual([text]));
     // Outside the folder it keeps its inode, so that no other file gets it.
     const away = join(folder, "away");
     renameSync(path("one"), away);
     await eventually(() => expect(sessions.get(sessionId("one"))?.archived).toBe(true));
     copyFileSync(away, path("one"));
-    await eventually(() => expect(archivedAt(path("one"))).toEqual([text, text]));
+    await eventually(async () => expect(await archivedAt(path("one"))).toEqual([text, text]));
     await stop(sessions);
     start();
-    await eventually(() => expect(archivedAt(path("one"))).toEqual([text]));
+    await eventually(async () => expect(await archivedAt(path("one"))).toEqual([text]));
   });
 });
 
@@ -275,7 +251,7 @@ it("resumes archiving after a failure, even if the clock was set back", async ()
   other.close();
   await eventually(() => expect(notices()).toEqual([]));
   await stop(sessions);
-  expect(archived().get(path("one"))).toBe(readFileSync(path("one"), "utf8"));
+  expect((await archived()).get(path("one"))).toBe(readFileSync(path("one"), "utf8"));
 });
 
 describe.skipIf(!mountable)("a full disk (skipped where no small file system can be mounted)", () => {

@@ -1,12 +1,13 @@
 import { createSessions } from "../../src/server/import/catalog.ts";
 import { frameFormat } from "./frame-source.ts";
+import { storedIn } from "./stored-in.ts";
 
 /** A daemon without a server, to be killed: `node archiving-daemon.ts AGENT_FOLDER DATA_FOLDER`. Prints dots continuously. */
 const [agent = "", dataFolder = ""] = process.argv.slice(2);
 createSessions({
   formats: [frameFormat],
   roots: [{ format: frameFormat, path: agent }],
-  dataFolder,
+  ...storedIn(dataFolder),
   hints: false,
   timing: { hot: 5, list: 5, last_line: 5, publish: 1, persist: 2, retry: 20, tick: 5 },
 });

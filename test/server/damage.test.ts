@@ -24,6 +24,7 @@ import { openDoors } from "./doors.ts";
 import { answer, frameFormat, prompt, sessionId, write } from "./frame-source.ts";
 import { played, promptOf, words } from "./managed/play.ts";
 import { openPageClient } from "./page-client.ts";
+import { storedIn } from "./stored-in.ts";
 
 const TRIES = times(4, 200);
 const FILES = 6;
@@ -47,9 +48,8 @@ function openFiles(data: string, limits: { check_limit?: number } = {}): Session
   return createSessions({
     formats: [frameFormat],
     roots: [{ format: frameFormat, path: agent() }],
-    dataFolder: data,
+    ...storedIn(data, limits),
     hints: false,
-    ...limits,
     timing: { hot: 20, list: 20, last_line: 10, publish: 5, persist: 5, retry: 20, tick: 10 },
   });
 }

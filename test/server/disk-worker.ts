@@ -9,9 +9,10 @@ import { createPendingChunks } from "../../src/server/archive/archive.ts";
 import { createSessions } from "../../src/server/import/catalog.ts";
 import { createManagedSessions, type ManagedSessions } from "../../src/server/managed/managed-sessions.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
-import { MIGRATIONS, openStore } from "../../src/store/sqlite/session-store.ts";
+import { MIGRATIONS, openSqliteArchive } from "../../src/store/archive/sqlite.ts";
 import { answer, append, frameFormat, prompt, sessionId, write } from "./frame-source.ts";
 import { type Play, played, promptOf, words } from "./managed/play.ts";
+import { storedIn } from "./stored-in.ts";
 
 /**
  * Writes to a disk that fails, under failing-disk.c: `node disk-worker.ts FOLDER MODE …`. It prints each write as soon as
@@ -80,7 +81,7 @@ function start(n: number): Work {
   const sessions = createSessions({
     formats: [frameFormat],
     roots: [{ format: frameFormat, path: agent }],
-    dataFolder: data,
+    ...storedIn(data),
     hints: false,
     timing: { hot: 5, list: 10, last_line: 5, publish: 1, persist: 5, retry: 20, tick: 10 },
   });
@@ -194,10 +195,10 @@ async function failing(what: "eio" | "enospc", n: number): Promise<void> {
 async function killed(n: number): Promise<void> {
   order("kill", n, 1);
   const data = join(folder, "data");
-  const { store } = openStore({ folder: data, now: Date.now });
+  const { store, contents } = openSqliteArchive({ folder: data, now: Date.now });
   const hosted = createManagedSessions({ folder: data, agents: played(talk) });
   assert.ok(store && hosted.writable);
-  const archive = createPendingChunks(store);
+  const archive = createPendingChunks(store, contents.archived_to);
   const id = rest[1] ?? "";
   const first = rest[2] ?? "";
   let at = archive.end(1);
@@ -219,7 +220,7 @@ async function killed(n: number): Promise<void> {
       gone: false,
       ...identity,
     } as const;
-    store.write({ chunks: await archive.take(), files: [file] });
+    await store.write({ chunks: await archive.take(), files: [file] });
     archive.written();
     say(`archived ${at}`);
     await sent;
@@ -235,10 +236,10 @@ async function killed(n: number): Promise<void> {
 /** Checks that each confirmed commit was synced to the disk, not only written to the page cache. */
 async function synced(rounds: number): Promise<void> {
   const data = join(folder, "data");
-  const { store } = openStore({ folder: data, now: Date.now });
+  const { store, contents } = openSqliteArchive({ folder: data, now: Date.now });
   const hosted = createManagedSessions({ folder: data, agents: played(talk) });
   assert.ok(store);
-  const archive = createPendingChunks(store);
+  const archive = createPendingChunks(store, contents.archived_to);
   const pushed = randomUUID();
   const recorder = hosted.pushed(pushed, "pusher");
   await recorder.stored();
@@ -259,17 +260,21 @@ async function synced(rounds: number): Promise<void> {
     await count(() => store.write({ chunks }));
     archive.written();
   }
-  store.close();
+  await store.close();
   await hosted.close();
   say(JSON.stringify({ least }));
 }
 
 /** Migrates a store to a fictitious version, and is killed during the migration. */
-function migrating(n: number): void {
+async function migrating(n: number): Promise<void> {
   order("kill", n, 1);
-  const { store, notices } = openStore({ folder: join(folder, "data"), now: Date.now, migrations: NEWER });
+  const { store, notices } = openSqliteArchive({
+    folder: join(folder, "data"),
+    now: Date.now,
+    migrations: NEWER,
+  });
   say(JSON.stringify({ opened: store !== undefined, notices }));
-  store?.close();
+  await store?.close();
   say("done");
 }
 
@@ -290,7 +295,7 @@ switch (mode) {
     await synced(Number(rest[0]));
     break;
   case "migrate":
-    migrating(Number(rest[0]));
+    await migrating(Number(rest[0]));
     break;
   default:
     throw new Error(`There is no mode ${mode}`);

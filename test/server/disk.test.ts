@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { decodeEvent } from "../../src/model/messages/history.ts";
-import { MIGRATIONS, openStore } from "../../src/store/sqlite/session-store.ts";
+import { MIGRATIONS, openSqliteArchive } from "../../src/store/archive/sqlite.ts";
 import { LONG, times } from "../long.ts";
 import { seeded } from "../seeded.ts";
 
@@ -210,9 +210,9 @@ describe.skipIf(!built)(
         const folder = join(base, name);
         const data = join(folder, "data");
         mkdirSync(data, { recursive: true });
-        const { store } = openStore({ folder: data, now: Date.now });
+        const { store } = openSqliteArchive({ folder: data, now: Date.now });
         const compressed = Buffer.alloc(3_000, 7);
-        store?.write({
+        await store?.write({
           chunks: Array.from({ length: 60 }, (_, n) => ({ file_id: 1, start: n, length: 1, compressed })),
           files: [
             {
@@ -229,7 +229,7 @@ describe.skipIf(!built)(
             },
           ],
         });
-        store?.close();
+        await store?.close();
         return { folder, data };
       };
       const { folder: whole } = await prepare("migration");

@@ -15,6 +15,7 @@ import { formats } from "../../src/sources/index.ts";
 import { verbatim } from "../../src/sources/verbatim/format.ts";
 import { eventually } from "../eventually.ts";
 import { sharedData } from "../shared-data.ts";
+import { storedIn } from "./stored-in.ts";
 
 const fixtures = join(import.meta.dirname, "../fixtures");
 const samples = join(import.meta.dirname, "../../src/server/samples");
@@ -89,7 +90,7 @@ describe("the export route", () => {
   const sessions = createSessions({
     formats,
     roots: [{ format, path: root }],
-    dataFolder: data,
+    ...storedIn(data),
     hints: false,
   });
   const guard = createGuard({ origins: ["http://127.0.0.1:4747"], access });

@@ -8,6 +8,7 @@ import { type IndexState, openIndexState } from "../../src/server/index/index-st
 import { loadPieces } from "../../src/server/sessions/load-parts.ts";
 import type { OpenSession, Sessions } from "../../src/server/sessions/sessions.ts";
 import type { Format } from "../../src/sources/contract.ts";
+import { storedIn } from "./stored-in.ts";
 
 const TIMING = { hot: 20, list: 50, publish: 5, persist: 20, tick: 50 };
 
@@ -24,7 +25,7 @@ export async function startIndexed(
   const sessions = createSessions({
     formats: [format],
     roots: [{ format, path: agent }],
-    dataFolder: data,
+    ...storedIn(data),
     indexer,
     part_index: state,
     hints: false,

@@ -22,7 +22,7 @@ import { HUGE_FILE_BYTES } from "../../src/server/import/large-files/segments.ts
 import { createReading } from "../../src/server/import/reading.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { formats } from "../../src/sources/index.ts";
-import { openStore } from "../../src/store/sqlite/session-store.ts";
+import { openSqliteArchive } from "../../src/store/archive/sqlite.ts";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { SESSION, say, writer } from "../sources/claude-support.ts";
@@ -161,14 +161,11 @@ it("is counted completely, and continues to be counted as it grows", async () =>
 });
 
 /** The number of the file's bytes in the archive. */
-function archivedBytes(): number {
-  const { store } = openStore({ folder: join(folder, "data"), now: Date.now });
-  try {
-    const known = store?.load().files.find(({ path }) => path === file);
-    return known ? (store?.archivedTo(known.id) ?? 0) : 0;
-  } finally {
-    store?.close();
-  }
+async function archivedSize(): Promise<number> {
+  const { store, contents } = openSqliteArchive({ folder: join(folder, "data"), now: Date.now });
+  await store?.close();
+  const known = contents.files.find(({ path }) => path === file);
+  return known ? (contents.archived_to.get(known.id) ?? 0) : 0;
 }
 
 /** Runs `work` while the first chunks of the archive are damaged, far from the requested part. */
@@ -186,7 +183,7 @@ async function whileDamaged(work: () => Promise<void>): Promise<void> {
 }
 
 it("is shown from the archive when its file is deleted, and from the file when it is back", async () => {
-  await eventually(() => expect(archivedBytes()).toBe(statSync(file).size), 170_000);
+  await eventually(async () => expect(await archivedSize()).toBe(statSync(file).size), 170_000);
   const whole = await saidInAllOf(session_id);
   const aside = join(folder, "aside.jsonl");
   renameSync(file, aside);

@@ -13,6 +13,7 @@ import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { claudeCode } from "../../src/sources/claude-code/format.ts";
 import { eventually } from "../eventually.ts";
 import { loggedSession } from "../logged-session.ts";
+import { storedIn } from "./stored-in.ts";
 
 const access = newAccess();
 let folder: string;
@@ -30,7 +31,7 @@ beforeAll(async () => {
   sessions = createSessions({
     formats: [claudeCode],
     roots: [{ format: claudeCode, path: join(folder, "claude") }],
-    dataFolder: join(folder, "data"),
+    ...storedIn(join(folder, "data")),
     hints: false,
   });
   const guard = createGuard({ origins: ["http://127.0.0.1:4747"], access });

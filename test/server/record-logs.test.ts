@@ -18,6 +18,7 @@ import type { OpenSession, Sessions } from "../../src/server/sessions/sessions.t
 import { formats } from "../../src/sources/index.ts";
 import { isRecordLog } from "../../src/sources/record-log/log-line.ts";
 import { eventually } from "../eventually.ts";
+import { storedIn } from "./stored-in.ts";
 
 let home: string;
 let database: DatabaseSync;
@@ -46,7 +47,7 @@ function start(dataFolder?: string, agent = "opencode"): Sessions {
   const sessions = createSessions({
     formats,
     roots: [{ format, path: home }],
-    ...(dataFolder !== undefined && { dataFolder }),
+    ...(dataFolder !== undefined && storedIn(dataFolder)),
     timing: { hot: 20, list: 20, last_line: 20, publish: 5, persist: 10, tick: 10 },
   });
   opened.push(sessions);

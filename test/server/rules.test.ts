@@ -26,6 +26,7 @@ import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { uuidOf } from "../uuid-of.ts";
 import { createMemorySessions, type MemorySessions } from "./memory-sessions.ts";
+import { storedIn } from "./stored-in.ts";
 
 const TIDES = uuidOf("tides");
 const RULE = uuidOf("rule");
@@ -436,7 +437,7 @@ describe("rules over files", () => {
       formats,
       roots: [],
       paths: [join(folder, "projects")],
-      dataFolder: join(folder, "data"),
+      ...storedIn(join(folder, "data")),
       timing: { hot: 20, list: 20, last_line: 20, publish: 5, tick: 50, persist: 50 },
     });
     const store = { putRule() {}, removeRule() {}, putAlerts() {} };

@@ -13,10 +13,11 @@ import { createSearchThread } from "../../src/server/index/search-thread.ts";
 import { indexSessions } from "../../src/server/index/session-indexing.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { formats } from "../../src/sources/index.ts";
-import { openStore } from "../../src/store/sqlite/session-store.ts";
+import { openSqliteArchive } from "../../src/store/archive/sqlite.ts";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { uuidOf } from "../uuid-of.ts";
+import { storedIn } from "./stored-in.ts";
 
 /** An index of real files, built and searched by the real worker threads. */
 let folder: string;
@@ -45,7 +46,7 @@ async function start(notes: readonly Note[] = []) {
     formats: [format],
     roots: [{ format, path: join(folder, "projects") }],
     paths: [folder],
-    dataFolder: data(),
+    ...storedIn(data()),
     indexer,
     part_index: state,
     timing: { hot: 20, list: 20, last_line: 20, publish: 5, tick: 50, persist: 50 },
@@ -80,12 +81,11 @@ function write(name: string, seed: number, word: string): { id: string; path: st
   return { id: session_id, path };
 }
 
-function archivedBytes(path: string): number | undefined {
-  const { store } = openStore({ folder: data(), now: Date.now, read_only: true });
-  const file = store?.load().files.find((one) => one.path === path);
-  const bytes = file && store?.archivedTo(file.id);
-  store?.close();
-  return bytes;
+async function archivedSize(path: string): Promise<number | undefined> {
+  const { store, contents } = openSqliteArchive({ folder: data(), now: Date.now, read_only: true });
+  await store?.close();
+  const file = contents.files.find((one) => one.path === path);
+  return file && contents.archived_to.get(file.id);
 }
 
 const found = async (query: string) =>
@@ -124,7 +124,7 @@ it("rebuilds a deleted or damaged index, including archived sessions", async () 
   const { sessions } = await start();
   await eventually(async () => expect(await found("narwhal")).toEqual([gone.id]));
   await eventually(() => expect(sessions.unindexed).toBe(0));
-  await eventually(() => expect(archivedBytes(gone.path)).toBe(statSync(gone.path).size));
+  await eventually(async () => expect(await archivedSize(gone.path)).toBe(statSync(gone.path).size));
   rmSync(gone.path);
   await eventually(() => expect(sessions.get(gone.id)?.archived).toBe(true));
   expect(await found("narwhal")).toEqual([gone.id]);

@@ -32,6 +32,7 @@ import { generateClaudeSession } from "../generate-session.ts";
 import { LONG, times } from "../long.ts";
 import { answer, frameFormat, prompt, sessionId, write } from "./frame-source.ts";
 import { wordsOf } from "./page-client.ts";
+import { storedIn } from "./stored-in.ts";
 
 let folder: string;
 const running = new Set<Sessions>();
@@ -52,7 +53,7 @@ function start(dataFolder?: string): Sessions {
   const sessions = createSessions({
     formats: [frameFormat],
     roots: [{ format: frameFormat, path: agent() }],
-    ...(dataFolder !== undefined && { dataFolder }),
+    ...(dataFolder !== undefined && storedIn(dataFolder)),
     hints: false,
     timing,
   });
@@ -353,7 +354,7 @@ describe("misbehaving session files", { timeout: LONG ? 900_000 : 120_000 }, () 
       formats: [claude],
       roots: [{ format: claude, path: join(folder, "claude") }],
       indexer: createIndexer(),
-      dataFolder: join(folder, "data"),
+      ...storedIn(join(folder, "data")),
       hints: false,
       timing: { ...timing, idle: 1_000 },
     });
@@ -392,7 +393,7 @@ describe("misbehaving session files", { timeout: LONG ? 900_000 : 120_000 }, () 
         formats: [claude],
         roots: [{ format: claude, path: join(folder, "claude") }],
         indexer: createIndexer(),
-        dataFolder: join(folder, "data"),
+        ...storedIn(join(folder, "data")),
         timing,
       });
       running.add(sessions);

@@ -18,6 +18,7 @@ import { createOpenList, createProcessRegistry } from "../../src/server/import/p
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { copilotCli } from "../../src/sources/copilot-cli/format.ts";
 import { eventually } from "../eventually.ts";
+import { storedIn } from "./stored-in.ts";
 
 const SESSION = "7d1f2c44-0b0e-4f0a-9c39-1d2d6f5f3a72";
 const AT = Date.now() - 3_600_000;
@@ -198,7 +199,7 @@ function list() {
   sessions = createSessions({
     formats: [copilotCli],
     roots: [{ format: copilotCli, path: home }],
-    dataFolder: join(folder, "data"),
+    ...storedIn(join(folder, "data")),
     hints: false,
     timing: { hot: 20, list: 20, publish: 5, persist: 10, registry: 20 },
   });

@@ -51,6 +51,7 @@ import {
   turnEnd,
   write,
 } from "./frame-source.ts";
+import { storedIn } from "./stored-in.ts";
 
 /** Makes opening files fail, as at the limit of open files. */
 const descriptors = vi.hoisted(() => ({ are_exhausted: false }));
@@ -84,7 +85,7 @@ function start({ timing, ...options }: Partial<SessionsOptions> = {}): Sessions 
   const sessions = createSessions({
     formats: [frameFormat],
     roots: [{ format: frameFormat, path: join(folder, "agent") }],
-    dataFolder: dataFolder(),
+    ...storedIn(dataFolder()),
     hints: false,
     timing: { ...quick, ...timing },
     ...options,

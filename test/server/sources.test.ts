@@ -26,6 +26,7 @@ import { bareEnvironment } from "../environment.ts";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { type SpawnedDaemon, spawnDaemon } from "./spawned-daemon.ts";
+import { storedIn } from "./stored-in.ts";
 
 const ROLLOUT = join(import.meta.dirname, "../fixtures/codex/turns-0144.jsonl");
 
@@ -70,7 +71,7 @@ describe("agents switched off and on", () => {
       ],
       paths,
       choices,
-      dataFolder: data(),
+      ...storedIn(data()),
       indexer,
       part_index: state,
       timing: { hot: 20, list: 20, last_line: 20, publish: 5, tick: 20, persist: 20 },

@@ -14,6 +14,7 @@ import { createUsage } from "../../src/server/index/usage-service.ts";
 import { claudeCode } from "../../src/sources/claude-code/format.ts";
 import { eventually } from "../eventually.ts";
 import { uuidOf } from "../uuid-of.ts";
+import { storedIn } from "./stored-in.ts";
 
 /** Usage of real files, indexed by the real worker threads. */
 const access = newAccess();
@@ -54,7 +55,7 @@ beforeAll(async () => {
   const sessions = createSessions({
     formats: [claudeCode],
     roots: [{ format: claudeCode, path: join(folder, "claude") }],
-    dataFolder: join(folder, "data"),
+    ...storedIn(join(folder, "data")),
     hints: false,
     indexer,
     part_index: state,

@@ -12,6 +12,7 @@ import { createSessions } from "../../src/server/import/catalog.ts";
 import { formats } from "../../src/sources/index.ts";
 import { eventually } from "../eventually.ts";
 import { sharedData } from "../shared-data.ts";
+import { storedIn } from "./stored-in.ts";
 
 /** The parts as a page receives them, in the form used for comparison. */
 const sentTexts = ({ parts }: Transcript): (string | undefined)[] =>
@@ -32,7 +33,7 @@ const followedTexts = (frames: readonly Frame[]): (string | undefined)[] => {
 /** Expects every session below a folder to equal its record, read again. At least `least` sessions are expected. */
 async function expectAllEqual(folder: string, least: number): Promise<void> {
   const data = realpathSync(mkdtempSync(join(tmpdir(), "verify-")));
-  const sessions = createSessions({ formats, roots: [], paths: [folder], dataFolder: data, hints: false });
+  const sessions = createSessions({ formats, roots: [], paths: [folder], ...storedIn(data), hints: false });
   try {
     await eventually(() => {
       expect(sessions.status().index.done).toBe(true);

@@ -85,8 +85,8 @@ export function createArchiveBackfill<Entry extends BackfillFile>(options: {
   async function beginsWith(file_id: number, replaced_id: number, length: number): Promise<boolean> {
     for (let at = 0; at < length; ) {
       if (isClosed()) return false;
-      const expected = readArchived(replaced_id, at, length);
-      const found = readArchived(file_id, at, at + expected.length);
+      const expected = await readArchived(replaced_id, at, length);
+      const found = await readArchived(file_id, at, at + expected.length);
       // Chunk boundaries may differ between the two.
       const compared = Math.min(expected.length, found.length);
       if (compared === 0 || Buffer.compare(expected.subarray(0, compared), found.subarray(0, compared)) !== 0)
@@ -98,9 +98,9 @@ export function createArchiveBackfill<Entry extends BackfillFile>(options: {
   }
 
   /** Returns nothing if the archive is damaged. Bytes that cannot be compared are kept. */
-  function readArchived(file_id: number, from: number, to: number): Uint8Array {
+  async function readArchived(file_id: number, from: number, to: number): Promise<Uint8Array> {
     try {
-      return archive.read(file_id, from, to);
+      return await archive.read(file_id, from, to);
     } catch {
       return new Uint8Array();
     }

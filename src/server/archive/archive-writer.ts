@@ -1,13 +1,11 @@
-import {
-  type Notice,
-  type OpenedStore,
-  remedyOf,
-  type SessionStore,
-  type StoredFile,
-  type StoredSession,
-  StoreError,
-} from "../../store/contract.ts";
-import { openStore } from "../../store/sqlite/session-store.ts";
+import type {
+  ArchiveContents,
+  ArchiveStore,
+  OpenedArchive,
+  StoredFile,
+  StoredSession,
+} from "../../store/archive/contract.ts";
+import { type Notice, remedyOf, StoreError } from "../../store/contract.ts";
 import { createPendingChunks, type PendingChunks } from "./archive.ts";
 
 /** If more bytes than this are pending, they are written at once and reading waits for the disk. */
@@ -15,12 +13,8 @@ const PENDING_LIMIT = 2 * 1024 * 1024;
 const MAX_PENDING = 8 * 1024 * 1024;
 
 interface ArchiveWriterOptions<Entry> {
-  /** Absent: nothing is stored. */
-  dataFolder?: string;
-  /** See `DatabaseOptions`. */
-  check_limit?: number;
-  read_only?: boolean;
-  now: () => number;
+  /** Closed by the writer. */
+  opened: OpenedArchive;
   /** Pause after a failed write, in milliseconds. */
   retry: number;
   rowOf(entry: Entry): StoredFile | undefined;
@@ -38,7 +32,8 @@ export interface ArchiveWriter<Entry> {
   readonly notices: Notice[];
   /** See `OpenedDatabase`. */
   retry?(): boolean;
-  load(): { files: StoredFile[]; sessions: StoredSession[] };
+  /** The rows that an earlier daemon stored. */
+  readonly contents: ArchiveContents;
   entryChanged(entry: Entry): void;
   sessionChanged(id: string): void;
   sessionRemoved(id: string): void;
@@ -50,8 +45,8 @@ export interface ArchiveWriter<Entry> {
   append(file_id: number, start: number, bytes: Uint8Array): Promise<boolean>;
   /** How far a file is archived, including pending bytes. */
   archivedTo(file_id: number): number;
-  /** Archived bytes, as `SessionStore.read`. */
-  read(file_id: number, from: number, to: number): Uint8Array;
+  /** Archived bytes, as `ArchiveStore.read`. */
+  read: ArchiveStore["read"];
   /** Writes all pending changes, unless a write failed recently. */
   persist(): Promise<void>;
   /** All bytes that failures had kept out of the archive were appended again. Once they are written, the notice is removed. */
@@ -59,19 +54,12 @@ export interface ArchiveWriter<Entry> {
   close(): Promise<void>;
 }
 
-/** Opens the store and writes changes to it. */
+/** Writes changes to an opened store. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the changes that are not written yet: its functions are short
 export function createArchiveWriter<Entry>(options: ArchiveWriterOptions<Entry>): ArchiveWriter<Entry> {
-  const opened: OpenedStore = options.dataFolder
-    ? openStore({
-        folder: options.dataFolder,
-        now: options.now,
-        ...(options.check_limit !== undefined && { check_limit: options.check_limit }),
-        ...(options.read_only !== undefined && { read_only: options.read_only }),
-      })
-    : { read_only: true, notices: [] };
-  let store: SessionStore | undefined = opened.store;
-  const pending_chunks: PendingChunks | undefined = store && createPendingChunks(store);
+  const { opened } = options;
+  let store = opened.store;
+  const pending_chunks = store && createPendingChunks(store, opened.contents.archived_to);
   const writable = store !== undefined && !opened.read_only;
   let write_error: Notice | undefined;
   /** Monotonic time. */
@@ -93,7 +81,7 @@ export function createArchiveWriter<Entry>(options: ArchiveWriterOptions<Entry>)
     };
   }
 
-  async function writeAll(to: SessionStore, from: PendingChunks): Promise<void> {
+  async function writeAll(to: ArchiveStore, from: PendingChunks): Promise<void> {
     const batch = { entries, sessions, removed, superseded: replaced_rows, removed_files };
     entries = new Set();
     sessions = new Set();
@@ -102,7 +90,7 @@ export function createArchiveWriter<Entry>(options: ArchiveWriterOptions<Entry>)
     removed_files = [];
     try {
       const chunks = await from.take();
-      to.write({
+      await to.write({
         chunks,
         files: [...batch.superseded, ...[...batch.entries].flatMap((entry) => options.rowOf(entry) ?? [])],
         sessions: [...batch.sessions].flatMap((id) => options.sessionRowOf(id) ?? []),
@@ -143,14 +131,7 @@ export function createArchiveWriter<Entry>(options: ArchiveWriterOptions<Entry>)
       return write_error ? [...opened.notices, write_error] : opened.notices;
     },
     ...(opened.retry && { retry: opened.retry }),
-    load() {
-      try {
-        return store?.load() ?? { files: [], sessions: [] };
-      } catch (error) {
-        onWriteError(error);
-        return { files: [], sessions: [] };
-      }
-    },
+    contents: opened.contents,
     entryChanged: (entry) => entries.add(entry),
     sessionChanged: (id) => sessions.add(id),
     sessionRemoved: (id) => removed.add(id),
@@ -164,15 +145,8 @@ export function createArchiveWriter<Entry>(options: ArchiveWriterOptions<Entry>)
       if (!accepted) accepted = pending_chunks.append(file_id, start, bytes);
       return accepted;
     },
-    archivedTo(file_id) {
-      try {
-        return pending_chunks?.end(file_id) ?? 0;
-      } catch (error) {
-        onWriteError(error);
-        return 0;
-      }
-    },
-    read: (file_id, from, to) => store?.read(file_id, from, to) ?? new Uint8Array(),
+    archivedTo: (file_id) => pending_chunks?.end(file_id) ?? 0,
+    read: async (file_id, from, to) => (await store?.read(file_id, from, to)) ?? new Uint8Array(),
     persist,
     async backfilled() {
       if (!write_error) return;
@@ -182,8 +156,9 @@ export function createArchiveWriter<Entry>(options: ArchiveWriterOptions<Entry>)
     async close() {
       retry_at = 0;
       await persist();
-      store?.close();
+      const closing = store;
       store = undefined;
+      await closing?.close();
     },
   };
 }

@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { constants, zstdCompress } from "node:zlib";
-import type { SessionStore, StoredChunk } from "../../store/contract.ts";
+import type { ArchiveStore, StoredChunk } from "../../store/archive/contract.ts";
 
 const compress = promisify(zstdCompress);
 const COMPRESSION = {
@@ -37,21 +37,21 @@ export interface PendingChunks {
   failed(): void;
 }
 
-export function createPendingChunks(store: SessionStore): PendingChunks {
-  const ends = new Map<number, number>();
+/** `archived_to`: see `ArchiveContents`. */
+export function createPendingChunks(
+  store: Pick<ArchiveStore, "shortTail">,
+  archived_to: ReadonlyMap<number, number>,
+): PendingChunks {
+  const stored_ends = new Map(archived_to);
+  /** Ends of files with pending bytes. */
+  let pending_ends = new Map<number, number>();
   let pending = new Map<number, { start: number; pieces: Uint8Array[] }>();
   let pendingBytes = 0;
-  let taken: Map<number, unknown> = new Map();
+  /** Ends of the files in the batch that is being written. */
+  let taken_ends = new Map<number, number>();
   let takenBytes = 0;
 
-  const end = (file_id: number) => {
-    let known = ends.get(file_id);
-    if (known === undefined) {
-      known = store.archivedTo(file_id);
-      ends.set(file_id, known);
-    }
-    return known;
-  };
+  const end = (file_id: number) => pending_ends.get(file_id) ?? stored_ends.get(file_id) ?? 0;
 
   return {
     end,
@@ -71,19 +71,19 @@ export function createPendingChunks(store: SessionStore): PendingChunks {
       }
       waiting.pieces.push(fresh);
       pendingBytes += fresh.length;
-      ends.set(file_id, at + fresh.length);
+      pending_ends.set(file_id, at + fresh.length);
       return true;
     },
     async take() {
       const batch = pending;
-      taken = batch;
+      taken_ends = new Map([...batch.keys()].map((file_id) => [file_id, end(file_id)]));
       takenBytes = pendingBytes;
       pending = new Map();
       pendingBytes = 0;
       const places: { place: Pick<StoredChunk, "file_id" | "start">; bytes: Uint8Array }[] = [];
       for (const [file_id, waiting] of batch) {
         let { start } = waiting;
-        const tail = start > 0 ? store.shortTail(file_id, SHORT) : undefined;
+        const tail = start > 0 ? await store.shortTail(file_id, SHORT) : undefined;
         const follows = tail && tail.start + tail.bytes.length === start;
         if (follows) start = tail.start;
         for (const bytes of chunksOf(follows ? [tail.bytes, ...waiting.pieces] : waiting.pieces)) {
@@ -99,13 +99,17 @@ export function createPendingChunks(store: SessionStore): PendingChunks {
       return chunks;
     },
     written() {
-      taken = new Map();
+      for (const [file_id, at] of taken_ends) {
+        stored_ends.set(file_id, at);
+        if (pending_ends.get(file_id) === at) pending_ends.delete(file_id);
+      }
+      taken_ends = new Map();
       takenBytes = 0;
     },
     failed() {
       // Bytes after lost ones would leave a gap, so all of them are read again from the agents' files.
-      for (const file_id of [...taken.keys(), ...pending.keys()]) ends.delete(file_id);
-      taken = new Map();
+      pending_ends = new Map();
+      taken_ends = new Map();
       takenBytes = 0;
       pending = new Map();
       pendingBytes = 0;

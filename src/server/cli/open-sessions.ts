@@ -4,6 +4,7 @@ import { messageOf } from "../../model/narrow.ts";
 import { createPriceTable, type PriceTable } from "../../model/prices/price-table.ts";
 import type { Format } from "../../sources/contract.ts";
 import { formats } from "../../sources/index.ts";
+import { openSqliteArchive } from "../../store/archive/sqlite.ts";
 import type { Notice } from "../../store/contract.ts";
 import { openNoteStore } from "../../store/notes/sqlite.ts";
 import { openReadStateStore } from "../../store/read-state/sqlite.ts";
@@ -110,6 +111,8 @@ export async function openAllSessions(
   index = state;
   opened.push(state);
   const marks = openMarks(data_dir, managed.taken, marks_notices, opened);
+  // The daemon with the first store's lock may still be opening the second one, so this daemon must not.
+  const archive = openSqliteArchive({ folder: data_dir, now: Date.now, read_only: managed.taken });
   const found = createSessions({
     formats,
     roots: [
@@ -121,9 +124,8 @@ export async function openAllSessions(
     indexer,
     part_index: state,
     choices,
-    dataFolder: data_dir,
-    // The daemon with the first store's lock may still be opening the second one, so this daemon must not.
-    read_only: managed.taken,
+    archive,
+    ...(!managed.taken && { records_folder: join(data_dir, "records") }),
     isInOtherSource: (id) => managed.get(id) !== undefined,
     terminals: {
       requestsOf: attach.held.openOf,

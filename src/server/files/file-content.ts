@@ -24,7 +24,7 @@ interface ArchivedFile {
 interface ArchiveReader {
   persist(): Promise<void>;
   archivedTo(file_id: number): number;
-  read(file_id: number, from: number, to: number): Uint8Array;
+  read(file_id: number, from: number, to: number): Promise<Uint8Array>;
 }
 
 /** Opens a session file, or its archived copy when the file is gone. `undefined`: the file no longer exists. */
@@ -38,7 +38,7 @@ export async function openContent(
     return {
       size: archive.archivedTo(entry.id),
       stamp: "archive",
-      read: async (at, length) => archive.read(entry.id, at, at + length),
+      read: (at, length) => archive.read(entry.id, at, at + length),
       async close() {},
     };
   }

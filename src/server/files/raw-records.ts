@@ -27,7 +27,7 @@ export interface RecordFile {
   identity?: FileIdentity;
   side?: string;
   side_text?: string;
-  archived(from: number, to: number): Uint8Array;
+  archived(from: number, to: number): Promise<Uint8Array>;
 }
 
 /** The raw record that a part was made from. `undefined`: its bytes no longer exist. */
@@ -71,7 +71,7 @@ async function readLine(file: RecordFile, source: LineSource): Promise<RawReply 
       await handle.close();
     }
   }
-  const bytes = await range(file.path, source.byte, length, async (from, to) => file.archived(from, to));
+  const bytes = await range(file.path, source.byte, length, (from, to) => file.archived(from, to));
   if (bytes.length !== length) return undefined;
   const archived = async (at: number, size: number) => {
     // Yield: decompression runs on this thread.

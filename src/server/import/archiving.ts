@@ -1,16 +1,13 @@
+import type { OpenedArchive } from "../../store/archive/contract.ts";
 import { createArchiveBackfill } from "../archive/archive-backfill.ts";
 import { createArchiveWriter } from "../archive/archive-writer.ts";
 import type { Links } from "./links.ts";
 import { type IndexedSession, isArchivable, type SessionFile, storedFile } from "./session-file.ts";
 
 interface ArchivingOptions {
-  /** See `SessionsOptions`. */
-  dataFolder?: string;
-  check_limit?: number;
-  read_only?: boolean;
+  opened: OpenedArchive;
   indexed: ReadonlyMap<string, IndexedSession>;
   links: Pick<Links, "facts">;
-  now: () => number;
   /** See `SessionsTiming`. */
   retry: number;
   /** The files on disk. */
@@ -24,10 +21,7 @@ interface ArchivingOptions {
 export function createArchiving(options: ArchivingOptions) {
   const { indexed, links } = options;
   const archive = createArchiveWriter<SessionFile>({
-    ...(options.dataFolder !== undefined && { dataFolder: options.dataFolder }),
-    ...(options.check_limit !== undefined && { check_limit: options.check_limit }),
-    ...(options.read_only !== undefined && { read_only: options.read_only }),
-    now: options.now,
+    opened: options.opened,
     retry: options.retry,
     rowOf: storedFile,
     sessionRowOf(id) {

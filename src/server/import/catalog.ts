@@ -1,6 +1,6 @@
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentSource } from "../../protocol.ts";
+import type { OpenedArchive } from "../../store/archive/contract.ts";
 import { openContent } from "../files/file-content.ts";
 import { createList } from "../sessions/list.ts";
 import type { SessionView } from "../sessions/session-view.ts";
@@ -48,6 +48,13 @@ export interface FileBackedSessions extends Sessions {
   describeSources(): Promise<AgentSource[]>;
 }
 
+/** Stores nothing. */
+const UNARCHIVED: OpenedArchive = {
+  contents: { files: [], sessions: [], archived_to: new Map() },
+  read_only: true,
+  notices: [],
+};
+
 /** Finds, follows, lists, opens and archives the sessions of all agents on this machine. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: connects the parts of the import, which refer to each other
 export function createSessions(options: SessionsOptions): FileBackedSessions {
@@ -70,10 +77,9 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
   const failures = createReadFailures({ tick: timing.tick, isClosed: () => closed });
   const { run } = failures;
   const { archive, backfill } = createArchiving({
-    ...options,
+    opened: options.archive ?? UNARCHIVED,
     indexed,
     links,
-    now,
     retry: timing.retry,
     files: () => files.byPath.values(),
     isOff,
@@ -298,8 +304,7 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     formats: options.formats,
     roots: options.roots,
     paths: options.paths ?? [],
-    ...(options.dataFolder !== undefined &&
-      options.read_only !== true && { folder: join(options.dataFolder, "records") }),
+    ...(options.records_folder !== undefined && { folder: options.records_folder }),
     hints: options.hints ?? true,
     timing,
     off,

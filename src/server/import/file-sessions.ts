@@ -2,7 +2,7 @@ import { emptySummary } from "../../model/transcript/summarize.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { SessionLinkFacts } from "../../sources/contract.ts";
 import type { KnownFacts } from "../../sources/link-runs.ts";
-import type { StoredSession } from "../../store/contract.ts";
+import type { StoredSession } from "../../store/archive/contract.ts";
 import type { ArchiveWriter } from "../archive/archive-writer.ts";
 import type { SessionList } from "../sessions/list.ts";
 import { fieldsOf } from "../sessions/row.ts";

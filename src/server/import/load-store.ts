@@ -25,7 +25,7 @@ export interface LoadStoreOptions {
 /** Restores the files and sessions that an earlier daemon stored. */
 export function loadStore(options: LoadStoreOptions): void {
   const { archive, files, indexed, owners, links } = options;
-  const stored = archive.load();
+  const stored = archive.contents;
   const by_id = new Map<number, SessionFile>();
   for (const row of stored.files) {
     files.reserveId(row.id);

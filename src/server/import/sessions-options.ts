@@ -1,4 +1,5 @@
 import type { Format } from "../../sources/contract.ts";
+import type { OpenedArchive } from "../../store/archive/contract.ts";
 import type { IndexState } from "../index/index-state.ts";
 import type { Indexer } from "./index-threads.ts";
 import type { Terminals } from "./process-states.ts";
@@ -13,11 +14,10 @@ export interface SessionsOptions {
   roots: readonly WatchRoot[];
   /** Additional files and folders. */
   paths?: readonly string[];
-  /** Folder of the store. Absent: nothing is stored, and a session disappears with its file. */
-  dataFolder?: string;
-  /** See `DatabaseOptions`. */
-  check_limit?: number;
-  read_only?: boolean;
+  /** Closed together with the sessions. Absent: nothing is archived, and a session disappears with its file. */
+  archive?: OpenedArchive;
+  /** Folder of the record logs of databases and rewritten documents. Absent: a temporary one. */
+  records_folder?: string;
   timing?: Partial<SessionsTiming>;
   /** The agents that the user switched off. Absent: all agents are read. */
   choices?: Pick<SourceChoices, "off" | "subscribe">;

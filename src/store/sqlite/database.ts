@@ -72,9 +72,7 @@ interface OpenedDatabase<Store> {
  * Opens a store of a data folder. Never throws: a damaged store is quarantined and replaced, one written by a newer version is
  * left alone, and one written by another daemon is opened read-only. Each case adds a notice.
  */
-export function openDatabase<Store extends { close(): void }>(
-  options: DatabaseOptions<Store>,
-): OpenedDatabase<Store> {
+export function openDatabase<Store>(options: DatabaseOptions<Store>): OpenedDatabase<Store> {
   const path = join(options.folder, options.file);
   try {
     mkdirSync(options.folder, { recursive: true, mode: 0o700 });
@@ -98,7 +96,7 @@ export function openDatabase<Store extends { close(): void }>(
   const held = lock;
   const unlock = () => held.close();
   try {
-    const store = openWritable(options, path);
+    const { store } = openWritable(options, path);
     return { store, read_only: false, notices: [], unlock };
   } catch (error) {
     if (error instanceof NewerStore) {
@@ -123,14 +121,11 @@ export function openDatabase<Store extends { close(): void }>(
 }
 
 /** Whether the store could be opened for writing. A damaged one is left in place, and reported when it is opened. */
-function canBeOpened<Store extends { close(): void }>(
-  options: DatabaseOptions<Store>,
-  path: string,
-): boolean {
+function canBeOpened<Store>(options: DatabaseOptions<Store>, path: string): boolean {
   let lock: DatabaseSync | undefined;
   try {
     lock = takeLock(options.folder, options.lock);
-    if (lock) openWritable(options, path).close();
+    if (lock) openWritable(options, path).database.close();
     return lock !== undefined;
   } catch (error) {
     return lock !== undefined && asStoreError(error).kind === "broken";
@@ -149,7 +144,7 @@ function startFresh<Store>(
   const aside = freeName(`${path}.broken-${new Date(options.now()).toISOString().replaceAll(/[:.]/g, "-")}`);
   try {
     quarantine(path, aside);
-    const store = openWritable(options, path);
+    const { store } = openWritable(options, path);
     return {
       store,
       read_only: false,
@@ -238,10 +233,7 @@ function holderOf(folder: string): string {
   return "Another Verbatim";
 }
 
-function openReadOnly<Store extends { close(): void }>(
-  options: DatabaseOptions<Store>,
-  path: string,
-): OpenedDatabase<Store> {
+function openReadOnly<Store>(options: DatabaseOptions<Store>, path: string): OpenedDatabase<Store> {
   const notice: Notice = {
     level: "warning",
     text: `${holderOf(options.folder)} already uses the data folder ${options.folder}. ${options.words.reads}`,
@@ -290,7 +282,10 @@ class NewerStore extends Error {
   }
 }
 
-function openWritable<Store>(options: DatabaseOptions<Store>, path: string): Store {
+function openWritable<Store>(
+  options: DatabaseOptions<Store>,
+  path: string,
+): { store: Store; database: DatabaseSync } {
   const { migrations } = options;
   if (!existsSync(path)) begin(path, migrations);
   const damage = damageOf(path);
@@ -313,7 +308,7 @@ function openWritable<Store>(options: DatabaseOptions<Store>, path: string): Sto
     }
     const store = options.create(database, true);
     places.set(database, [path, `${path}-wal`].map(placeOf));
-    return store;
+    return { store, database };
   } catch (error) {
     database.close();
     throw error instanceof NewerStore ? error : asStoreError(error);

@@ -213,7 +213,7 @@ async function recordIn(file: RecognizedFile, source: Source) {
       path: file.path,
       gone: true,
       ...(file.side && { side: file.side.path, side_text: file.side.text }),
-      archived: (from, to) => file.bytes.subarray(from, to),
+      archived: async (from, to) => file.bytes.subarray(from, to),
     },
     source,
   );

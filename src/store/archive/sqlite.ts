@@ -4,15 +4,9 @@ import { messageOf } from "../../model/narrow.ts";
 import type { OpenCalls } from "../../model/open-calls.ts";
 import { sessionSummary } from "../../model/session.ts";
 import type { KnownFacts } from "../../sources/link-runs.ts";
-import {
-  type OpenedStore,
-  type SessionStore,
-  type StoreBatch,
-  type StoredFile,
-  type StoredSession,
-  StoreError,
-} from "../contract.ts";
-import { guarded, inTransaction, number, openDatabase, text } from "./database.ts";
+import { StoreError } from "../contract.ts";
+import { guarded, inTransaction, number, openDatabase, text } from "../sqlite/database.ts";
+import type { ArchiveContents, ArchiveStore, OpenedArchive, StoredFile, StoredSession } from "./contract.ts";
 
 /** Migrations: entry n upgrades a store from version n. Entries are only added, never changed. */
 export const MIGRATIONS: readonly string[] = [
@@ -48,7 +42,8 @@ export const MIGRATIONS: readonly string[] = [
    CREATE UNIQUE INDEX chunk_place ON chunk (file_id, start, length);`,
 ];
 
-interface StoreOptions {
+/** How the archive of a data folder is opened. */
+export interface SqliteArchiveOptions {
   /** The data folder. Created if missing. */
   folder: string;
   now: () => number;
@@ -59,9 +54,10 @@ interface StoreOptions {
   read_only?: boolean;
 }
 
-/** Opens the archive of a data folder. See `openDatabase`. */
-export function openStore(options: StoreOptions): OpenedStore {
-  const { unlock, ...opened } = openDatabase<SessionStore>({
+/** Opens the archive of a data folder, `verbatim.db`, and reads its rows. See `openDatabase`. */
+export function openSqliteArchive(options: SqliteArchiveOptions): OpenedArchive {
+  let contents: ArchiveContents = { files: [], sessions: [], archived_to: new Map() };
+  const { unlock, ...opened } = openDatabase<ArchiveStore>({
     folder: options.folder,
     file: "verbatim.db",
     lock: "lock.db",
@@ -69,7 +65,15 @@ export function openStore(options: StoreOptions): OpenedStore {
     ...(options.check_limit !== undefined && { check_limit: options.check_limit }),
     ...(options.read_only !== undefined && { read_only: options.read_only }),
     migrations: options.migrations ?? MIGRATIONS,
-    create: (database, writable) => (writable ? createLoaded(database) : createStore(database)),
+    create(database, writable) {
+      // A daemon that ended while it read a file for the first time leaves archived bytes of it behind. The file is read again,
+      // and its id is given to the next file, whose archive must not begin with these bytes.
+      if (writable) database.exec("DELETE FROM chunk WHERE file_id NOT IN (SELECT id FROM file)");
+      const statements = prepareStatements(database);
+      // Read all rows now, while a damaged store can still be replaced.
+      contents = contentsOf(statements);
+      return createStore(database, statements);
+    },
     words: {
       untouched: "nothing is archived",
       reads: "This daemon shows everything, but archives nothing.",
@@ -79,32 +83,16 @@ export function openStore(options: StoreOptions): OpenedStore {
     },
   });
   const { store } = opened;
-  if (!store) return opened;
+  if (!store) return { ...opened, contents };
   return {
     ...opened,
+    contents,
     store: {
       ...store,
-      close() {
-        store.close();
+      async close() {
+        await store.close();
         unlock();
       },
-    },
-  };
-}
-
-function createLoaded(database: DatabaseSync): SessionStore {
-  // A daemon that ended while it read a file for the first time leaves archived bytes of it behind. The file is read again, and
-  // its id is given to the next file, whose archive must not begin with these bytes.
-  database.exec("DELETE FROM chunk WHERE file_id NOT IN (SELECT id FROM file)");
-  const store = createStore(database);
-  // Read all rows now, while a damaged store can still be replaced.
-  let loaded: ReturnType<SessionStore["load"]> | undefined = store.load();
-  return {
-    ...store,
-    load() {
-      const rows = loaded ?? store.load();
-      loaded = undefined;
-      return rows;
     },
   };
 }
@@ -125,6 +113,10 @@ function prepareStatements(database: DatabaseSync) {
     removeChunks: database.prepare("DELETE FROM chunk WHERE file_id = ?"),
     removeChunk: database.prepare("DELETE FROM chunk WHERE file_id = ? AND start = ?"),
     putChunk: database.prepare("INSERT INTO chunk (file_id, start, length, compressed) VALUES (?, ?, ?, ?)"),
+    // A file without gaps has as many bytes as its last chunk ends at. Chunks never overlap.
+    ends: database.prepare(
+      "SELECT file_id, SUM(length) AS total, MAX(start + length) AS last FROM chunk GROUP BY file_id",
+    ),
     places: database.prepare("SELECT start, length FROM chunk WHERE file_id = ? ORDER BY start"),
     lastChunk: database.prepare(
       "SELECT start, length, compressed FROM chunk WHERE file_id = ? ORDER BY start DESC LIMIT 1",
@@ -135,17 +127,36 @@ function prepareStatements(database: DatabaseSync) {
   };
 }
 
-function createStore(database: DatabaseSync): SessionStore {
-  const statements = prepareStatements(database);
+type Statements = ReturnType<typeof prepareStatements>;
 
+function contentsOf(statements: Statements): ArchiveContents {
+  return guarded(() => ({
+    files: statements.files.all().map(fileOf),
+    sessions: statements.sessions.all().map(sessionOf),
+    archived_to: new Map(
+      statements.ends.all().map(({ file_id, total, last }) => {
+        const id = number(file_id);
+        return [id, total === last ? number(last) : endBeforeGap(statements, id)];
+      }),
+    ),
+  }));
+}
+
+function endBeforeGap({ places }: Statements, file_id: number): number {
+  let end = 0;
+  for (const { start, length } of places.iterate(file_id)) {
+    if (number(start) !== end) break;
+    end += number(length);
+  }
+  return end;
+}
+
+/** SQLite calls block, so each promise is settled when the call returns. */
+function createStore(database: DatabaseSync, statements: Statements): ArchiveStore {
   return {
-    load: () =>
-      guarded(() => ({
-        files: statements.files.all().map(fileOf),
-        sessions: statements.sessions.all().map(sessionOf),
-      })),
+    load: async () => contentsOf(statements),
 
-    write(batch: StoreBatch) {
+    async write(batch) {
       inTransaction(database, () => {
         for (const file of batch.files ?? []) {
           statements.putFile.run(
@@ -186,24 +197,14 @@ function createStore(database: DatabaseSync): SessionStore {
       });
     },
 
-    archivedTo: (file_id) =>
-      guarded(() => {
-        let end = 0;
-        for (const row of statements.places.iterate(file_id)) {
-          if (number(row.start) !== end) break;
-          end += number(row.length);
-        }
-        return end;
-      }),
-
-    shortTail: (file_id, limit) =>
+    shortTail: async (file_id, limit) =>
       guarded(() => {
         const row = statements.lastChunk.get(file_id);
         if (!row || number(row.length) >= limit) return undefined;
         return { start: number(row.start), bytes: unpack(row) };
       }),
 
-    read: (file_id, from, to) =>
+    read: async (file_id, from, to) =>
       guarded(() => {
         const row = statements.chunkAt.get(file_id, from);
         if (!row) return new Uint8Array();
@@ -211,7 +212,7 @@ function createStore(database: DatabaseSync): SessionStore {
         return unpack(row).subarray(from - start, to - start);
       }),
 
-    close() {
+    async close() {
       database.close();
     },
   };
