@@ -8,7 +8,14 @@ import type { FileContent } from "../../files/file-content.ts";
 import type { IndexState } from "../../index/index-state.ts";
 import { keyOf } from "../part-indexing.ts";
 import type { SessionFile } from "../session-file.ts";
-import { HUGE_FILE_BYTES, isLineStart, lineStart, SEGMENT_BYTES, sizeText } from "./segments.ts";
+import {
+  HUGE_FILE_BYTES,
+  isLineStart,
+  LEAST_TAIL_BYTES,
+  lineStart,
+  SEGMENT_BYTES,
+  sizeText,
+} from "./segments.ts";
 
 /** A segment of a huge file: it extends to the start of the next one. */
 export type Segment = Pick<SegmentStart, "segment" | "byte" | "transcripts">;
@@ -53,7 +60,7 @@ export function createSegmentList(index: SegmentIndex | undefined): SegmentList 
     checkpointOf,
     async tailOf(entry, { read, size }) {
       const segments = await of(entry);
-      const last = segments.findLastIndex(({ byte }) => size - byte >= SEGMENT_BYTES);
+      const last = segments.findLastIndex(({ byte }) => size - byte >= LEAST_TAIL_BYTES);
       const segment = segments[last];
       const checkpoint = segment && (await checkpointOf(entry, segment));
       // The file's content may have been replaced after it was indexed.
