@@ -17,13 +17,13 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CLIENT_HEADER } from "../../src/protocol.ts";
 import { createSessions } from "../../src/server/import/catalog.ts";
-import { createManagedSessions } from "../../src/server/managed/managed-sessions.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { eventually } from "../eventually.ts";
 import { LONG } from "../long.ts";
 import { type Doors, openDoors, rawRequest, sendRaw } from "./doors.ts";
 import { call, frameFormat, prompt, result, sessionId, write } from "./frame-source.ts";
 import { startDaemon } from "./managed/daemon.ts";
+import { openManaged } from "./managed/open-managed.ts";
 import { played, promptOf } from "./managed/play.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
 
@@ -131,7 +131,7 @@ describe("an attachment", { timeout: 120_000 }, () => {
   it(`of a managed session never leaves its folder, over ${RACES} swaps for links`, async () => {
     const id = randomUUID();
     const files = join(folder, "files", id);
-    const hosted = createManagedSessions({
+    const hosted = await openManaged({
       folder,
       agents: played(async (stage) => {
         for (const name of ["file.png", "sub/inner.png"]) {

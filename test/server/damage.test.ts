@@ -15,13 +15,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CLIENT_HEADER } from "../../src/protocol.ts";
 import { createSessions } from "../../src/server/import/catalog.ts";
-import { createManagedSessions, type ManagedSessions } from "../../src/server/managed/managed-sessions.ts";
+import type { ManagedSessions } from "../../src/server/managed/managed-sessions.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { eventually } from "../eventually.ts";
 import { LONG, times } from "../long.ts";
 import { seeded } from "../seeded.ts";
 import { openDoors } from "./doors.ts";
 import { answer, frameFormat, prompt, sessionId, write } from "./frame-source.ts";
+import { openManaged } from "./managed/open-managed.ts";
 import { played, promptOf, words } from "./managed/play.ts";
 import { openPageClient } from "./page-client.ts";
 import { storedIn } from "./stored-in.ts";
@@ -72,7 +73,7 @@ beforeAll(async () => {
   const sessions = openFiles(good);
   await eventually(() => expect(sessions.status().index.done).toBe(true));
   await sessions.close();
-  const hosted = createManagedSessions({ folder: good, agents });
+  const hosted = await openManaged({ folder: good, agents });
   for (const id of hosted_ids) {
     await hosted.start(id, { agent: "player", cwd: base, prompt: promptOf("Go") });
     await eventually(() => expect(hosted.get(id)?.control?.state).toBe("idle"));
@@ -190,8 +191,8 @@ describe("a store with flipped, missing or overwritten bytes", {
         const file = join(data, "history.db");
         const { bytes } = damages(random);
         writeFileSync(file, bytes(readFileSync(file)));
-        const begin = (): ManagedSessions => createManagedSessions({ folder: data, agents, ...limits });
-        let hosted = begin();
+        const begin = (): Promise<ManagedSessions> => openManaged({ folder: data, agents, ...limits });
+        let hosted = await begin();
         try {
           const aside = readdirSync(data).some((name) => name.startsWith("history.db.broken-"));
           expect(noticesOf(hosted).includes("was moved to"), `round ${round}`).toBe(aside);
@@ -222,15 +223,15 @@ describe("a store with flipped, missing or overwritten bytes", {
             expect(limits.check_limit, `round ${round}`).toBe(0);
             counts.found_later += 1;
             await hosted.close();
-            hosted = begin();
+            hosted = await begin();
             expect(noticesOf(hosted), `round ${round}`).toContain("was moved to");
             expect(await start(), `round ${round}`).toBe(true);
           }
-          const second = begin();
+          const second = await begin();
           expect(second.writable).toBe(false);
           await second.close();
           await hosted.close();
-          hosted = begin();
+          hosted = await begin();
           expect(noticesOf(hosted), `round ${round}`).toBe("");
           expect((await shown(hosted, id))[0]).toBe("prompt: New");
         } finally {
@@ -246,7 +247,7 @@ describe("a store with flipped, missing or overwritten bytes", {
   it("that is too large to check loses only damaged sessions, reports them, and does not prevent a start", async () => {
     const data = join(base, "large");
     const begin = () =>
-      createManagedSessions({
+      openManaged({
         folder: data,
         check_limit: 0,
         agents: played(async (_stage, { parts: [part] }) =>
@@ -254,14 +255,14 @@ describe("a store with flipped, missing or overwritten bytes", {
         ),
       });
     const [idle, working, whole] = [randomUUID(), randomUUID(), randomUUID()];
-    let hosted = begin();
+    let hosted = await begin();
     for (const id of [idle, working, whole]) {
       const text = id === whole ? "Short" : "A long prompt that is hit. ".repeat(2_000);
       await hosted.start(id, { agent: "player", cwd: base, prompt: promptOf(text) });
       await eventually(() => expect(hosted.get(id)?.control?.state).toBe("idle"));
     }
     await hosted.close();
-    hosted = begin();
+    hosted = await begin();
     await hosted.send(working, promptOf("Hang"), "queue");
     // A shutdown leaves the turn unfinished, like a kill does.
     await hosted.close();
@@ -274,7 +275,7 @@ describe("a store with flipped, missing or overwritten bytes", {
     }
     writeFileSync(file, bytes);
     for (const start of ["first", "second"]) {
-      hosted = begin();
+      hosted = await begin();
       const doors = await openDoors({ sessions: hosted, hosted });
       const client = openPageClient({
         daemon_port: () => doors.port,
@@ -312,14 +313,14 @@ describe("a store with flipped, missing or overwritten bytes", {
   it("does not prevent a second daemon from starting read-only", async () => {
     const data = join(base, "read only");
     cpSync(good, data, { recursive: true });
-    const first = createManagedSessions({ folder: data, agents });
+    const first = await openManaged({ folder: data, agents });
     const file = join(data, "history.db");
     // Damages the store after the first daemon has read its rows.
     const whole = readFileSync(file);
     for (let at = 4_096; at < whole.length; at += 4_096) whole.fill(0xa5, at, at + 2_048);
     writeFileSync(file, whole);
     rmSync(`${file}-wal`, { force: true });
-    const second = createManagedSessions({ folder: data, agents });
+    const second = await openManaged({ folder: data, agents });
     expect(second.writable).toBe(false);
     expect(noticesOf(second)).not.toBe("");
     await second.close();

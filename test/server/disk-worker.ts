@@ -7,10 +7,11 @@ import { setTimeout as wait } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { createPendingChunks } from "../../src/server/archive/archive.ts";
 import { createSessions } from "../../src/server/import/catalog.ts";
-import { createManagedSessions, type ManagedSessions } from "../../src/server/managed/managed-sessions.ts";
+import type { ManagedSessions } from "../../src/server/managed/managed-sessions.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { MIGRATIONS, openSqliteArchive } from "../../src/store/archive/sqlite.ts";
 import { answer, append, frameFormat, prompt, sessionId, write } from "./frame-source.ts";
+import { openManaged } from "./managed/open-managed.ts";
 import { type Play, played, promptOf, words } from "./managed/play.ts";
 import { storedIn } from "./stored-in.ts";
 
@@ -71,7 +72,7 @@ interface Work {
   hosted: ManagedSessions;
 }
 
-function start(n: number): Work {
+async function start(n: number): Promise<Work> {
   const name = `file ${n}`;
   const base = join(folder, `${n}`);
   const data = join(base, "data");
@@ -85,7 +86,7 @@ function start(n: number): Work {
     hints: false,
     timing: { hot: 5, list: 10, last_line: 5, publish: 1, persist: 5, retry: 20, tick: 10 },
   });
-  const hosted = createManagedSessions({ folder: data, agents: played(talk) });
+  const hosted = await openManaged({ folder: data, agents: played(talk) });
   return { data, file, name, sessions, hosted };
 }
 
@@ -110,7 +111,7 @@ async function verify(
   n: number,
   expected: { file: readonly string[]; hosted: string; prompts: readonly string[] },
 ) {
-  const after = start(n);
+  const after = await start(n);
   try {
     const { sessions, hosted, file, name } = after;
     assert.deepEqual([...sessions.status().notices, ...hosted.status().notices], []);
@@ -133,7 +134,7 @@ async function verify(
 /** Runs a daemon whose `n`-th write and some after it fail. */
 async function failing(what: "eio" | "enospc", n: number): Promise<void> {
   order(what, n, 1 + (n % 7));
-  const work = start(n);
+  const work = await start(n);
   const { sessions, hosted, file, name } = work;
   const notices = new Set<string>();
   const look = () => {
@@ -196,7 +197,7 @@ async function killed(n: number): Promise<void> {
   order("kill", n, 1);
   const data = join(folder, "data");
   const { store, contents } = openSqliteArchive({ folder: data, now: Date.now });
-  const hosted = createManagedSessions({ folder: data, agents: played(talk) });
+  const hosted = await openManaged({ folder: data, agents: played(talk) });
   assert.ok(store && hosted.writable);
   const archive = createPendingChunks(store, contents.archived_to);
   const id = rest[1] ?? "";
@@ -237,7 +238,7 @@ async function killed(n: number): Promise<void> {
 async function synced(rounds: number): Promise<void> {
   const data = join(folder, "data");
   const { store, contents } = openSqliteArchive({ folder: data, now: Date.now });
-  const hosted = createManagedSessions({ folder: data, agents: played(talk) });
+  const hosted = await openManaged({ folder: data, agents: played(talk) });
   assert.ok(store);
   const archive = createPendingChunks(store, contents.archived_to);
   const pushed = randomUUID();

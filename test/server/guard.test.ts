@@ -7,12 +7,12 @@ import { CLIENT_HEADER } from "../../src/protocol.ts";
 import { ingestToken, loadAccess, newAccess } from "../../src/server/auth/access.ts";
 import { createGuard } from "../../src/server/auth/guard.ts";
 import { createApp } from "../../src/server/http/app.ts";
-import { createManagedSessions } from "../../src/server/managed/managed-sessions.ts";
 import { addManagedRoutes } from "../../src/server/managed/routes.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { sharedData } from "../shared-data.ts";
 import { uuidOf } from "../uuid-of.ts";
 import { type Doors, openDoors, type RawRequest, rawRequest, sendRaw } from "./doors.ts";
+import { openManaged } from "./managed/open-managed.ts";
 import { played } from "./managed/play.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
 
@@ -618,7 +618,7 @@ describe("every route", () => {
     };
     const guard = createGuard({ access: doors.access, origins: [doors.origin], now });
     const folder = mkdtempSync(join(tmpdir(), "verbatim-routes-"));
-    const hosted = createManagedSessions({ folder, agents: played(async () => "completed") });
+    const hosted = await openManaged({ folder, agents: played(async () => "completed") });
     const app = createApp({
       sessions,
       guard,

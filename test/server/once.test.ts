@@ -6,13 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createManagedSessions, type ManagedSessions } from "../../src/server/managed/managed-sessions.ts";
+import type { ManagedSessions } from "../../src/server/managed/managed-sessions.ts";
 import { eventually } from "../eventually.ts";
 import { LONG, times } from "../long.ts";
 import { seeded } from "../seeded.ts";
 import { type Doors, openDoors } from "./doors.ts";
 import { createFaultProxy, type FaultProxy } from "./fault-proxy.ts";
 import { answer, prompt, write } from "./frame-source.ts";
+import { openManaged } from "./managed/open-managed.ts";
 import { played, words } from "./managed/play.ts";
 
 const LOST = times(30, 1_000);
@@ -42,7 +43,7 @@ describe("an action over a network that loses replies", {
   let lost = 0;
 
   async function stage(play: Parameters<typeof played>[0]): Promise<void> {
-    hosted = createManagedSessions({ folder, agents: played(play) });
+    hosted = await openManaged({ folder, agents: played(play) });
     closing.push(() => hosted.close());
     doors = await openDoors({ sessions: hosted, hosted });
     closing.push(doors.close);

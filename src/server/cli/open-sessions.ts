@@ -6,6 +6,7 @@ import type { Format } from "../../sources/contract.ts";
 import { formats } from "../../sources/index.ts";
 import { openSqliteArchive } from "../../store/archive/sqlite.ts";
 import type { Notice } from "../../store/contract.ts";
+import { openSqliteHistory } from "../../store/history/sqlite.ts";
 import { openNoteStore } from "../../store/notes/sqlite.ts";
 import { openReadStateStore } from "../../store/read-state/sqlite.ts";
 import { openRuleStore } from "../../store/rules/sqlite.ts";
@@ -88,8 +89,9 @@ export async function openAllSessions(
   const attach = attachTo(data_dir, roots);
   opened.push(attach);
   let index: IndexState | undefined;
-  const managed = createManagedSessions({
+  const managed = await createManagedSessions({
     folder: data_dir,
+    history: openSqliteHistory({ folder: data_dir, now: Date.now }),
     agents,
     ...(answer_within_minutes === undefined ? {} : { answer_within: answer_within_minutes * 60_000 }),
     notices: () => [

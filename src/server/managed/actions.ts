@@ -1,9 +1,10 @@
+import type { SessionConfig } from "../../store/history/session-config.ts";
 import { Refused } from "../sessions/refused.ts";
 import { type ActionChecks, otherSession } from "./action-checks.ts";
 import type { Agents } from "./agents.ts";
+import type { Host } from "./host.ts";
 import type { Runs } from "./runs.ts";
 import type { SessionActions } from "./session-actions.ts";
-import type { SessionConfig } from "./session-config.ts";
 import { factsOf, hasPrompt } from "./session-facts.ts";
 import type { SessionRegistry } from "./session-registry.ts";
 
@@ -21,8 +22,16 @@ export function createActions({
   checks: ActionChecks;
   now: () => number;
 }): Omit<SessionActions, "fork" | "rewind"> {
-  const { entries, record, hostOf, begin } = registry;
+  const { entries, load, hostOf, begin } = registry;
   const { check, checkNew, checkImages, checkModel, available, writable, stored } = checks;
+
+  /** The host of a session whose agent this daemon runs. */
+  async function hostFor(id: string): Promise<Host> {
+    const entry = check(id);
+    await load(entry);
+    return hostOf(entry);
+  }
+
   return {
     async start(session_id, { agent, model, cwd, prompt }) {
       const check_of_model = entries.has(session_id) ? undefined : checkModel(agents.find(agent), model);
@@ -44,7 +53,7 @@ export function createActions({
         const entry = begin(session_id, config, factsOf(config, kind));
         hostOf(entry).send(prompt, "queue");
       } else if (
-        !hasPrompt(record, known, prompt.message_id) ||
+        !(await hasPrompt(load, known, prompt.message_id)) ||
         known.config.agent !== agent ||
         known.config.cwd !== cwd
       ) {
@@ -53,37 +62,40 @@ export function createActions({
       await stored(session_id);
     },
     async send(id, prompt, when) {
-      const entry = check(id);
-      checkImages(agents.find(entry.config.agent), prompt);
-      hostOf(entry).send(prompt, when);
+      checkImages(agents.find(check(id).config.agent), prompt);
+      (await hostFor(id)).send(prompt, when);
       await stored(id);
     },
-    waiting: (id, message_id) => hostOf(check(id)).waiting(message_id),
+    waiting: async (id, message_id) => (await hostFor(id)).waiting(message_id),
     async withdraw(id, message_id, withdrawal_id) {
-      hostOf(check(id)).withdraw(message_id, withdrawal_id);
+      (await hostFor(id)).withdraw(message_id, withdrawal_id);
       await stored(id);
     },
     async beginHeld(id, message_id) {
-      hostOf(check(id)).beginHeld(message_id);
+      (await hostFor(id)).beginHeld(message_id);
       await stored(id);
     },
     async stop(id, turn_id) {
-      if (!hostOf(check(id)).stop(turn_id)) return;
+      if (!(await hostFor(id)).stop(turn_id)) return;
       for (const below of runs.below(id)) entries.get(below)?.host?.stop();
     },
     async compact(id) {
-      hostOf(check(id)).compact();
+      (await hostFor(id)).compact();
       await stored(id);
     },
     async setModel(id, model) {
       await checkModel(agents.find(check(id).config.agent), model);
-      hostOf(check(id)).setModel(model);
+      (await hostFor(id)).setModel(model);
       await stored(id);
     },
     async answer(id, request_id, given) {
-      const outcome = hostOf(check(id)).answer(request_id, given);
+      const outcome = (await hostFor(id)).answer(request_id, given);
       await stored(id);
       return outcome;
+    },
+    async load(session_id) {
+      const known = entries.get(session_id);
+      if (known) await load(known);
     },
     pushed(session_id, agent) {
       writable();
@@ -96,7 +108,8 @@ export function createActions({
         known ??
         begin(session_id, { agent, kind: "pushed", cwd: "", depth: 0, created_at: now() }, { agent });
       entry.used_at = now();
-      return record(entry);
+      if (entry.recorder) return entry.recorder;
+      throw new Error(`The record of session ${session_id} is not loaded.`);
     },
   };
 }

@@ -2,7 +2,7 @@ import type { PastSessionsPage, PastSessionToRead } from "../../agent/acp/past-s
 import type { Agent, AgentHost } from "../../agent/agent.ts";
 import type { Frame } from "../../model/frames/frame.ts";
 import type { AgentsReply } from "../../protocol.ts";
-import type { SessionConfig } from "./session-config.ts";
+import type { SessionConfig } from "../../store/history/session-config.ts";
 
 /** A kind of agent with which sessions can be started. */
 export interface AgentKind {

@@ -22,27 +22,27 @@ export function createForkActions({
   checks: ActionChecks;
   now: () => number;
 }): Pick<SessionActions, "fork" | "rewind"> {
-  const { entries, record, hostOf, begin } = registry;
+  const { entries, load, hostOf, begin } = registry;
   const { check, checkNew, checkImages, checkModel, available, stored } = checks;
 
-  function isForkOf(entry: ManagedSession, source: string): boolean {
+  async function isForkOf(entry: ManagedSession, source: string): Promise<boolean> {
     const isOrigin = (event: HistoryEvent) =>
       "type" in event && event.type === "session_update" && event.patch.forked_from?.session_id === source;
-    return entry.config.kind === "hosted" && record(entry).history().some(isOrigin);
+    return entry.config.kind === "hosted" && (await load(entry)).history().some(isOrigin);
   }
 
   return {
     async fork(id, { session_id, before, prompt }) {
       const source = check(id);
       if (!entries.has(session_id)) {
-        const { agent, model } = record(source).config;
+        const { agent, model } = (await load(source)).config;
         const check_of_model = checkModel(agents.find(agent), model);
         if (check_of_model) await check_of_model;
       }
+      const recorder = await load(source);
       const known = entries.get(session_id);
       if (!known) {
         checkNew(session_id);
-        const recorder = record(source);
         const kind = available(recorder.config.agent);
         if (!kind.from_history) {
           throw new Refused(
@@ -63,14 +63,17 @@ export function createForkActions({
         );
         const host = hostOf(entry);
         if (prompt) host.send(prompt, "queue");
-      } else if (!isForkOf(known, id) || (prompt && !hasPrompt(record, known, prompt.message_id))) {
+      } else if (
+        !(await isForkOf(known, id)) ||
+        (prompt && !(await hasPrompt(load, known, prompt.message_id)))
+      ) {
         throw otherSession();
       }
       await stored(session_id);
     },
     async rewind(id, before) {
       const entry = check(id);
-      const recorder = record(entry);
+      const recorder = await load(entry);
       const kind = available(recorder.config.agent);
       if (!kind.from_history) {
         throw new Refused(

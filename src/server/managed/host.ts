@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import type { Agent, Prompt, TurnOutcome } from "../../agent/agent.ts";
 import { promptLine } from "../../model/parts/content.ts";
 import type { OpenRequest, SessionControl } from "../../model/session.ts";
+import type { SessionState } from "../../store/history/session-config.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { AgentKind } from "./agents.ts";
 import { isKnownPrompt, queuedPrompt, withdrawPrompt } from "./prompt-queue.ts";
 import { createRequests, type Requests } from "./requests.ts";
 import { createSessionAgent, type SessionAgentOptions } from "./session-agent.ts";
-import type { SessionState } from "./session-config.ts";
 import { isCompacted, isCurrentTurn } from "./turn-facts.ts";
 import { createTurns } from "./turns.ts";
 

@@ -50,6 +50,8 @@ export function createIngestion(managed: ManagedSessions, now: () => number): In
     const foreign = foreignFormat(options.format ?? "frames");
     let recorder: Recorder | undefined;
     const stored = async () => await recorder?.stored();
+    // Idle sessions are unloaded, also while their sender is connected.
+    const load = () => managed.load(session_id);
     const sender = {};
     senders.set(session_id, sender);
     const current: Push = {
@@ -72,8 +74,11 @@ export function createIngestion(managed: ManagedSessions, now: () => number): In
     const reader = foreign ? readForeign(current, foreign, epoch) : readFrames(current);
     try {
       // The state of an open stream is on disk, and the previous push may have just ended.
-      if (managed.get(session_id)) await current.record().stored();
-      await readLines(current, reader, body, stored);
+      if (managed.get(session_id)) {
+        await load();
+        await current.record().stored();
+      }
+      await readLines(current, reader, body, { load, stored });
       return current.pushed;
     } finally {
       if (current.isCurrent()) senders.delete(session_id);
@@ -97,12 +102,15 @@ function foreignFormat(format: string): StreamFormat | undefined {
   );
 }
 
-/** Passes the lines of a body to a reader as they arrive. `stored`: resolves once their frames are on disk. */
+/**
+ * Passes the lines of a body to a reader as they arrive. `load`: loads the record that the lines are added to; `stored`: resolves
+ * once their frames are on disk.
+ */
 async function readLines(
   push: Push,
   reader: LineReader,
   body: AsyncIterable<Uint8Array>,
-  stored: () => Promise<void>,
+  { load, stored }: { load: () => Promise<void>; stored: () => Promise<void> },
 ): Promise<void> {
   const decoder = new TextDecoder();
   const cutter = createLineCutter();
@@ -116,6 +124,7 @@ async function readLines(
   };
   try {
     for await (const chunk of wholeOr(body, CUT_OFF)) {
+      await load();
       for (const text of cutter.push(decoder.decode(chunk, { stream: true }))) take(text);
       push.line = ended + 1;
       refuseLonger(push, cutter.length, "a line");
@@ -123,9 +132,13 @@ async function readLines(
     }
   } catch (error) {
     // Only foreign streams have an inferred end.
-    if (error === CUT_OFF && push.stream_id !== undefined) take(cutter.end(), "cut off");
+    if (error === CUT_OFF && push.stream_id !== undefined) {
+      await load();
+      take(cutter.end(), "cut off");
+    }
     throw error;
   }
+  await load();
   take(cutter.end() + decoder.decode(), "whole");
 }
 

@@ -1,8 +1,8 @@
 import type { SessionSummary } from "../../model/session.ts";
+import type { SessionConfig, SessionState } from "../../store/history/session-config.ts";
 import type { SessionView } from "../sessions/session-view.ts";
 import type { Host } from "./host.ts";
 import type { Recorder } from "./record/recorder.ts";
-import type { SessionConfig, SessionState } from "./session-config.ts";
 
 /** A managed or pushed session. Keeps only its row while it is idle and has no viewers. */
 export interface ManagedSession {
@@ -14,7 +14,7 @@ export interface ManagedSession {
   has_pending: boolean;
   recorder?: Recorder;
   /** Set while its record is being read. */
-  loading?: Promise<Recorder | undefined>;
+  loading?: Promise<Recorder>;
   host?: Host;
   view?: SessionView;
   used_at: number;

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Notice } from "../../store/contract.ts";
+import type { OpenedHistory } from "../../store/history/contract.ts";
 import { Refused } from "../sessions/refused.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { createActionChecks, otherSession } from "./action-checks.ts";
@@ -9,6 +10,7 @@ import { createForkActions } from "./fork-actions.ts";
 import { createManagedRecords } from "./managed-records.ts";
 import { createPastSessions, type KnownSession, type PastSessions } from "./past-sessions.ts";
 import { createCommitQueue } from "./record/commit-queue.ts";
+import type { Recorder } from "./record/recorder.ts";
 import { recoverInterrupted } from "./recovery.ts";
 import { createRuns } from "./runs.ts";
 import type { SessionActions } from "./session-actions.ts";
@@ -16,15 +18,15 @@ import { factsOf, recentSettings } from "./session-facts.ts";
 import { createSessionRegistry, type RegistryTiming, type SessionRegistry } from "./session-registry.ts";
 
 interface ManagedSessionsOptions {
-  /** The data folder. */
+  /** The data folder, for the sessions' files. */
   folder: string;
+  /** Closed together with the sessions. */
+  history: OpenedHistory;
   agents: Agents;
   now?: () => number;
   /** Default timeout of approvals and questions, in milliseconds. Absent: none. */
   answer_within?: number;
   timing?: Partial<RegistryTiming>;
-  /** See `DatabaseOptions`. */
-  check_limit?: number;
   /** Whether another source has a session with this id. If so, none is created here. */
   isInOtherSource?(id: string): boolean;
   /** What is known about sessions of external agents, by the agents' ids. Absent: nothing. */
@@ -49,16 +51,12 @@ export interface ManagedSessions extends Sessions, SessionActions {
   recent(): { agent: string; model?: string; cwd: string }[];
 }
 
-/** Opens `history.db` in the data folder, and recovers the sessions that were running when the daemon ended. */
-export function createManagedSessions(options: ManagedSessionsOptions): ManagedSessions {
+/** Lists the stored sessions, and recovers those that were running when the daemon ended. */
+export async function createManagedSessions(options: ManagedSessionsOptions): Promise<ManagedSessions> {
   const now = options.now ?? Date.now;
   const report = options.report ?? (() => {});
   const { agents } = options;
-  const commit_queue = createCommitQueue({
-    folder: options.folder,
-    now,
-    ...(options.check_limit === undefined ? {} : { check_limit: options.check_limit }),
-  });
+  const commit_queue = createCommitQueue(options.history);
   const frame_listeners = new Set<Parameters<NonNullable<Sessions["watchFrames"]>>[0]>();
   const registry = createSessionRegistry({
     commit_queue,
@@ -73,10 +71,10 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
       for (const listener of frame_listeners) listener(id, frames, id);
     },
   });
-  const { entries, list, rowOf, record, hostOf, begin, open } = registry;
+  const { entries, list, rowOf, load, hostOf, begin, open } = registry;
   const checks = createActionChecks({ ...options, entries, commit_queue });
   const { available, checkNew, stored } = checks;
-  const runs = createRuns({ entries, begin, hostOf, now });
+  const runs = createRuns({ entries, begin, load, hostOf, now });
   const past = createPastSessions({
     entries,
     available(agent) {
@@ -90,7 +88,7 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
       const created_at = now();
       const config = { agent, kind: "hosted", cwd, depth: 0, created_at, agent_session: id } as const;
       const facts = { ...factsOf(config, available(agent)), ...(title !== undefined && { title }) };
-      const recorder = record(begin(session_id, config, facts));
+      const recorder = await load(begin(session_id, config, facts));
       for (const frame of frames) recorder.emit(frame);
       await stored(session_id);
     },
@@ -99,7 +97,7 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
   const actions = createActions({ registry, agents, runs, checks, now });
   const fork_actions = createForkActions({ registry, agents, checks, now });
 
-  if (commit_queue.writable) recover(registry, { agents, now, report }, () => commit_queue.flush());
+  if (commit_queue.writable) await recover(registry, { agents, now, report }, commit_queue.flush);
 
   for (const id of entries.keys()) list.mark(id);
   list.publish();
@@ -140,39 +138,41 @@ export function createManagedSessions(options: ManagedSessionsOptions): ManagedS
     async close() {
       past.close();
       await registry.close();
-      commit_queue.close();
+      await commit_queue.close();
     },
   };
 }
 
 /** Resumes or finalizes the sessions that were running when the daemon ended. */
-function recover(
-  { entries, record, hostOf }: SessionRegistry,
+async function recover(
+  { entries, load, hostOf }: SessionRegistry,
   { agents, now, report }: { agents: Agents; now: () => number; report(error: unknown): void },
-  flush: () => void,
-): void {
+  flush: () => Promise<void>,
+): Promise<void> {
   const cut_off = [...entries.values()].filter(
     ({ config, has_pending, summary }) =>
       config.kind === "hosted" && (has_pending || summary.status === "running"),
   );
-  const sessions = cut_off.flatMap((entry) => {
+  const sessions: Recorder[] = [];
+  for (const entry of cut_off) {
     try {
-      return record(entry);
+      sessions.push(await load(entry));
     } catch (error) {
       // A session that cannot be read is reported by the notices and on its page.
       if (!(error instanceof Refused)) report(error);
       entry.summary = { ...entry.summary, status: "failed" };
-      return [];
     }
-  });
+  }
   const resumed = recoverInterrupted({
     sessions,
     canResume: (agent) => agents.find(agent)?.can_resume === true,
     now,
   });
-  flush();
+  await flush();
   for (const { id } of resumed) {
     const entry = entries.get(id);
-    if (entry) hostOf(entry).resume();
+    if (!entry) continue;
+    await load(entry);
+    hostOf(entry).resume();
   }
 }

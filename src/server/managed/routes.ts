@@ -63,8 +63,8 @@ export function addManagedRoutes(
     return context.json({});
   });
 
-  app.get("/api/sessions/:id/prompts/:message", (context) =>
-    context.json(bodyOf(managed.waiting(context.req.param("id"), context.req.param("message")))),
+  app.get("/api/sessions/:id/prompts/:message", async (context) =>
+    context.json(bodyOf(await managed.waiting(context.req.param("id"), context.req.param("message")))),
   );
 
   app.post("/api/sessions/:id/prompts/:message/withdraw", async (context) => {

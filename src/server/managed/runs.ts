@@ -4,9 +4,9 @@ import type { SessionPatch } from "../../model/session.ts";
 import { tokensOf } from "../../model/tokens.ts";
 import { callPositionOf } from "../../model/transcript/accumulate.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
+import type { SessionConfig } from "../../store/history/session-config.ts";
 import type { Host } from "./host.ts";
 import type { ManagedSession } from "./managed-session.ts";
-import type { SessionConfig } from "./session-config.ts";
 
 /** Sessions that were started by calls of other sessions. */
 export interface Runs {
@@ -19,10 +19,11 @@ export interface Runs {
 export function createRuns(options: {
   entries: ReadonlyMap<string, ManagedSession>;
   begin(id: string, config: SessionConfig, patch: SessionPatch): ManagedSession;
+  load(entry: ManagedSession): Promise<unknown>;
   hostOf(entry: ManagedSession): Host;
   now: () => number;
 }): Runs {
-  const { entries, begin, hostOf, now } = options;
+  const { entries, begin, load, hostOf, now } = options;
 
   /** The run that this call started. The same call id in a later turn is another call. */
   function known(parent: ManagedSession, tool_call_id: string): ManagedSession | undefined {
@@ -75,6 +76,7 @@ export function createRuns(options: {
     async start(parent, run, signal) {
       const started = now();
       const entry = known(parent, run.tool_call_id) ?? create(parent, run);
+      await load(entry);
       const host = hostOf(entry);
       const stop = () => host.stop();
       if (signal.aborted) stop();

@@ -4,8 +4,8 @@ import type { Recorder } from "./record/recorder.ts";
 
 /** What users and senders do with the sessions. */
 export interface SessionActions {
-  /** A queued prompt with its full text. Throws `Refused` if there is none. */
-  waiting(id: string, message_id: string): Prompt;
+  /** A queued prompt with its full text. Rejects with `Refused` if there is none. */
+  waiting(id: string, message_id: string): Promise<Prompt>;
   /** These methods reject with `Refused`. All but `stop` resolve once the change is on disk. All are idempotent. */
   start(
     session_id: string,
@@ -27,6 +27,8 @@ export interface SessionActions {
   ): Promise<ReturnType<Host["answer"]>>;
   fork(id: string, given: { session_id: string; before: string; prompt?: Prompt }): Promise<void>;
   rewind(id: string, before: string): Promise<void>;
-  /** The record of a pushed session. Creates the session if it is new. */
+  /** Loads a session's record, if there is one, so that `pushed` can return it until other work runs. */
+  load(session_id: string): Promise<void>;
+  /** The record of a pushed session, which is loaded. Creates the session if it is new. */
   pushed(session_id: string, agent: string): Recorder;
 }

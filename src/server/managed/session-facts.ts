@@ -1,7 +1,7 @@
 import type { SessionPatch } from "../../model/session.ts";
+import type { SessionConfig } from "../../store/history/session-config.ts";
 import type { AgentKind } from "./agents.ts";
 import { configOf, type ManagedSession } from "./managed-session.ts";
-import type { SessionConfig } from "./session-config.ts";
 import type { SessionRegistry } from "./session-registry.ts";
 
 const MAX_RECENT = 10;
@@ -18,12 +18,12 @@ export function factsOf({ agent, cwd, model }: SessionConfig, { entry }: AgentKi
 }
 
 /** Whether a session that this daemon runs has a prompt in its record. */
-export function hasPrompt(
-  record: SessionRegistry["record"],
+export async function hasPrompt(
+  load: SessionRegistry["load"],
   entry: ManagedSession,
   message_id: string,
-): boolean {
-  return entry.config.kind === "hosted" && record(entry).prompts.has(message_id);
+): Promise<boolean> {
+  return entry.config.kind === "hosted" && (await load(entry)).prompts.has(message_id);
 }
 
 /** The settings of earlier sessions, newest first. */

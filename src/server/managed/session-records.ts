@@ -15,9 +15,9 @@ const REMEDY =
 interface SessionRecords {
   /** Notices about records that cannot be read. */
   readonly notices: readonly Notice[];
-  /** The session's record. Loads it if needed, and throws `Refused` if it cannot be read. `initial`: it is a new session. */
-  record(entry: ManagedSession, initial?: { inherited?: readonly HistoryEvent[] }): Recorder;
-  /** Like `record`, but does not block other work. */
+  /** Creates the record of a new session. `inherited`: history from another session. */
+  begin(entry: ManagedSession, inherited?: readonly HistoryEvent[]): Recorder;
+  /** The session's record. Reads it from the store if needed, and rejects with `Refused` if it cannot be read. */
   load(entry: ManagedSession): Promise<Recorder>;
 }
 
@@ -29,30 +29,26 @@ export function createSessionRecords(
   /** The reasons why records cannot be read, by session id. */
   const unreadable = new Map<string, string>();
 
-  /** The stored data of a session. Throws `Refused` if it cannot be read. */
-  function storedOf(entry: ManagedSession): NonNullable<RecorderOptions["stored"]> {
+  /** The stored data of a session. Rejects with `Refused` if it cannot be read. */
+  async function storedOf({ id }: ManagedSession): Promise<NonNullable<RecorderOptions["stored"]>> {
     try {
-      const stored = { history: commit_queue.history(entry.id), pending: commit_queue.pending(entry.id) };
-      unreadable.delete(entry.id);
-      return stored;
+      const [history, pending] = await Promise.all([commit_queue.history(id), commit_queue.pending(id)]);
+      unreadable.delete(id);
+      return { history, pending };
     } catch (error) {
       const message = messageOf(error);
-      unreadable.set(entry.id, message);
+      unreadable.set(id, message);
       const text = `The record of this session cannot be read from ${commit_queue.path}: ${message}.`;
       throw new Refused(500, "unreadable", text, REMEDY);
     }
   }
 
-  function optionsOf(
-    entry: ManagedSession,
-    initial?: { inherited?: readonly HistoryEvent[] },
-  ): RecorderOptions {
+  function optionsOf(entry: ManagedSession): RecorderOptions {
     return {
       id: entry.id,
       commit_queue,
       config: entry.config,
       state: entry.state,
-      ...(initial ?? { stored: storedOf(entry) }),
       onCommitted(frames) {
         entry.view?.emit(frames);
         onCommitted(
@@ -63,28 +59,24 @@ export function createSessionRecords(
     };
   }
 
-  function record(entry: ManagedSession, initial?: { inherited?: readonly HistoryEvent[] }): Recorder {
-    if (entry.recorder) return entry.recorder;
-    entry.recorder = createRecorder(optionsOf(entry, initial));
-    delete entry.loading;
+  async function read(entry: ManagedSession): Promise<Recorder> {
+    const stored = await storedOf(entry);
+    entry.recorder = await loadRecorder({ ...optionsOf(entry), stored });
     return entry.recorder;
   }
 
-  /** Like `record`, but does not block other work. */
-  async function load(entry: ManagedSession): Promise<Recorder> {
-    if (entry.recorder) return entry.recorder;
-    entry.loading ??= loadRecorder(optionsOf(entry), () => entry.recorder !== undefined);
-    const { loading } = entry;
-    const loaded = await loading;
-    // If `record` was called during the reading, its result is newer.
-    if (loaded && entry.loading === loading) {
-      entry.recorder = loaded;
-      delete entry.loading;
-    }
-    return record(entry);
-  }
-
   return {
+    begin(entry, inherited) {
+      entry.recorder = createRecorder({ ...optionsOf(entry), ...(inherited && { inherited }) });
+      return entry.recorder;
+    },
+    async load(entry) {
+      if (entry.recorder) return entry.recorder;
+      entry.loading ??= read(entry).finally(() => {
+        delete entry.loading;
+      });
+      return await entry.loading;
+    },
     get notices(): readonly Notice[] {
       const [message] = unreadable.values();
       if (message === undefined) return [];
@@ -98,7 +90,5 @@ export function createSessionRecords(
         },
       ];
     },
-    record,
-    load,
   };
 }

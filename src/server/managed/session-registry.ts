@@ -4,6 +4,7 @@ import type { HistoryEvent } from "../../model/messages/history.ts";
 import type { SessionPatch, SessionSummary } from "../../model/session.ts";
 import { emptySummary } from "../../model/transcript/summarize.ts";
 import type { Notice } from "../../store/contract.ts";
+import type { SessionConfig } from "../../store/history/session-config.ts";
 import { createList, type SessionList } from "../sessions/list.ts";
 import { fieldsOf } from "../sessions/row.ts";
 import { createSessionView } from "../sessions/session-view.ts";
@@ -14,7 +15,6 @@ import { type ManagedSession, withAgentSession } from "./managed-session.ts";
 import type { CommitQueue } from "./record/commit-queue.ts";
 import { filesFolder } from "./record/raw-events.ts";
 import type { Recorder } from "./record/recorder.ts";
-import type { SessionConfig } from "./session-config.ts";
 import { createSessionRecords } from "./session-records.ts";
 
 /** Row changes within this time are published together, in milliseconds. */
@@ -52,9 +52,12 @@ export interface SessionRegistry {
   /** Notices about records that cannot be read. */
   readonly notices: readonly Notice[];
   rowOf(entry: ManagedSession): SessionSummary;
-  /** The session's record. Loads it if needed, and throws `Refused` if it cannot be read. */
-  record(entry: ManagedSession): Recorder;
-  /** The session's host. Loads it if needed. */
+  /**
+   * Loads the session's record, and rejects with `Refused` if it cannot be read. Idle sessions are unloaded, so it must be called
+   * again after waiting for something else.
+   */
+  load(entry: ManagedSession): Promise<Recorder>;
+  /** The host of a loaded session. */
   hostOf(entry: ManagedSession): Host;
   /** The folder of the session's files. */
   filesOf(id: string): string;
@@ -78,7 +81,7 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
   const entries = new Map<string, ManagedSession>();
   let closed = false;
 
-  for (const row of commit_queue.load()) {
+  for (const row of commit_queue.sessions) {
     const { id, summary, config, state, has_pending } = row;
     entries.set(id, { id, summary, config, state, has_pending, used_at: now() });
   }
@@ -99,7 +102,6 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
     options.onFrames?.(entry.id, frames);
     list.mark(entry.id);
   });
-  const { record } = records;
 
   function rowOf(entry: ManagedSession): SessionSummary {
     const { config, state, recorder, host } = entry;
@@ -117,10 +119,17 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
     return row;
   }
 
+  async function load(entry: ManagedSession): Promise<Recorder> {
+    const recorder = await records.load(entry);
+    entry.used_at = now();
+    return recorder;
+  }
+
   function hostOf(entry: ManagedSession): Host {
     entry.used_at = now();
     if (entry.host) return entry.host;
-    const recorder = record(entry);
+    const { recorder } = entry;
+    if (!recorder) throw new Error(`The record of session ${entry.id} is not loaded.`);
     const host = createHost({
       recorder,
       now,
@@ -155,7 +164,7 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
       used_at: now(),
     };
     entries.set(id, entry);
-    record(entry, inherited ? { inherited } : {}).emit({
+    records.begin(entry, inherited).emit({
       type: "session.update",
       session_id: id,
       at: config.created_at,
@@ -193,7 +202,7 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
     if (!entry.view) {
       // Another daemon is writing, so the record is read again next time.
       if (!commit_queue.writable) delete entry.recorder;
-      const recorder = await records.load(entry);
+      const recorder = await load(entry);
       if (closed) return undefined;
       entry.view ??= createSessionView({
         id,
@@ -215,7 +224,7 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
       return records.notices;
     },
     rowOf,
-    record,
+    load,
     hostOf,
     filesOf,
     begin,

@@ -6,8 +6,9 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { emptyTranscript } from "../../../src/model/transcript/transcript-state.ts";
-import { createManagedSessions, type ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
+import type { ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
 import { eventually } from "../../eventually.ts";
+import { openManaged } from "./open-managed.ts";
 import { type Play, played, promptOf, words } from "./play.ts";
 
 let folder: string;
@@ -21,8 +22,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const open = (play: Play): ManagedSessions => {
-  hosted = createManagedSessions({ folder, agents: played(play) });
+const open = async (play: Play): Promise<ManagedSessions> => {
+  hosted = await openManaged({ folder, agents: played(play) });
   return hosted;
 };
 const path = () => join(folder, "history.db");
@@ -42,7 +43,7 @@ function rows(table: "history" | "pending", column: string): string[] {
 }
 
 async function oneSession(play: Play): Promise<string> {
-  const at = open(play);
+  const at = await open(play);
   const id = randomUUID();
   await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
   await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
@@ -72,7 +73,7 @@ describe("history.db", () => {
 
   it("contains an incomplete message as a few joined frames", async () => {
     let say = () => {};
-    const at = open(async (stage) => {
+    const at = await open(async (stage) => {
       const message_id = randomUUID();
       const common = { session_id: stage.host.session_id, at: 1 };
       stage.host.emit({ ...common, type: "message.start", message_id });
@@ -113,7 +114,7 @@ describe("history.db", () => {
       stage.result("c", "Done.");
       return "completed";
     });
-    const session = await open(speak).open(id);
+    const session = await (await open(speak)).open(id);
     expect(session && words(session.transcript)).toContain("call: odd completed");
     expect(rows("history", "event").join("")).toContain("nested too deep");
   });
@@ -121,7 +122,7 @@ describe("history.db", () => {
   it("is quarantined if it is damaged, and a new one is created", async () => {
     const id = await oneSession(speak);
     truncateSync(path(), Math.floor(statSync(path()).size / 2));
-    const at = open(speak);
+    const at = await open(speak);
     expect(texts(at)).toContain("damaged");
     expect(at.get(id)).toBeUndefined();
     expect(readdirSync(folder).some((name) => name.startsWith("history.db.broken-"))).toBe(true);
@@ -135,7 +136,7 @@ describe("history.db", () => {
     database.exec("PRAGMA user_version = 99");
     database.close();
     const before = readFileSync(path());
-    const at = open(speak);
+    const at = await open(speak);
     expect(texts(at)).toContain("newer Verbatim");
     expect(at.writable).toBe(false);
     await expect(
@@ -149,7 +150,7 @@ describe("history.db", () => {
   });
 
   it("reports if it was moved, and stores nothing until it is moved back", async () => {
-    const at = open(speak);
+    const at = await open(speak);
     const id = randomUUID();
     await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
     await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
@@ -170,7 +171,7 @@ describe("history.db", () => {
   it("can be moved back after a session tried to store a file", async () => {
     const away = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<unknown>();
-    const at = open(async (stage) => {
+    const at = await open(async (stage) => {
       await away.promise;
       try {
         asked.resolve(stage.host.files);
@@ -195,7 +196,7 @@ describe("history.db", () => {
   });
 
   it("when locked by another program delays only writes, and says so", async () => {
-    const at = open(speak);
+    const at = await open(speak);
     const ids = Array.from({ length: 10 }, () => randomUUID());
     for (const id of ids) await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
     await eventually(() => expect(at.working).toEqual([]));
@@ -216,7 +217,7 @@ describe("history.db", () => {
   });
 
   it("stores all other sessions if one session's part of a commit fails", async () => {
-    const at = open(speak);
+    const at = await open(speak);
     const ids = [randomUUID(), randomUUID()];
     const [bad = "", good = ""] = ids;
     for (const id of ids) {

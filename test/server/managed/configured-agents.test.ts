@@ -15,11 +15,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { scripts } from "../../../src/providers/scripted/scripts/index.ts";
 import { readConfig } from "../../../src/server/config.ts";
 import { configuredAgents } from "../../../src/server/managed/configured-agents.ts";
-import { createManagedSessions, type ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
+import type { ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
 import { hears, opened, says, writeScript } from "../../agent/acp/script.ts";
 import { createTestHost } from "../../agent/host.ts";
 import { eventually } from "../../eventually.ts";
 import { EVENT_STREAM, startServer } from "../../providers/replay-server.ts";
+import { openManaged } from "./open-managed.ts";
 import { promptOf, words } from "./play.ts";
 
 let folder: string;
@@ -51,7 +52,7 @@ const entry = (of: ReturnType<typeof agents>, id: string) => of.find(id)?.entry;
 /** Stops the daemon if it is running, and starts it. */
 async function restart(): Promise<ManagedSessions> {
   await hosted?.close();
-  hosted = createManagedSessions({ folder, agents: agents() });
+  hosted = await openManaged({ folder, agents: agents() });
   return hosted;
 }
 
@@ -328,7 +329,7 @@ it("retries a failed tool server for the next session, and removes its notice", 
     rules: [{ tool: "mcp__*", decision: "allow" }],
   });
   const configured = agents();
-  hosted = createManagedSessions({ folder, agents: configured });
+  hosted = await openManaged({ folder, agents: configured });
   const late = () => configured.notices.filter(({ text }) => text.includes("exit code"));
   const add = { steps: [call("mcp__late__add", { a: 20, b: 22 }), say("Done.")] };
   try {
@@ -360,7 +361,7 @@ it("gives commands no variables with provider keys, even if the provider's entry
   configure({ providers, rules: [{ tool: "shell", decision: "allow" }] });
   const names = ["FIRST_SECRET", "SECOND_SECRET", "THIRD_SECRET", "FOURTH_SECRET", "OTHER_SETTING"];
   const environment = Object.fromEntries(names.map((name) => [name, `value-of-${name}`]));
-  hosted = createManagedSessions({ folder, agents: agents(environment) });
+  hosted = await openManaged({ folder, agents: agents(environment) });
   const command = "env | grep -o 'value-of-.*'";
   const id = await begin(hosted, { steps: [call("shell", { command }), say("Done.")] });
   await eventually(() => expect(hosted?.get(id)?.status).toBe("completed"));

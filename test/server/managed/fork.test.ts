@@ -7,8 +7,9 @@ import type { AgentHost } from "../../../src/agent/agent.ts";
 import { contextOf } from "../../../src/agent/context.ts";
 import { locateKept } from "../../../src/agent/paths.ts";
 import { systemPrompt } from "../../../src/agent/system-prompt.ts";
-import { createManagedSessions, type ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
+import type { ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
 import { eventually } from "../../eventually.ts";
+import { openManaged } from "./open-managed.ts";
 import { type Play, played, promptOf, words } from "./play.ts";
 
 let folder: string;
@@ -78,13 +79,13 @@ const play: Play = async (stage, prompt, signal) => {
   return "completed";
 };
 
-const open = () => {
-  hosted = createManagedSessions({ folder, agents: played(play) });
+const open = async () => {
+  hosted = await openManaged({ folder, agents: played(play) });
 };
 const close = () => hosted.close();
-beforeEach(() => {
+beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "fork-"));
-  open();
+  await open();
 });
 afterEach(async () => {
   await close();
@@ -123,7 +124,7 @@ describe("a fork", () => {
     expect(hosted.get(fork)).toMatchObject({ forked_from: { session_id: id }, turns: 2, cwd: folder });
     expect(await shown(id)).toHaveLength(6);
     await close();
-    open();
+    await open();
     await hosted.fork(id, given);
     expect(await shown(fork)).toEqual(expected);
     expect(hosted.get(fork)).toMatchObject({ forked_from: { session_id: id }, status: "completed" });
@@ -267,7 +268,7 @@ describe("a rewind", () => {
     const marker = "rewind: Rewound to an earlier prompt: 2 turns above are out of the agent's context";
     expect((await shown(id)).filter((line) => line.startsWith("rewind"))).toEqual([marker]);
     await close();
-    open();
+    await open();
     await hosted.send(id, promptOf("Four"), "queue");
     await idle(id);
     expect(known).toEqual(["One", "Answer to One", "Four"]);
@@ -294,7 +295,7 @@ describe("a rewind", () => {
     await idle(id);
     await hosted.rewind(id, wrong.message_id);
     await close();
-    open();
+    await open();
     await hosted.send(id, promptOf("Right"), "queue");
     await hosted.send(id, promptOf("And then"), "queue");
     await eventually(() => expect(hosted.get(id)?.turns).toBe(4));

@@ -4,11 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createIngestion } from "../../../src/server/managed/ingest.ts";
-import { createManagedSessions, type ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
+import type { ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
 import { createCommitQueue } from "../../../src/server/managed/record/commit-queue.ts";
 import type { Recorder } from "../../../src/server/managed/record/recorder.ts";
 import { createSessionRegistry } from "../../../src/server/managed/session-registry.ts";
+import { openMemoryHistory } from "../../../src/store/history/memory.ts";
 import { eventually } from "../../eventually.ts";
+import { openManaged } from "./open-managed.ts";
 import { type Play, played, promptOf, words } from "./play.ts";
 
 let folder: string;
@@ -27,7 +29,7 @@ const speak: Play = async (stage) => {
 };
 
 it("keeps only the row of a session without viewers, and reopens it for earlier viewers", async () => {
-  const at = createManagedSessions({ folder, agents: played(speak), timing: { idle: 1, tick: 2 } });
+  const at = await openManaged({ folder, agents: played(speak), timing: { idle: 1, tick: 2 } });
   hosted = at;
   const id = randomUUID();
   await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
@@ -56,7 +58,7 @@ it("keeps only the row of a session without viewers, and reopens it for earlier 
 /** A session with a long history that is not loaded, and its daemon. */
 async function long() {
   const id = randomUUID();
-  const before = createManagedSessions({ folder, agents: played(speak) });
+  const before = await openManaged({ folder, agents: played(speak) });
   hosted = before;
   before.pushed(id, "another").emit(
     ...Array.from({ length: 5_000 }, (_, n) => ({
@@ -70,7 +72,7 @@ async function long() {
   );
   await before.pushed(id, "another").stored();
   await before.close();
-  const at = createManagedSessions({ folder, agents: played(speak) });
+  const at = await openManaged({ folder, agents: played(speak) });
   hosted = at;
   return { at, id };
 }
@@ -94,6 +96,7 @@ it("includes what is written while a session is opened", async () => {
   const { at, id } = await long();
   const opening = [at.open(id), at.open(id)];
   const marker = { type: "marker" as const, session_id: id, kind: "note" as const };
+  await at.load(id);
   at.pushed(id, "another").emit({ ...marker, at: 1, part_id: randomUUID(), title: "at once" });
   const [first, second] = await Promise.all(opening);
   expect(first).toBe(second);
@@ -104,9 +107,9 @@ it("includes what is written while a session is opened", async () => {
 });
 
 it("keeps only the fields of an unloaded session's row, without the fold's internal state", async () => {
-  const journal = createCommitQueue({ folder, now: Date.now });
+  const commit_queue = createCommitQueue(openMemoryHistory());
   const shelf = createSessionRegistry({
-    commit_queue: journal,
+    commit_queue,
     folder,
     agents: played(speak),
     now: Date.now,
@@ -128,11 +131,11 @@ it("keeps only the fields of an unloaded session's row, without the fold's inter
   }
   expect(told.length).toBeGreaterThan(0);
   await shelf.close();
-  journal.close();
+  await commit_queue.close();
 });
 
 it("drops a pushed session's order state with its record", async () => {
-  const at = createManagedSessions({ folder, agents: played(speak), timing: { idle: 1, tick: 2 } });
+  const at = await openManaged({ folder, agents: played(speak), timing: { idle: 1, tick: 2 } });
   hosted = at;
   let readings = 0;
   const watched = new WeakMap<Recorder, Recorder>();
@@ -164,7 +167,7 @@ it("drops a pushed session's order state with its record", async () => {
 
 it("shows an inactive pushed session as failed until it is active again", async () => {
   let clock = 1_000_000;
-  const at = createManagedSessions({
+  const at = await openManaged({
     folder,
     agents: played(speak),
     now: () => clock,
@@ -193,7 +196,7 @@ it("shows an inactive pushed session as failed until it is active again", async 
 
 it("unloads a pushed session that stopped in its turn, and resumes it", async () => {
   let clock = 1_000_000;
-  const at = createManagedSessions({
+  const at = await openManaged({
     folder,
     agents: played(speak),
     now: () => clock,
@@ -201,10 +204,13 @@ it("unloads a pushed session that stopped in its turn, and resumes it", async ()
   });
   hosted = at;
   const id = randomUUID();
-  const say = (text: string) =>
-    at.pushed(id, "theirs").emit({ type: "message.delta", session_id: id, at: clock, kind: "text", text });
-  say("Half an ");
-  await at.pushed(id, "theirs").stored();
+  const say = async (text: string) => {
+    await at.load(id);
+    const recorder = at.pushed(id, "theirs");
+    recorder.emit({ type: "message.delta", session_id: id, at: clock, kind: "text", text });
+    await recorder.stored();
+  };
+  await say("Half an ");
   const held = await at.open(id);
   clock += 61_000;
   await eventually(async () => {
@@ -213,15 +219,14 @@ it("unloads a pushed session that stopped in its turn, and resumes it", async ()
     expect(open?.epoch).not.toBe(held?.epoch);
   });
   expect(at.get(id)?.status).toBe("failed");
-  say("answer.");
-  await at.pushed(id, "theirs").stored();
+  await say("answer.");
   expect(at.get(id)?.status).toBe("running");
   const open = await at.open(id);
   expect(open && words(open.transcript)).toEqual(["text: Half an answer."]);
 });
 
 it("applies the configured timeout to a question without one", async () => {
-  const at = createManagedSessions({
+  const at = await openManaged({
     folder,
     answer_within: 20,
     agents: played(async (stage, _prompt, signal) => {

@@ -7,9 +7,10 @@ import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ingestToken } from "../../../src/server/auth/access.ts";
 import { createIngestion } from "../../../src/server/managed/ingest.ts";
-import { createManagedSessions, type ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
+import type { ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
 import { eventually } from "../../eventually.ts";
 import { type Doors, openDoors } from "../doors.ts";
+import { openManaged } from "./open-managed.ts";
 import { played, words } from "./play.ts";
 
 let folder: string;
@@ -18,7 +19,7 @@ let doors: Doors;
 let id: string;
 
 const start = async (now = Date.now, isElsewhere = (_id: string) => false) => {
-  hosted = createManagedSessions({
+  hosted = await openManaged({
     folder,
     agents: played(async () => "completed"),
     now,

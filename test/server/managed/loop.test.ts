@@ -8,9 +8,10 @@ import { createTools } from "../../../src/agent/tools/index.ts";
 import { createScriptedProvider } from "../../../src/providers/scripted/provider.ts";
 import { type Script, validateScript } from "../../../src/providers/scripted/script.ts";
 import type { AgentKind, Agents } from "../../../src/server/managed/agents.ts";
-import { createManagedSessions, type ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
+import type { ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
 import { story } from "../../agent/plain-session.ts";
 import { eventually } from "../../eventually.ts";
+import { openManaged } from "./open-managed.ts";
 import { promptOf } from "./play.ts";
 
 // Verbatim's own loop in the sessions that the daemon runs, with the real tools and scripts for models.
@@ -78,7 +79,7 @@ async function restart(): Promise<ManagedSessions> {
       }),
   };
   const agents: Agents = { list: () => [kind], find: () => kind };
-  const hosted = createManagedSessions({ folder: join(folder, "data"), agents });
+  const hosted = await openManaged({ folder: join(folder, "data"), agents });
   running.add(hosted);
   return hosted;
 }

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Request } from "../../../src/model/request.ts";
-import { createManagedSessions, type ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
+import type { ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
 import { eventually } from "../../eventually.ts";
+import { openManaged } from "./open-managed.ts";
 import { type Play, type PlayedOptions, played, promptOf, words } from "./play.ts";
 
 let folder: string;
@@ -21,8 +22,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function open(play: Play, options: PlayedOptions = {}): ManagedSessions {
-  const hosted = createManagedSessions({ folder, agents: played(play, options) });
+async function open(play: Play, options: PlayedOptions = {}): Promise<ManagedSessions> {
+  const hosted = await openManaged({ folder, agents: played(play, options) });
   expect(hosted.status().notices).toEqual([]);
   running.add(hosted);
   return hosted;
@@ -81,7 +82,7 @@ const no = { ...yes, answer: { option_ids: ["no"] } };
 
 describe("a managed session", () => {
   it("shows its turn, also after a restart", async () => {
-    const hosted = open(echo);
+    const hosted = await open(echo);
     const id = await begin(hosted, "Hello");
     await idle(hosted, id);
     const expected = ["prompt: Hello", "text: You said: Hello"];
@@ -100,7 +101,7 @@ describe("a managed session", () => {
     const before = row(hosted);
     const parts = (await hosted.open(id))?.transcript.parts;
     await close(hosted);
-    const again = open(echo);
+    const again = await open(echo);
     expect(row(again)).toEqual(before);
     const session = await again.open(id);
     expect(JSON.parse(JSON.stringify(session?.summary))).toEqual(before);
@@ -111,7 +112,7 @@ describe("a managed session", () => {
   });
 
   it("reports the size of its agent's context, also after a restart", async () => {
-    const hosted = open(async (stage, prompt, signal) => {
+    const hosted = await open(async (stage, prompt, signal) => {
       const { session_id, now, emit } = stage.host;
       emit({ type: "context.usage", session_id, at: now(), tokens: 1_000 });
       await echo(stage, prompt, signal);
@@ -123,11 +124,11 @@ describe("a managed session", () => {
     const context = { tokens: 2_000, limit: 8_000 };
     expect((await hosted.open(id))?.transcript.context).toEqual(context);
     await close(hosted);
-    expect((await open(echo).open(id))?.transcript.context).toEqual(context);
+    expect((await (await open(echo)).open(id))?.transcript.context).toEqual(context);
   });
 
   it("begins once and accepts a prompt once, however often it is sent, also after a restart", async () => {
-    const hosted = open(echo);
+    const hosted = await open(echo);
     const id = randomUUID();
     const prompt = promptOf("Once");
     const start = (at: ManagedSessions) => at.start(id, { agent: "player", cwd: folder, prompt });
@@ -135,7 +136,7 @@ describe("a managed session", () => {
     await idle(hosted, id);
     await start(hosted);
     await close(hosted);
-    const again = open(echo);
+    const again = await open(echo);
     await start(again);
     await again.send(id, prompt, "steer");
     expect(await shown(again, id)).toEqual(["prompt: Once", "text: You said: Once"]);
@@ -147,7 +148,7 @@ describe("a managed session", () => {
 
   it("queues prompts, withdraws them, and steers into the turn", async () => {
     let release = () => {};
-    const hosted = open(async (stage, prompt, signal) => {
+    const hosted = await open(async (stage, prompt, signal) => {
       if (prompt.parts[0]?.type === "text" && prompt.parts[0].text === "First") {
         await new Promise<void>((resolve) => {
           release = resolve;
@@ -164,10 +165,10 @@ describe("a managed session", () => {
     await eventually(() =>
       expect(hosted.get(id)?.control?.queued.map(({ text }) => text)).toEqual(["Second, and on", "Not this"]),
     );
-    expect(hosted.waiting(id, back.message_id)).toEqual(back);
+    expect(await hosted.waiting(id, back.message_id)).toEqual(back);
     await hosted.withdraw(id, back.message_id);
     await hosted.withdraw(id, back.message_id);
-    expect(() => hosted.waiting(id, back.message_id)).toThrow("No such prompt is queued.");
+    await expect(hosted.waiting(id, back.message_id)).rejects.toThrow("No such prompt is queued.");
     await hosted.send(id, back, "queue");
     release();
     await idle(hosted, id);
@@ -184,7 +185,7 @@ describe("a managed session", () => {
   });
 
   it("confirms the withdrawal of a prompt to one of two people, also if repeated and after a restart", async () => {
-    const hosted = open(hang);
+    const hosted = await open(hang);
     const id = await begin(hosted, "Go");
     const prompt = promptOf("Later");
     await hosted.send(id, prompt, "queue");
@@ -194,7 +195,7 @@ describe("a managed session", () => {
     await expect(hosted.withdraw(id, prompt.message_id, other)).rejects.toMatchObject(gone);
     await hosted.withdraw(id, prompt.message_id, one);
     await close(hosted);
-    const again = open(hang);
+    const again = await open(hang);
     await again.withdraw(id, prompt.message_id, one);
     await expect(again.withdraw(id, prompt.message_id, other)).rejects.toMatchObject(gone);
     await again.withdraw(id, prompt.message_id);
@@ -202,7 +203,7 @@ describe("a managed session", () => {
 
   it("continues the turn for a steered prompt if the agent had just finished", async () => {
     let release = () => {};
-    const hosted = open(async (stage, prompt, signal) => {
+    const hosted = await open(async (stage, prompt, signal) => {
       const outcome = await echo(stage, prompt, signal);
       if (prompt.parts[0]?.type === "text" && prompt.parts[0].text === "First") {
         await new Promise<void>((resolve) => {
@@ -226,7 +227,7 @@ describe("a managed session", () => {
   });
 
   it("can be stopped: open calls are aborted, the turn is interrupted, and queued prompts wait for the user", async () => {
-    const hosted = open(hang);
+    const hosted = await open(hang);
     const id = await begin(hosted, "Go");
     await hosted.send(id, promptOf("Later"), "queue");
     await eventually(async () => expect(await shown(hosted, id)).toContain("call: shell running"));
@@ -249,7 +250,7 @@ describe("a managed session", () => {
     "holds queued prompts after a %s, and starts them before prompts sent later",
     async (_, status) => {
       let release = () => {};
-      const hosted = open(async (stage, prompt, signal) => {
+      const hosted = await open(async (stage, prompt, signal) => {
         const [part] = prompt.parts;
         if (part?.type !== "text" || part.text !== "Go") return await echo(stage, prompt, signal);
         await new Promise<void>((resolve) => {
@@ -281,7 +282,7 @@ describe("a managed session", () => {
   );
 
   it("starts a held prompt on request, once, and the following ones after that turn", async () => {
-    const hosted = open(async (stage, prompt, signal) => {
+    const hosted = await open(async (stage, prompt, signal) => {
       const [part] = prompt.parts;
       const play = part?.type === "text" && part.text === "Go" ? hang : echo;
       return await play(stage, prompt, signal);
@@ -291,7 +292,7 @@ describe("a managed session", () => {
     await hosted.send(id, one, "queue");
     await hosted.send(id, promptOf("Two"), "queue");
     await hosted.beginHeld(id, one.message_id);
-    expect(hosted.waiting(id, one.message_id)).toEqual(one);
+    expect(await hosted.waiting(id, one.message_id)).toEqual(one);
     await hosted.stop(id);
     await idle(hosted, id);
     await hosted.beginHeld(id, one.message_id);
@@ -317,7 +318,7 @@ describe("a managed session", () => {
       const [part] = prompt.parts;
       return await (part?.type === "text" && part.text === "Go" ? hang : echo)(stage, prompt, signal);
     };
-    const hosted = open(play, { can_steer: false, compact: () => released.then(() => "completed") });
+    const hosted = await open(play, { can_steer: false, compact: () => released.then(() => "completed") });
     const id = await begin(hosted, "Go");
     await hosted.send(id, promptOf("One"), "queue");
     await hosted.stop(id);
@@ -345,7 +346,7 @@ describe("a managed session", () => {
       await gates[compactions++]?.promise;
       return "completed";
     };
-    const hosted = open(play, { compact });
+    const hosted = await open(play, { compact });
     const id = await begin(hosted, "Go");
     await hosted.send(id, promptOf("One"), "queue");
     await hosted.stop(id);
@@ -374,7 +375,7 @@ describe("a managed session", () => {
 
   it("is stopped only in the named turn, not in one that began later", async () => {
     let release = () => {};
-    const hosted = open(async (stage, prompt, signal) => {
+    const hosted = await open(async (stage, prompt, signal) => {
       const [part] = prompt.parts;
       if (part?.type === "text" && part.text === "Second") return await hang(stage, prompt, signal);
       await new Promise<void>((resolve) => {
@@ -405,7 +406,7 @@ describe("a managed session", () => {
   it("is stopped for that turn only: one that runs 30 s later continues, also if the first was steered at its end", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
     let release = () => {};
-    const hosted = open(async (stage, prompt, signal) => {
+    const hosted = await open(async (stage, prompt, signal) => {
       const [part] = prompt.parts;
       if (part?.type === "text" && part.text === "Late") return await hang(stage, prompt, signal);
       const released = new Promise<void>((resolve) => {
@@ -432,7 +433,7 @@ describe("a managed session", () => {
   });
 
   it("shows the error if its agent throws", async () => {
-    const hosted = open(async () => {
+    const hosted = await open(async () => {
       throw new Error("No such model.");
     });
     const id = await begin(hosted, "Go");
@@ -445,7 +446,7 @@ describe("a managed session", () => {
 describe("a request to the user", () => {
   it("is answered once, by the first answer, whose digest must match what is run", async () => {
     const request_id = randomUUID();
-    const hosted = open(async (stage, _prompt, signal) => {
+    const hosted = await open(async (stage, _prompt, signal) => {
       stage.call("c", "shell");
       const answer = await stage.host.ask(approval(request_id, "c"), signal);
       stage.result("c", answer?.option_ids.join() ?? "nothing");
@@ -488,7 +489,7 @@ describe("a request to the user", () => {
 
   it("is in the list only once its part is in the transcript", async () => {
     const request_id = randomUUID();
-    const hosted = open(async (stage, _prompt, signal) => {
+    const hosted = await open(async (stage, _prompt, signal) => {
       await stage.host.ask(approval(request_id), signal);
       return "completed";
     });
@@ -508,7 +509,7 @@ describe("a request to the user", () => {
   });
 
   it("expires visibly", async () => {
-    const hosted = open(async (stage, _prompt, signal) => {
+    const hosted = await open(async (stage, _prompt, signal) => {
       const answer = await stage.host.ask({ ...approval(randomUUID()), expires_at: Date.now() + 20 }, signal);
       await stage.say(String(answer));
       return "completed";
@@ -527,7 +528,7 @@ describe("a request to the user", () => {
         await stage.say(String(await stage.host.ask({ ...approval(request_id), expires_at }, signal)));
         return "completed";
       };
-      const hosted = createManagedSessions({ folder, agents: played(play), now: () => Date.now() + slept });
+      const hosted = await openManaged({ folder, agents: played(play), now: () => Date.now() + slept });
       running.add(hosted);
       const id = await begin(hosted, "Go");
       await eventually(() => expect(hosted.get(id)?.requests).toHaveLength(1));
@@ -553,7 +554,7 @@ describe("a request to the user", () => {
 
   it("is withdrawn by a stop", async () => {
     const request_id = randomUUID();
-    const hosted = open(async (stage, _prompt, signal) => {
+    const hosted = await open(async (stage, _prompt, signal) => {
       await stage.host.ask(approval(request_id), signal);
       stage.interrupt();
       return "interrupted";
@@ -570,7 +571,7 @@ describe("a request to the user", () => {
 it("shows the event that each part was made from, not others that refer to it", async () => {
   const message_id = randomUUID();
   const [text_id, call_id, note_id, request_id] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
-  const hosted = open(async ({ host, say, result }) => {
+  const hosted = await open(async ({ host, say, result }) => {
     const common = { session_id: host.session_id, at: host.now() };
     host.emit({ ...common, type: "message.start", message_id });
     host.emit({ ...common, type: "message.part_start", part_id: text_id, kind: "text" });

@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { endGroup, markOf, startGroup } from "../../../src/agent/processes.ts";
 import type { Request } from "../../../src/model/request.ts";
-import { createManagedSessions, type ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
+import type { ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
 import { eventually } from "../../eventually.ts";
+import { openManaged } from "./open-managed.ts";
 import { type Play, type PlayedOptions, played, promptOf, words } from "./play.ts";
 
 let folder: string;
@@ -29,7 +30,7 @@ async function restart(
 ): Promise<ManagedSessions> {
   for (const hosted of running) await hosted.close();
   running.clear();
-  const hosted = createManagedSessions({ folder, agents: played(play, options), now });
+  const hosted = await openManaged({ folder, agents: played(play, options), now });
   expect(hosted.status().notices).toEqual([]);
   running.add(hosted);
   return hosted;
@@ -326,7 +327,7 @@ describe("a daemon that ended while its sessions were working", () => {
     const first = await restart(done);
     const id = await begin(first);
     await idle(first, id);
-    const second = createManagedSessions({ folder, agents: played(done) });
+    const second = await openManaged({ folder, agents: played(done) });
     expect(second.status().notices[0]?.text).toContain(`process ${process.pid}`);
     expect(await shown(second, id)).toEqual(["prompt: Go", "text: Done."]);
     expect(second.get(id)?.control).toBeUndefined();

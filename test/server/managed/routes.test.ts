@@ -4,12 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { agentsReply, CLIENT_HEADER } from "../../../src/protocol.ts";
-import { createManagedSessions, type ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
+import type { ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
 import { mergeSessions } from "../../../src/server/sessions/merge-sessions.ts";
 import { eventually } from "../../eventually.ts";
 import { uuidOf } from "../../uuid-of.ts";
 import { type Doors, openDoors } from "../doors.ts";
 import { createMemorySessions, type MemorySessions } from "../memory-sessions.ts";
+import { openManaged } from "./open-managed.ts";
 import { type Play, played, words } from "./play.ts";
 
 let folder: string;
@@ -18,7 +19,7 @@ let found: MemorySessions;
 let doors: Doors;
 
 async function open(play: Play): Promise<void> {
-  hosted = createManagedSessions({ folder, agents: played(play) });
+  hosted = await openManaged({ folder, agents: played(play) });
   found = createMemorySessions();
   doors = await openDoors({ sessions: mergeSessions([hosted, found]), hosted });
 }

@@ -6,10 +6,11 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { emptySummary } from "../../../src/model/transcript/summarize.ts";
 import type { ManagedSession } from "../../../src/server/managed/managed-session.ts";
-import { createManagedSessions, type ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
+import type { ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
 import { createRuns } from "../../../src/server/managed/runs.ts";
 import { eventually } from "../../eventually.ts";
 import { mountable, mountSmall } from "../small-disk.ts";
+import { openManaged } from "./open-managed.ts";
 import { type Play, played, promptOf, words } from "./play.ts";
 
 let folder: string;
@@ -23,8 +24,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function open(play: Play, data = folder): ManagedSessions {
-  hosted = createManagedSessions({ folder: data, agents: played(play) });
+async function open(play: Play, data = folder): Promise<ManagedSessions> {
+  hosted = await openManaged({ folder: data, agents: played(play) });
   return hosted;
 }
 async function begin(at: ManagedSessions, text = "Go"): Promise<string> {
@@ -58,7 +59,7 @@ const parent: Play = async (stage, prompt, signal) => {
 
 describe("runs", () => {
   it("work in parallel, 20 of them, without mixing", async () => {
-    const at = open(parent);
+    const at = await open(parent);
     const id = await begin(at, "20");
     await idle(at, id);
     // The list publishes changes with a delay.
@@ -84,7 +85,7 @@ describe("runs", () => {
 
   it("report their last text, and whether a last step without text followed", async () => {
     const reports: unknown[] = [];
-    const at = open(async (stage, { parts: [said] }, signal) => {
+    const at = await open(async (stage, { parts: [said] }, signal) => {
       if (stage.host.depth === 0) {
         for (const prompt of ["Look", "Look and tell"]) {
           const { text, is_earlier } = await stage.host.startRun({ tool_call_id: prompt, prompt }, signal);
@@ -107,7 +108,7 @@ describe("runs", () => {
   });
 
   it("are stopped with their session, three levels down", async () => {
-    const at = open(async (stage, _prompt, signal) => {
+    const at = await open(async (stage, _prompt, signal) => {
       stage.call("below", "task");
       if (stage.host.depth < 3) {
         const report = await stage.host.startRun({ tool_call_id: "below", prompt: "Deeper" }, signal);
@@ -134,7 +135,7 @@ describe("runs", () => {
 
   it("are recorded before they start, and linked to their calls", async () => {
     const seen: string[] = [];
-    const at = open(async (stage, _prompt, signal) => {
+    const at = await open(async (stage, _prompt, signal) => {
       if (stage.host.depth > 0) {
         const self = at.get(stage.host.session_id);
         const link = self?.parent;
@@ -164,7 +165,7 @@ describe.skipIf(!mountable)("a full disk (skipped where no small file system can
     let acted = 0;
     try {
       const long = "What the agent says. ".repeat(40_000);
-      const at = open(async (stage) => {
+      const at = await open(async (stage) => {
         await stage.say("Before.");
         await stage.host.stored();
         writeFileSync(join(data, "ballast"), Buffer.alloc(1_000_000));
@@ -195,12 +196,7 @@ describe.skipIf(!mountable)("a full disk (skipped where no small file system can
       const whole = ["prompt: Go", "text: Before.", `text: ${long}`];
       expect(await shown(at, id)).toEqual(whole);
       await at.close();
-      expect(
-        await shown(
-          open(async () => "completed", data),
-          id,
-        ),
-      ).toEqual(whole);
+      expect(await shown(await open(async () => "completed", data), id)).toEqual(whole);
     } finally {
       await hosted?.close();
       hosted = undefined;
@@ -235,6 +231,7 @@ it("the runs below a session are found in linear time", () => {
     const runs = createRuns({
       entries: new Map([entryOf("top"), entryOf("other"), ...entries].map((entry) => [entry.id, entry])),
       begin: none,
+      load: none,
       hostOf: none,
       now: Date.now,
     });

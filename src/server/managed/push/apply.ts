@@ -1,8 +1,8 @@
 import type { Frame } from "../../../model/frames/frame.ts";
 import type { Rule } from "../../../model/frames/order.ts";
 import { CUT } from "../../../sources/push/endings.ts";
+import type { OpenStream, SessionState } from "../../../store/history/session-config.ts";
 import type { Recorder } from "../record/recorder.ts";
-import type { OpenStream, SessionState } from "../session-config.ts";
 import { type Push, refuse } from "./push.ts";
 
 /** Rules whose violations are accepted: a result without its call is shown on its own. */

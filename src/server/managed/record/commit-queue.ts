@@ -1,10 +1,10 @@
 import { type Notice, remedyOf, StoreError } from "../../../store/contract.ts";
-import {
-  type HistoryStore,
-  openHistoryStore,
-  type SessionWrite,
-  type StoredSession,
-} from "./history-store.ts";
+import type {
+  HistoryStore,
+  OpenedHistory,
+  SessionWrite,
+  StoredSession,
+} from "../../../store/history/contract.ts";
 
 /** Changes within this time are one commit, in milliseconds. Longer if the disk is slow (see `commit`). */
 const BATCH_MS = 3;
@@ -42,54 +42,60 @@ export interface CommitQueue {
   /** See `OpenedDatabase`. */
   retry?(): boolean;
   readonly path: string;
-  load(): StoredSession[];
-  history(session_id: string): string[];
-  pending(session_id: string): string[];
+  /** The sessions that an earlier daemon stored. */
+  readonly sessions: readonly StoredSession[];
+  /** As those of `HistoryStore`. */
+  history(session_id: string): Promise<string[]>;
+  pending(session_id: string): Promise<string[]>;
   /** Includes the writer in the next commit. */
   changed(writer: Writer): void;
   /** Writes pending changes now, if the disk is usable. */
-  flush(): void;
+  flush(): Promise<void>;
   /** Resolves when all pending changes of a session are on disk. May take long while the disk fails. */
   stored(session_id: string): Promise<void>;
   /** Writes pending changes and closes the store. */
-  close(): void;
+  close(): Promise<void>;
 }
 
-export function createCommitQueue(options: {
-  folder: string;
-  now: () => number;
-  retry?: number;
-  check_limit?: number;
-}): CommitQueue {
-  const opened = openHistoryStore(options);
-  let store: HistoryStore | undefined = opened.store;
+/** `retry`: see `RETRY_MS`. */
+export function createCommitQueue(opened: OpenedHistory, { retry = RETRY_MS } = {}): CommitQueue {
+  let { store } = opened;
   const writable = store !== undefined && !opened.read_only;
   const writers = new Set<Writer>();
   /** Taken from writers but not on disk yet, in order. */
   let unwritten: Taken[] = [];
   let waiting: { id: string; resolve: () => void }[] = [];
   let timer: NodeJS.Timeout | undefined;
+  let committing: Promise<void> | undefined;
   let last_duration = 0;
   let write_error: Notice | undefined;
 
   function schedule(delay: number) {
-    timer ??= setTimeout(commit, delay);
+    timer ??= setTimeout(() => void flush(), delay);
+  }
+
+  async function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    while (committing) await committing;
+    if (!store) return;
+    committing = commit(store).finally(() => {
+      committing = undefined;
+    });
+    await committing;
   }
 
   /**
    * Commits all pending changes in one transaction. At most half of the time is spent writing, so that other work can continue.
    */
-  function commit() {
-    clearTimeout(timer);
-    timer = undefined;
-    if (!store) return;
+  async function commit(to: HistoryStore): Promise<void> {
     for (const writer of writers) {
       const taken = writer.take();
       if (taken) unwritten.push(taken);
     }
     writers.clear();
     const started = performance.now();
-    const { written, left, error } = writeAll(store, unwritten);
+    const { written, left, error } = await writeAll(to, unwritten);
     last_duration = performance.now() - started;
     unwritten = left;
     for (const { done } of written) done();
@@ -100,7 +106,7 @@ export function createCommitQueue(options: {
     if (error === undefined) write_error = undefined;
     else {
       failed(error);
-      schedule(options.retry ?? RETRY_MS);
+      schedule(retry);
     }
   }
 
@@ -124,38 +130,39 @@ export function createCommitQueue(options: {
     },
     ...(opened.retry && { retry: opened.retry }),
     path: store?.path ?? "",
-    load: () => store?.load() ?? [],
-    history: (id) => store?.history(id) ?? [],
-    pending: (id) => store?.pending(id) ?? [],
+    sessions: opened.sessions,
+    history: async (id) => (await store?.history(id)) ?? [],
+    pending: async (id) => (await store?.pending(id)) ?? [],
     changed(writer) {
       if (!writable || !store) return;
       writers.add(writer);
       schedule(Math.min(MAX_BATCH_MS, Math.max(BATCH_MS, last_duration)));
     },
-    flush: commit,
+    flush,
     stored(id) {
       const is_waiting = [...writers, ...unwritten].some((one) => one.id === id);
       return is_waiting ? new Promise((resolve) => waiting.push({ id, resolve })) : Promise.resolve();
     },
-    close() {
-      if (writable) commit();
+    async close() {
+      if (writable) await flush();
       clearTimeout(timer);
       timer = undefined;
-      store?.close();
+      const closing = store;
       store = undefined;
+      await closing?.close();
     },
   };
 }
 
 /** Writes all sessions in one transaction. If that fails because of some session, writes each on its own. */
-function writeAll(
+async function writeAll(
   store: HistoryStore,
   taken: readonly Taken[],
-): { written: readonly Taken[]; left: Taken[]; error?: unknown } {
+): Promise<{ written: readonly Taken[]; left: Taken[]; error?: unknown }> {
   const writesOf = (some: readonly Taken[]) => some.flatMap(({ write }) => write ?? []);
   try {
     const writes = writesOf(taken);
-    if (writes.length > 0) store.write(writes);
+    if (writes.length > 0) await store.write(writes);
     return { written: taken, left: [] };
   } catch (error) {
     const kind = error instanceof StoreError ? error.kind : "refused";
@@ -164,7 +171,7 @@ function writeAll(
     for (const [id, own] of Map.groupBy(taken, ({ id }) => id)) {
       try {
         const writes = writesOf(own);
-        if (writes.length > 0) store.write(writes);
+        if (writes.length > 0) await store.write(writes);
       } catch {
         left.add(id);
       }

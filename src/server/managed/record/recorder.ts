@@ -8,10 +8,10 @@ import type { SessionSummary } from "../../../model/session.ts";
 import { emptySummary, summarizeAll } from "../../../model/transcript/summarize.ts";
 import type { Transcript } from "../../../model/transcript/transcript-state.ts";
 import type { ChannelFrame } from "../../../protocol.ts";
+import type { SessionWrite } from "../../../store/history/contract.ts";
+import type { SessionConfig, SessionState } from "../../../store/history/session-config.ts";
 import { createFrameBuffer, type FrameBuffer } from "../../sessions/frame-buffer.ts";
-import type { SessionConfig, SessionState } from "../session-config.ts";
 import type { CommitQueue, Taken, Writer } from "./commit-queue.ts";
-import type { SessionWrite } from "./history-store.ts";
 import { joinDeltas, storable } from "./join-deltas.ts";
 
 /** Maximum time that reading a record blocks the event loop, in milliseconds. */
@@ -68,21 +68,17 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 }
 
-/** Like `createRecorder`, but yields to other work between events. `undefined`: it was cancelled. */
-export async function loadRecorder(
-  options: RecorderOptions,
-  cancelled: () => boolean,
-): Promise<Recorder | undefined> {
+/** Like `createRecorder`, but yields to other work between events. */
+export async function loadRecorder(options: RecorderOptions): Promise<Recorder> {
   const reading = read(options);
   let since = performance.now();
-  while (!cancelled()) {
+  for (;;) {
     const step = reading.next();
     if (step.done) return recorderOf(options, step.value);
     if (performance.now() - since <= SLICE) continue;
     await setImmediate();
     since = performance.now();
   }
-  return undefined;
 }
 
 /** The initial state of a record, from the store or inherited. */

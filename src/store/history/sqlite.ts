@@ -1,10 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
 import * as z from "zod";
-import { messageOf } from "../../../model/narrow.ts";
-import { type SessionSummary, sessionSummary } from "../../../model/session.ts";
-import { type Notice, StoreError } from "../../../store/contract.ts";
-import { guarded, inTransaction, number, openDatabase, text } from "../../../store/sqlite/database.ts";
-import { type SessionConfig, type SessionState, sessionConfig, sessionState } from "../session-config.ts";
+import { messageOf } from "../../model/narrow.ts";
+import { sessionSummary } from "../../model/session.ts";
+import { StoreError } from "../contract.ts";
+import { guarded, inTransaction, number, openDatabase, text } from "../sqlite/database.ts";
+import type { HistoryStore, OpenedHistory, SessionWrite, StoredSession } from "./contract.ts";
+import { sessionConfig, sessionState } from "./session-config.ts";
 
 /** Migrations: entry n upgrades a store from version n. Entries are only added, never changed. */
 const MIGRATIONS: readonly string[] = [
@@ -28,68 +29,24 @@ const MIGRATIONS: readonly string[] = [
    CREATE UNIQUE INDEX pending_place ON pending (session_id, position);`,
 ];
 
-/** A session in `history.db`, without its events. */
-export interface StoredSession {
-  id: string;
-  summary: SessionSummary;
-  config: SessionConfig;
-  state: SessionState;
-  /** Whether there are frames that are not in the history: the daemon ended while a message was being written. */
-  has_pending: boolean;
-}
-
-/** Changes to one session. */
-export interface SessionWrite {
-  id: string;
-  /** Absent: unchanged. */
-  summary?: SessionSummary;
-  config?: SessionConfig;
-  state?: SessionState;
-  /** Lines of `encodeEvent`; the first one gets the position `from`. */
-  events: readonly string[];
-  from: number;
-  /** The events cover all pending frames, which are deleted. */
-  settles_pending: boolean;
-  /** Frames that are not covered by events yet, as JSON; the first one gets the position `pending_from`. */
-  frames: readonly string[];
-  pending_from: number;
-}
-
-/**
- * Stores the managed sessions: their rows, their histories, and the frames that are not in the history yet. Every call may throw
- * a `StoreError`. The store is then unchanged.
- */
-export interface HistoryStore {
-  /** Path of the database, for display. */
-  readonly path: string;
-  load(): StoredSession[];
-  /** Lines of `encodeEvent`, in order. */
-  history(session_id: string): string[];
-  /** Frames as JSON, in order. */
-  pending(session_id: string): string[];
-  /** Writes all or nothing. On disk when the call returns. */
-  write(writes: readonly SessionWrite[]): void;
-  close(): void;
-}
-
-/** Opens `history.db` in a data folder. See `openDatabase`. */
-export function openHistoryStore(options: { folder: string; now: () => number; check_limit?: number }): {
-  store?: HistoryStore;
-  read_only: boolean;
-  taken?: true;
-  notices: Notice[];
-  retry?(): boolean;
-} {
+/** Opens `history.db` in a data folder, and reads its sessions. See `openDatabase`. */
+export function openSqliteHistory(options: {
+  folder: string;
+  now: () => number;
+  /** See `DatabaseOptions`. */
+  check_limit?: number;
+}): OpenedHistory {
+  let sessions: StoredSession[] = [];
   const { unlock, ...opened } = openDatabase<HistoryStore>({
     ...options,
     file: "history.db",
     lock: "history-lock.db",
     migrations: MIGRATIONS,
     create(database) {
-      const store = createHistoryStore(database);
+      const statements = prepareStatements(database);
       // Read all rows now, while a damaged store can still be replaced.
-      store.load();
-      return store;
+      sessions = sessionsOf(statements);
+      return createStore(database, statements);
     },
     words: {
       untouched: "the sessions in it are not shown, and no session can be started",
@@ -99,16 +56,24 @@ export function openHistoryStore(options: { folder: string; now: () => number; c
     },
   });
   const { store } = opened;
-  if (!store) return opened;
-  const close = () => {
-    store.close();
-    unlock();
+  if (!store) return { ...opened, sessions };
+  return {
+    ...opened,
+    sessions,
+    store: {
+      ...store,
+      async close() {
+        await store.close();
+        unlock();
+      },
+    },
   };
-  return { ...opened, store: { ...store, close } };
 }
 
-function createHistoryStore(database: DatabaseSync): HistoryStore {
-  const statements = {
+type Statements = ReturnType<typeof prepareStatements>;
+
+function prepareStatements(database: DatabaseSync) {
+  return {
     sessions: database.prepare(
       "SELECT *, EXISTS (SELECT 1 FROM pending WHERE session_id = session.id) AS has_pending FROM session",
     ),
@@ -123,7 +88,14 @@ function createHistoryStore(database: DatabaseSync): HistoryStore {
     addFrame: database.prepare("INSERT INTO pending (session_id, position, frame) VALUES (?, ?, ?)"),
     settle: database.prepare("DELETE FROM pending WHERE session_id = ?"),
   };
+}
 
+function sessionsOf(statements: Statements): StoredSession[] {
+  return guarded(() => statements.sessions.all().map(sessionOf));
+}
+
+/** SQLite calls block, so each promise is settled when the call returns. */
+function createStore(database: DatabaseSync, statements: Statements): HistoryStore {
   function writeRow({ id, summary, config, state }: SessionWrite): void {
     if (summary && config && state && !statements.known.get(id)) {
       statements.begin.run(id, JSON.stringify(summary), JSON.stringify(config), JSON.stringify(state));
@@ -136,10 +108,10 @@ function createHistoryStore(database: DatabaseSync): HistoryStore {
 
   return {
     path: database.location() ?? "history.db",
-    load: () => guarded(() => statements.sessions.all().map(sessionOf)),
-    history: (id) => guarded(() => statements.history.all(id).map(({ event }) => text(event))),
-    pending: (id) => guarded(() => statements.pending.all(id).map(({ frame }) => text(frame))),
-    write(writes) {
+    sessions: async () => sessionsOf(statements),
+    history: async (id) => guarded(() => statements.history.all(id).map(({ event }) => text(event))),
+    pending: async (id) => guarded(() => statements.pending.all(id).map(({ frame }) => text(frame))),
+    async write(writes) {
       inTransaction(database, () => {
         for (const write of writes) {
           writeRow(write);
@@ -153,7 +125,9 @@ function createHistoryStore(database: DatabaseSync): HistoryStore {
         }
       });
     },
-    close: () => database.close(),
+    async close() {
+      database.close();
+    },
   };
 }
 
