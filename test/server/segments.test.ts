@@ -1,4 +1,12 @@
-import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -7,12 +15,13 @@ import type { TranscriptPart, Turn } from "../../src/model/transcript/transcript
 import { newAccess } from "../../src/server/auth/access.ts";
 import { createGuard } from "../../src/server/auth/guard.ts";
 import { createApp } from "../../src/server/http/app.ts";
+import { createIndexer, type IndexedRow } from "../../src/server/import/index-threads.ts";
 import { createSegmentFinder } from "../../src/server/import/large-files/segment-finder.ts";
-import { HUGE_FILE_BYTES } from "../../src/server/import/large-files/segments.ts";
+import { HUGE_FILE_BYTES, SEGMENT_BYTES } from "../../src/server/import/large-files/segments.ts";
 import { loadPart } from "../../src/server/sessions/load-parts.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { codex } from "../../src/sources/codex/format.ts";
-import { openSqliteIndex } from "../../src/store/index/sqlite.ts";
+import { openSqliteIndex, prepareIndex } from "../../src/store/index/sqlite.ts";
 import { eventually } from "../eventually.ts";
 import { call, event, meta, output, says, THREAD, user } from "../sources/codex-support.ts";
 import { opened, startIndexed, startInMemory, wholeSession } from "./huge-sessions.ts";
@@ -23,6 +32,7 @@ const STEPS = 100;
 const LONG_TURN = 4;
 
 let folder: string;
+let file: string;
 let indexed: Awaited<ReturnType<typeof startIndexed>>;
 let in_memory: ReturnType<typeof startInMemory>;
 let expected: { turns: Turn[]; parts: TranscriptPart[] };
@@ -72,7 +82,7 @@ beforeAll(async () => {
   const agent = join(folder, "agent");
   const day = join(agent, "sessions", "2026", "11", "20");
   mkdirSync(day, { recursive: true });
-  const file = join(day, `rollout-2026-11-20T00-00-00-${THREAD}.jsonl`);
+  file = join(day, `rollout-2026-11-20T00-00-00-${THREAD}.jsonl`);
   appendFileSync(file, `${JSON.stringify({ timestamp: "2026-11-20T00:00:00.000Z", ...meta() })}\n`);
   for (let number = 0, size = 0; size <= HUGE_FILE_BYTES; number += 1) {
     const text = turn(number);
@@ -202,6 +212,7 @@ it("starts a segment at a record within a turn that is longer than a segment", (
   const finder = createSegmentFinder(
     () => reader,
     () => [],
+    1,
   );
   const starts: (number | undefined)[] = [];
   for (let at = 1; at <= 25; at += 1) {
@@ -216,6 +227,67 @@ it("starts a segment at a record within a turn that is longer than a segment", (
   // No turn begins between 8 and 16 MB. The one at 19 MB begins the next segment.
   expect(starts.filter((start) => start !== undefined)).toEqual([8.2 * 2 ** 20, 19 * 2 ** 20]);
 });
+
+it("is indexed from its last segment when it has grown, with the same rows as from its beginning", async () => {
+  const path = join(folder, "grown.jsonl");
+  copyFileSync(file, path);
+  const old_size = statSync(path).size;
+  const grown = join(folder, "grown.db");
+  const read_at_once = join(folder, "at-once.db");
+  for (const database of [grown, read_at_once]) prepareIndex(database);
+  const first = await index(path, grown);
+  expect(first.from).toBeLessThan(SEGMENT_BYTES);
+  // The last segment begins before these turns, and another one within them.
+  for (let number = 0; number < 7; number += 1) appendFileSync(path, turn(expected.turns.length + number));
+  const whole = await index(path, read_at_once);
+  const resumed = await index(path, grown, whole.rows);
+  expect(resumed.from).toBeGreaterThan(old_size - 2 * SEGMENT_BYTES);
+  expect(await contentsOf(grown)).toEqual(await contentsOf(read_at_once));
+});
+
+/** Indexes a file. `from`: the end of the first bytes that were read. */
+async function index(path: string, database: string, known_rows?: IndexedRow[]) {
+  const written = Promise.withResolvers<void>();
+  const indexer = createIndexer((report) => {
+    if (report.type === "index_failed") written.reject(new Error(report.message));
+    else if (report.stamps.length > 0) written.resolve();
+  });
+  let from = Number.POSITIVE_INFINITY;
+  const { rows } = await indexer.index(
+    {
+      path,
+      format: codex.id,
+      close_before: 0,
+      size: statSync(path).size,
+      parts: { key: "one", target: { path: database, generation: 0 }, ...(known_rows && { known_rows }) },
+    },
+    {
+      replaced() {},
+      progress(end) {
+        from = Math.min(from, end);
+        return false;
+      },
+      preview() {},
+    },
+  );
+  await written.promise;
+  await indexer.close();
+  return { rows, from };
+}
+
+async function contentsOf(database: string) {
+  const stored = openSqliteIndex(database, { read_only: true });
+  const sessions = await stored.sessions();
+  const contents = {
+    sessions,
+    segments: await stored.segmentsOf("one"),
+    sources: await stored.sources(),
+    turns: await stored.turns("one", THREAD),
+    parts: await stored.parts("one", THREAD, 0, sessions[0]?.part_count ?? 0),
+  };
+  await stored.close();
+  return contents;
+}
 
 it("reports the correct number of turns in the row", () => {
   expect(indexed.sessions.get(THREAD)?.turns).toBe(expected.turns.length);

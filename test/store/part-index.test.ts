@@ -125,6 +125,15 @@ describe.each([
     expect(await index.position("two", uuidOf("tides"), part(0, "a").id)).toBeUndefined();
   });
 
+  it("removes the sessions that a source no longer has, unless only its end was read", async () => {
+    const parts = [part(0, "a")];
+    await index.write([source("one", [session("tides", parts), session("other", parts)])]);
+    await index.write([{ ...source("one", [session("other", parts)]), is_end_only: true }]);
+    expect((await index.sessions()).map(({ title }) => title).toSorted()).toEqual(["other", "tides"]);
+    await index.write([source("one", [session("other", parts)])]);
+    expect((await index.sessions()).map(({ title }) => title)).toEqual(["other"]);
+  });
+
   it("keeps the starts of segments until their source is removed", async () => {
     const start = (segment: number, byte: number): SegmentStart => ({
       segment,

@@ -126,6 +126,10 @@ export function createSessions(options: SessionsOptions): FileBackedSessions {
     now,
     close: timing.close,
     files: () => files.byPath.values(),
+    rowsOf: ({ sessions }) =>
+      [...sessions]
+        .flatMap((id) => indexed.get(id) ?? [])
+        .map(({ id, summary, open_calls }) => ({ id, summary, open_calls })),
   });
   const segments = createSegmentList(options.part_index);
   const segment_parts = createSegmentParts({

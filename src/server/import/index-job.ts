@@ -10,6 +10,7 @@ import { fileStamp } from "../index/index-state.ts";
 import type { IndexWriter } from "../index/index-writer.ts";
 import { createFrameBuffer } from "../sessions/frame-buffer.ts";
 import type { FromIndexWorker, IndexJob } from "./index-threads.ts";
+import { findResumption, type IndexResumption, turnsOf } from "./large-files/index-resumption.ts";
 import { createSegmentFinder } from "./large-files/segment-finder.ts";
 import { HUGE_FILE_BYTES } from "./large-files/segments.ts";
 import { createReading, type Reading } from "./reading.ts";
@@ -44,9 +45,12 @@ export async function runIndexJob({
   const format = formats.find(({ id }) => id === job.format);
   if (format === undefined) throw new Error(`Unknown format ${job.format}`);
   let restart_at = MAX_READER_BYTES;
+  // A damaged index is reported and rebuilt when it is written.
+  const resumed = await findResumption(job).catch(() => undefined);
   const segments = createSegmentFinder(
     () => reading.reader,
     () => rows.transcriptsNow(),
+    (resumed?.segment ?? 0) + 1,
   );
   const reading: Reading = createReading({
     path: job.path,
@@ -54,16 +58,18 @@ export async function runIndexJob({
     folding: job.parts !== undefined,
     idFor: (id) => id,
     isViewed: () => false,
+    ...(resumed && { window: resumed.window }),
     onRecord(record) {
       const start = job.size > HUGE_FILE_BYTES ? segments.next(record) : undefined;
       if (start) rows.begin(start);
     },
   });
-  const rows = createRowCollector(reading, job.parts, writer);
+  const rows = createRowCollector(reading, job.parts, writer, resumed);
   const reportProgress = createProgress(send, number, reading);
   const result = await followFile({
     path: job.path,
     ...(job.known && { known: job.known }),
+    ...(resumed && { from: resumed.window.from }),
     onward: false,
     begin(replaced) {
       if (!replaced) return;
@@ -106,13 +112,18 @@ export async function runIndexJob({
 }
 
 /** Collects the rows that were read, until they are written to the index. `parts_job`: absent if parts are not indexed. */
-function createRowCollector(reading: Reading, given: IndexJob["parts"], writer: IndexWriter) {
+function createRowCollector(
+  reading: Reading,
+  given: IndexJob["parts"],
+  writer: IndexWriter,
+  resumed: IndexResumption | undefined,
+) {
   let parts_job = given;
   /** The transcripts at the start of the current piece, by session. */
-  const pieces = new Map<string, Transcript>();
+  const pieces = new Map<string, Transcript>(resumed?.transcripts);
   /** The turns that `transcriptsNow` described last, and those at the start of the last segment, by session. */
   let described = new Map<string, Sequence<Turn>>();
-  let begun = new Map<string, Sequence<Turn>>();
+  let begun = turnsOf(pieces);
   /** Rows of the segments that were read, until they are written. */
   let updates: SourceUpdate[] = [];
 
@@ -145,14 +156,15 @@ function createRowCollector(reading: Reading, given: IndexJob["parts"], writer: 
       const start = pieces.get(id) ?? emptyTranscript(id);
       const steps_from = start.parts.length;
       return {
-        ...projectSession(summary),
+        // The known row of a copied file has the listed id.
+        ...projectSession({ ...summary, id }),
         ...projectTranscript(transcript, { parts: steps_from, turns: start.turns }),
         part_count: transcript.parts.length,
         steps: projectSteps(transcript, steps_from),
         steps_from,
       };
     });
-    updates.push({ key: parts_job.key, sessions, ...update });
+    updates.push({ key: parts_job.key, sessions, ...update, ...(resumed && { is_end_only: true }) });
   }
 
   async function write(): Promise<void> {

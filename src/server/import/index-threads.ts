@@ -21,7 +21,19 @@ export interface IndexJob {
   /** Last known size in bytes. */
   size: number;
   /** Present: the parts are indexed too, under this key. */
-  parts?: { key: string; target: IndexTarget; side_stamp?: string };
+  parts?: PartsJob;
+}
+
+/** How the parts of a file are indexed. */
+export interface PartsJob {
+  key: string;
+  target: IndexTarget;
+  side_stamp?: string;
+  /**
+   * Present: only the parts are wanted. Then a huge file is read from the start of its last indexed segment. The rows of its
+   * sessions, by their listed ids.
+   */
+  known_rows?: IndexedRow[];
 }
 
 /** The row of a session that another thread read. */

@@ -1,6 +1,6 @@
 import { uuidFrom } from "../../model/uuid.ts";
 import { fileStamp, type IndexState } from "../index/index-state.ts";
-import type { Indexer, IndexJob } from "./index-threads.ts";
+import type { IndexedRow, Indexer, IndexJob } from "./index-threads.ts";
 import type { IndexedSession, SessionFile } from "./session-file.ts";
 import { sizeOf } from "./session-file.ts";
 
@@ -30,6 +30,8 @@ export function createPartIndexing(options: {
   /** See `SessionsTiming.close`. */
   close: number;
   files(): Iterable<SessionFile>;
+  /** The rows of the file's sessions, by their listed ids. */
+  rowsOf(entry: SessionFile): IndexedRow[];
 }): PartIndexing {
   const { state, indexer } = options;
   const queue = new Set<SessionFile>();
@@ -50,6 +52,12 @@ export function createPartIndexing(options: {
         ...(entry.side_stamp !== undefined && { side_stamp: entry.side_stamp }),
       },
     };
+  }
+
+  /** The rows of the file are known. */
+  function grownJob(entry: SessionFile): Pick<IndexJob, "parts"> {
+    const { parts } = partsJob(entry);
+    return parts ? { parts: { ...parts, known_rows: options.rowsOf(entry) } } : {};
   }
 
   function isIndexed(entry: SessionFile): boolean {
@@ -74,7 +82,8 @@ export function createPartIndexing(options: {
           ...(entry.side_text !== undefined && { side_text: entry.side_text }),
           close_before: options.now() - options.close,
           size: sizeOf(entry),
-          ...partsJob(entry),
+          ...(entry.identity && { known: entry.identity }),
+          ...grownJob(entry),
         },
         { replaced() {}, progress: () => options.isClosed() || entry.gone, preview() {} },
       );

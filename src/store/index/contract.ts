@@ -122,8 +122,9 @@ export interface SourceUpdate {
   segments?: readonly SegmentStart[];
   /** Identifies the state of the source. Absent: it was not read completely, and does not count as indexed. */
   stamp?: string;
-  /** With a stamp, other sessions of the source are removed. */
+  /** With a stamp, other sessions of the source are removed, unless only the end of the source was read. */
   sessions: readonly SessionUpdate[];
+  is_end_only?: true;
 }
 
 /** The effect of a write: part rows written, and rows left unchanged. */

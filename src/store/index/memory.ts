@@ -43,7 +43,7 @@ export function createMemoryIndex(): PartIndex {
     );
 
   function write(
-    { key, stamp, sessions: given, segments: starts = [] }: SourceUpdate,
+    { key, stamp, sessions: given, segments: starts = [], is_end_only }: SourceUpdate,
     report: WriteReport,
   ): void {
     for (const start of starts) {
@@ -71,7 +71,7 @@ export function createMemoryIndex(): PartIndex {
       known.parts.length = Math.min(known.parts.length, part_count);
       known.turns.length = turns.length === 0 ? known.turns.length : (turns.at(-1)?.index ?? 0) + 1;
     }
-    if (stamp !== undefined) {
+    if (stamp !== undefined && !is_end_only) {
       const kept = new Set(given.map(({ id }) => id));
       sessions = sessions.filter(({ source, session }) => source !== key || kept.has(session.id));
     }

@@ -68,7 +68,7 @@ function prepareReads(database: DatabaseSync) {
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over a connection and its caches: its methods are short
 export function createReader(database: DatabaseSync) {
   const statements = prepareReads(database);
-  /** Valid until another connection writes. */
+  /** Valid until this or another connection writes. */
   let cached: { version: number; sessions?: SessionRow[]; cut?: number } = { version: -1 };
   const texts = createTexts(statements);
 
@@ -79,6 +79,12 @@ export function createReader(database: DatabaseSync) {
       texts.clear();
     }
     return cached;
+  }
+
+  /** Call after writes over this connection, which do not change SQLite's `data_version`. */
+  function invalidate(): void {
+    cached = { version: -1 };
+    texts.clear();
   }
 
   function sessions(): SessionRow[] {
@@ -162,6 +168,7 @@ export function createReader(database: DatabaseSync) {
       const row = statements.segment.get(source, segment);
       return row && { ...segmentOf(row), checkpoint: checkpointOf(row) };
     },
+    invalidate,
     segmentsOf: (source: string) => statements.segmentsOf.all(source).map(segmentOf),
     position(source: string, id: string, part_id: string): number | undefined {
       const ref = refOf(source, id);

@@ -22,7 +22,8 @@ export function createWriter(database: DatabaseSync) {
     return report;
   }
 
-  function putSource({ key, stamp, sessions, segments = [] }: SourceUpdate, report: WriteReport): void {
+  function putSource(update: SourceUpdate, report: WriteReport): void {
+    const { key, stamp, sessions, segments = [], is_end_only } = update;
     for (const { segment, byte, version, checkpoint, transcripts } of segments) {
       const { agent, byte: checkpoint_byte, state } = checkpoint;
       const starts = pack([JSON.stringify(transcripts)]);
@@ -40,7 +41,7 @@ export function createWriter(database: DatabaseSync) {
       const last = session.turns.at(-1);
       if (last) statements.removeTurns.run(ref, last.index + 1);
     }
-    if (stamp !== undefined) for (const ref of known.values()) removeSession(ref);
+    if (stamp !== undefined && !is_end_only) for (const ref of known.values()) removeSession(ref);
     statements.putSource.run(key, stamp ?? "");
   }
 

@@ -160,9 +160,13 @@ export function openSqliteIndex(path: string, { read_only = false } = {}): PartI
         ),
       async write(updates) {
         if (!write) throw new StoreError("refused", "the index was opened read-only");
+        reader.invalidate();
         return write.write(updates);
       },
-      remove: async (keys) => write?.remove(keys),
+      async remove(keys) {
+        reader.invalidate();
+        write?.remove(keys);
+      },
       search: async (request) => guarded(() => searchTables(reader.tables, request)),
       usage: async (request) => guarded(() => sumUsage(reader.steps(request.since), request)),
       past: async (request) => guarded(() => past(request)),

@@ -5,7 +5,7 @@ import { READERS_VERSION } from "../../index/index-state.ts";
 import { SEGMENT_BYTES } from "./segments.ts";
 
 /**
- * Finds where the segments of a huge file begin while the file is read from its start: at the first turn in each block of
+ * Finds where the segments of a huge file begin while the file is read: at the first turn in each block of
  * `SEGMENT_BYTES`, so that a segment contains whole turns. If no turn begins in a block, the segment begins inside a turn.
  */
 interface SegmentFinder {
@@ -15,13 +15,14 @@ interface SegmentFinder {
   chunkEnd(byte: number): SegmentStart | undefined;
 }
 
-/** `transcriptsNow`: the ends of the transcripts of all records before the current one. */
+/** `transcriptsNow`: the ends of the transcripts of all records before the current one. `first`: number of the first segment to find. */
 export function createSegmentFinder(
   readerOf: () => Reader,
   transcriptsNow: () => readonly TranscriptStart[],
+  first: number,
 ): SegmentFinder {
   /** The segment whose start is being searched. */
-  let segment = 1;
+  let segment = first;
   let pending: Omit<SegmentStart, "byte"> | undefined;
   /** The session whose turns count. A file may contain runs of sub-agents too. */
   let session_id: string | undefined;

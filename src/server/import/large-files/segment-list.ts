@@ -87,7 +87,7 @@ export function createSegmentList(index: SegmentIndex | undefined): SegmentList 
 
 /** The transcript of a session at the start of the last of these segments, with all turns. `undefined`: it has no records there. */
 export function transcriptBefore(
-  entry: SessionFile,
+  entry: Pick<SessionFile, "path">,
   segments: readonly Segment[],
   id: string,
 ): Transcript | undefined {
@@ -98,7 +98,7 @@ export function transcriptBefore(
 }
 
 /** The state of a session, by its listed id, at the start of a segment. A copy of a file has a different session id. */
-export const startIn = ({ path }: SessionFile, { transcripts }: Segment, id: string) =>
+export const startIn = ({ path }: Pick<SessionFile, "path">, { transcripts }: Segment, id: string) =>
   transcripts.find(({ session_id }) => session_id === id || uuidFrom(session_id, path) === id);
 
 /** The part of a reading window that depends on where the tail begins. */
