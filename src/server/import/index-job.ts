@@ -44,6 +44,7 @@ export async function runIndexJob({
 }: JobOptions): Promise<void> {
   const format = formats.find(({ id }) => id === job.format);
   if (format === undefined) throw new Error(`Unknown format ${job.format}`);
+  const began = performance.now();
   let restart_at = MAX_READER_BYTES;
   // A damaged index is reported and rebuilt when it is written.
   const resumed = await findResumption(job).catch(() => undefined);
@@ -106,7 +107,8 @@ export async function runIndexJob({
   // Without a stamp the source counts as not indexed and is read again from its beginning.
   if (isWhole) rows.collect({ stamp: fileStamp(result.identity, rows.parts_job?.side_stamp) });
   await rows.write();
-  send({ type: "end", number, result, rows: rowsOf(reading), facts: reading.facts() });
+  const duration = performance.now() - began;
+  send({ type: "end", number, result, rows: rowsOf(reading), facts: reading.facts(), duration });
   if (job.parts && !(isWhole && rows.parts_job))
     send({ type: "indexed", generation: 0, keys: [job.parts.key], stamps: [], segments: [] });
 }

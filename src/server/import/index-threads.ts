@@ -44,6 +44,8 @@ export interface Indexed {
   /** By the session ids in the file. */
   rows: IndexedRow[];
   facts: SessionLinkFacts[];
+  /** Milliseconds that reading took, without waiting for a thread. */
+  duration: number;
 }
 
 export interface IndexHandlers {

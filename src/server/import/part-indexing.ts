@@ -73,9 +73,9 @@ export function createPartIndexing(options: {
   }
 
   async function index(entry: SessionFile): Promise<void> {
-    const began = performance.now();
+    let duration = 0;
     try {
-      await indexer?.index(
+      const indexed = await indexer?.index(
         {
           path: entry.path,
           format: entry.format.id,
@@ -87,11 +87,11 @@ export function createPartIndexing(options: {
         },
         { replaced() {}, progress: () => options.isClosed() || entry.gone, preview() {} },
       );
+      duration = indexed?.duration ?? 0;
     } catch {
       // Read errors are reported when the row is read.
     }
-    const took = performance.now() - began;
-    rests.set(entry, performance.now() + Math.max(PAUSE_MS, PAUSE_FACTOR * took));
+    rests.set(entry, performance.now() + Math.max(PAUSE_MS, PAUSE_FACTOR * duration));
   }
 
   return {
