@@ -19,7 +19,8 @@ const WEB_LIBRARIES = ["model/", "hidden-text/", "protocol.ts", "web/text/", "we
 const LAYERS: Layer[] = [
   { layer: "model/", from: ["hidden-text/"], packages: ["zod", "uuid"] },
   { layer: "hidden-text/", from: [], packages: [] },
-  { layer: "protocol.ts", from: ["model/"], packages: ["zod"] },
+  { layer: "protocol.ts", from: ["model/", "protocol/"], packages: [] },
+  { layer: "protocol/", from: ["model/"], packages: ["zod"] },
   { layer: "sources/", from: ["model/"], packages: [] },
   { layer: "providers/", from: ["model/"], packages: ["zod", "eventsource-parser", "undici"] },
   {

@@ -1,0 +1,42 @@
+import * as z from "zod";
+import { optional, record } from "../model/record.ts";
+
+/** Header of every REST request that is authenticated by the cookie. Forms and images of other sites cannot set it. */
+export const CLIENT_HEADER = "x-verbatim-client";
+
+/** `GET /api/status` */
+export const statusReply = record({
+  version: z.string(),
+  /** URL of the entry script of the page that the daemon serves. It differs between builds. */
+  build: z.string().optional(),
+  instance: z.string(),
+  /** Files and bytes that were found, and those that are indexed. */
+  index: record({
+    files_found: z.number(),
+    files_done: z.number(),
+    bytes_found: z.number(),
+    bytes_done: z.number(),
+    done: z.boolean(),
+  }),
+  /** Problems that the user should know about, such as a read-only store or an unreadable folder. */
+  notices: z.array(
+    record({
+      level: z.enum(["info", "warning", "error"]),
+      text: z.string(),
+      remedy: optional(z.string()),
+      /** The notice is about an unreadable path. There may be many of them. */
+      unread: optional(z.literal(true)),
+    }),
+  ),
+  roots: z.array(record({ agent: z.string(), path: z.string(), exists: z.boolean() })),
+});
+export type StatusReply = z.infer<typeof statusReply>;
+
+/** `POST /api/link` with `{}`: a link that signs in one more browser, once. */
+export const linkReply = record({ link: z.string() });
+
+/** The body of every error response. */
+export const errorReply = record({
+  error: record({ code: z.string(), message: z.string(), remedy: optional(z.string()) }),
+});
+export type ErrorReply = z.infer<typeof errorReply>;
