@@ -126,11 +126,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
           onDown={() => focus.move("first")}
         />
         <ConnectionState />
-        <a
-          className="button search-link"
-          href={searchHref("")}
-          title={`${t.palette.searchAll} (Ctrl+Shift+F)`}
-        >
+        <a className="button search-link" href={searchHref("")} title={t.palette.searchAll}>
           {t.sessions.search}
         </a>
         <a className="button usage-link" href={USAGE}>
