@@ -158,7 +158,7 @@ describe("the command", { timeout: 60_000 }, () => {
     [["--json"], "--json belongs to `run` and `show`"],
     [["show", "x.jsonl", "--port", "1"], "--port belongs to the daemon, not to `show`"],
     [["show"], "show FILE"],
-    [["no-such-folder"], "no-such-folder: no such file or folder"],
+    [["no-such-folder"], "no-such-folder: no such command, file or folder"],
     [["no\u001b]0;owned\u0007-\u009b2J\u202e"], "no\\u001b]0;owned\\u0007-\\u009b2J\\u202e: no such"],
     [["--host", "0.0.0.0"], "--password-file"],
     [["--host", "192.168.1.5"], "--password-file"],

@@ -1203,9 +1203,14 @@ describe("the status", () => {
         status_rule: { rule: "recent" },
       }),
     );
+    // Its end is as unknown as before.
     rmSync(path("one.jsonl"));
     await eventually(() =>
-      expect(later.get(sessionId("one"))).toMatchObject({ archived: true, status_rule: { rule: "gone" } }),
+      expect(later.get(sessionId("one"))).toMatchObject({
+        archived: true,
+        status: "failed",
+        status_rule: { rule: "silence" },
+      }),
     );
   });
 

@@ -55,6 +55,13 @@ describe("export of a file", () => {
     expect(code).toBe(0);
     expect(out.match(/^## Turn \d+/gm)).toEqual(["## Turn 1", "## Turn 2", "## Turn 3"]);
   });
+
+  it("prints Markdown whose title is the first prompt, if the session has none", async () => {
+    const { out } = await run([file], "md");
+    const [, prompt] = /^## Turn 1: (.+) \[OK\]$/m.exec(out) ?? [];
+    expect(prompt).toBeDefined();
+    expect(out.split("\n")[0]).toBe(`# ${prompt}`);
+  });
 });
 
 describe("show", () => {

@@ -192,6 +192,20 @@ describe("a file card", () => {
     expect(extra("Edit", { old_string: "a", new_string: "b" })).toBeUndefined();
   });
 
+  it("shows lines around a requested change as context", () => {
+    const hunkOf = (old_string: string, new_string: string) => {
+      const found = extra("Edit", { file_path: "/a", old_string, new_string });
+      const [file] = found?.type === "diff" ? found.files : [];
+      return [file?.additions, file?.deletions, file?.hunks[0]?.old_lines, ...(file?.hunks[0]?.lines ?? [])];
+    };
+    expect(hunkOf("1\n2\n3\n4\nold\n5\n6\n7\n8\n", "1\n2\n3\n4\nnew\nnewer\n5\n6\n7\n8\n")).toEqual([
+      ...[2, 1, 7],
+      ...[" 2", " 3", " 4", "-old", "+new", "+newer", " 5", " 6", " 7"],
+    ]);
+    expect(hunkOf("a\na", "a\na\na")).toEqual([1, 0, 2, " a", " a", "+a"]);
+    expect(hunkOf("a", "a\n")).toEqual([1, 1, 1, "-a", "+a"]);
+  });
+
   it("shows the requested change if there is no patch", () => {
     expect(extra("Edit", { file_path: "/a", old_string: "a\nb\n", new_string: "c" })).toEqual({
       type: "diff",

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { ago, listTime, shortTokens } from "../../src/web/text/format.ts";
+import { duration } from "../../src/web/ui/duration.ts";
 
 const now = new Date(2026, 8, 16, 12).getTime();
 const HOUR = 3_600_000;
@@ -29,4 +30,11 @@ test("a time in the list: an age today, the minute this year, the day before", (
 
 test("one token is singular, and larger numbers are formatted for reading", () => {
   expect([0, 1, 2, 8_190].map(shortTokens)).toEqual(["0 tokens", "1 token", "2 tokens", "8.2k tokens"]);
+});
+
+test("a duration has at most two units, the larger of which is days after two of them", () => {
+  expect([0, 400, 12_000, 200_000, HOUR + 240_000, 47 * HOUR].map(duration)).toEqual([
+    ...["0 s", "0.4 s", "12 s", "3 min 20 s", "1 h 4 min", "47 h"],
+  ]);
+  expect([2 * DAY, 84 * DAY + 8 * HOUR + 660_000].map(duration)).toEqual(["2 d", "84 d 8 h"]);
 });

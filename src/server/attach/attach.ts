@@ -88,7 +88,14 @@ export function createAttach(options: {
 }): Attach {
   const { data_dir, folders, report } = options;
   const attachments = agentAttachments(data_dir, folders);
-  const isAttached = (agent: string) => attachments.get(agent)?.describe().is_installed === true;
+  /** Called at each look at a session, where an unreadable file must not end the daemon. */
+  const isAttached = (agent: string): boolean => {
+    try {
+      return attachments.get(agent)?.describe().is_installed === true;
+    } catch {
+      return false;
+    }
+  };
   const log = createAnswerLog(data_dir);
   const held = createHeldRequests({ ...options, log, now: Date.now });
   const live_texts = createLiveTexts({ now: Date.now });
@@ -153,7 +160,7 @@ export function createAttach(options: {
       });
       // Update installed files to this version.
       for (const [agent, attachment] of attachments)
-        if (agent !== "codex" && isAttached(agent)) attachment.install();
+        if (agent !== "codex" && attachment.describe().is_installed) attachment.install();
     } catch (error) {
       notices.push({
         level: "warning",

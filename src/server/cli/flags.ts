@@ -299,10 +299,11 @@ export function helpText(): string {
     return [[entry(name, command.help), ...optionsHelp(Object.fromEntries(own))].join("\n")];
   });
   const about =
-    "Shows what AI agents on this machine did and do, in a browser. PATH…: session files or folders to read in addition " +
+    "Shows in a browser what AI agents on this machine did, and what they are doing. PATH…: session files or folders to read in addition " +
     "to the agents' own folders.";
+  const variables = [...new Set(formats.flatMap(({ root }) => root?.variable ?? []))].sort();
   const environment =
-    `Environment: ${formats.flatMap(({ root }) => root?.variable ?? []).join(", ")} name the agents' folders where they are not in ` +
+    `Environment: ${variables.join(", ")} name the agents' folders where they are not in ` +
     "the usual place; ANTHROPIC_API_KEY and the like hold the keys of model providers. Providers, agents and rules are " +
     "configured in config.json in the data directory.";
   return `${[

@@ -247,16 +247,18 @@ async function exportFile(
   write: ShowOptions["write"],
 ): Promise<void> {
   const frames = new Map<string, Frame[]>();
-  let title: string | undefined;
+  const titles = new Map<string, string>();
   for await (const { records } of recordsOf(file, format, chunks)) {
     for (const frame of records.flatMap((record) => record.frames)) {
-      if (frame.type === "session.update") title = frame.patch.title ?? title;
+      if (frame.type === "session.update" && frame.patch.title !== undefined)
+        titles.set(frame.session_id, frame.patch.title);
       const own = frames.get(frame.session_id);
       if (own) own.push(frame);
       else frames.set(frame.session_id, [frame]);
     }
   }
   for (const [id, own] of frames) {
+    const title = titles.get(id);
     const session = { id, agent: format.id, ...(title !== undefined && { title }) };
     for await (const text of exportSession(session, Readable.from([own]), as)) await write(text);
   }

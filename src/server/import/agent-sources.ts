@@ -120,7 +120,9 @@ export function createAgentSources(options: AgentSourcesOptions): AgentSources {
   return {
     async describe() {
       const all = await Promise.all(formats.map(describeOne));
-      return all.filter((source) => source !== undefined);
+      return all
+        .filter((source) => source !== undefined)
+        .sort((one, other) => one.name.localeCompare(other.name, "en"));
     },
     switched,
   };

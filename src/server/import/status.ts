@@ -76,14 +76,17 @@ export function createStatus(options: StatusOptions): Status {
   function statusRuleOf(state: IndexedSession, rule: StatusRule["rule"] | undefined): StatusRule {
     if (rule === "register") return registerRule(state);
     if (rule !== undefined) return { rule };
-    if (state.entry.gone) return { rule: "gone" };
-    if (state.summary.status !== "running" && state.summary.end_inferred !== true) return { rule: "record" };
-    if (state.summary.only_notes === true) return { rule: "record" };
+    const { status, end_inferred, only_notes } = state.summary;
+    const has_end = (status !== "running" && end_inferred !== true) || only_notes === true;
+    // A deleted file does not tell more about the end than the file did.
+    if (state.entry.gone)
+      return { rule: has_end || isAnswered(state) || status === "completed" ? "gone" : "silence" };
+    if (has_end) return { rule: "record" };
     if (isIdleByHook(processOf(state))) return registerRule(state);
     const ended = endedAt(state);
     if (ended !== undefined && !isAnswered(state)) return { rule: "ended", since: ended };
     const stopped_at = wasStopped(state) ? processes.idleSince(state) : undefined;
-    if (isAnswered(state) || state.summary.status === "completed") return { rule: "answered" };
+    if (isAnswered(state) || status === "completed") return { rule: "answered" };
     return stopped_at === undefined ? { rule: "silence" } : { rule: "stopped", since: stopped_at };
   }
 

@@ -35,7 +35,8 @@ export async function* exportSession(
     case "md": {
       let transcript = emptyTranscript(session.id);
       for await (const batch of frames) for (const frame of batch) transcript = accumulate(transcript, frame);
-      yield* markdownOf(transcript, session.title ?? session.first_prompt ?? "Untitled session", notes);
+      const prompt = session.first_prompt ?? transcript.turns.at(0)?.title;
+      yield* markdownOf(transcript, session.title ?? prompt ?? "Untitled session", notes);
       return;
     }
     default:

@@ -217,17 +217,43 @@ function hunksOf(name: string, input: JsonObject, result: JsonObject | undefined
   });
 }
 
-/** `start` 0: the line numbers are unknown. */
+/** Lines that are shown around a change. */
+const CONTEXT = 3;
+
+/** `start` 0: the line numbers are unknown. Lines that both texts begin or end with are context. */
 function replacement(before: string, after: string, start: number): DiffHunk {
   const old = linesOf(before);
   const now = linesOf(after);
+  const { head, tail } = commonEnds(old, now);
+  const leading = old.slice(Math.max(0, head - CONTEXT), head);
+  const trailing = old.slice(old.length - tail).slice(0, CONTEXT);
+  const removed = old.slice(head, old.length - tail);
+  const added = now.slice(head, now.length - tail);
+  const context = leading.length + trailing.length;
+  const [old_lines, new_lines] = [removed.length + context, added.length + context];
   return {
-    old_start: start === 0 ? 0 : old.length === 0 ? 0 : start,
-    old_lines: old.length,
-    new_start: now.length === 0 ? 0 : start,
-    new_lines: now.length,
-    lines: [...old.map((line) => `-${line}`), ...now.map((line) => `+${line}`)],
+    old_start: old_lines === 0 ? 0 : start,
+    old_lines,
+    new_start: new_lines === 0 ? 0 : start,
+    new_lines,
+    lines: [
+      ...leading.map((line) => ` ${line}`),
+      ...removed.map((line) => `-${line}`),
+      ...added.map((line) => `+${line}`),
+      ...trailing.map((line) => ` ${line}`),
+    ],
   };
+}
+
+/** Number of lines that two texts have in common at their beginning and end; none if they differ in their last newline only. */
+function commonEnds(old: readonly string[], now: readonly string[]): { head: number; tail: number } {
+  const most = Math.min(old.length, now.length);
+  let head = 0;
+  while (head < most && old[head] === now[head]) head++;
+  if (head === old.length && head === now.length) return { head: 0, tail: 0 };
+  let tail = 0;
+  while (tail < most - head && old.at(-1 - tail) === now.at(-1 - tail)) tail++;
+  return { head, tail };
 }
 
 function linesOf(text: string): string[] {

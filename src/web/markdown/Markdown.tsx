@@ -14,6 +14,7 @@ import { ScrollBox } from "../ui/ScrollBox.tsx";
 import { useIsSearchMatch } from "../ui/search-match.ts";
 import { byteSize } from "../ui/size.ts";
 import { createMarkdownStream } from "./blocks.ts";
+import { directionOf } from "./direction.ts";
 import type { MarkdownBlock, MarkdownDocument, Piece } from "./document.ts";
 import type { TextGrowth } from "./window.ts";
 import "./markdown.css";
@@ -185,6 +186,7 @@ const Block = memo(function Block({
       const List = block.ordered ? "ol" : "ul";
       return (
         <List
+          {...directionOf(block.pages[0]?.nodes.slice(0, 1) ?? [])}
           {...(block.tasks ? { className: "contains-task-list" } : {})}
           {...(block.ordered && block.start !== 1 ? { start: block.start } : {})}
         >
@@ -196,7 +198,7 @@ const Block = memo(function Block({
     }
     case "table":
       return (
-        <TableScroll>
+        <TableScroll {...directionOf([...block.head.nodes, ...(block.pages[0]?.nodes ?? [])])}>
           <thead>
             <Rows piece={block.head} head={block.head} align={block.align} part="thead" idPrefix={idPrefix} />
           </thead>
@@ -391,10 +393,10 @@ function textOf(node: HastNode | undefined): string {
   return "children" in node ? node.children.map(textOf).join("") : "";
 }
 
-function TableScroll({ children }: { children: ReactNode }): ReactNode {
+function TableScroll({ dir, children }: { dir?: "rtl"; children: ReactNode }): ReactNode {
   return (
     <ScrollBox className="table-scroll" label={t.markdown.table}>
-      <table>{children}</table>
+      <table dir={dir}>{children}</table>
     </ScrollBox>
   );
 }
@@ -433,7 +435,10 @@ export const markdownComponents: Components = {
     const element = code?.type === "element" ? code : undefined;
     return <CodeBlock code={textOf(element).replace(/\n$/, "")} language={language(element)} />;
   },
-  table: ({ children }) => <TableScroll>{children}</TableScroll>,
+  table: ({ node, children }) => <TableScroll {...directionOf(childrenOf(node))}>{children}</TableScroll>,
+  ul: ({ node, ...rest }) => <ul {...rest} {...directionOf(childrenOf(node))} />,
+  ol: ({ node, ...rest }) => <ol {...rest} {...directionOf(childrenOf(node))} />,
+  blockquote: ({ node, ...rest }) => <blockquote {...rest} {...directionOf(childrenOf(node))} />,
   input: ({ checked }) => (
     <input
       type="checkbox"

@@ -19,7 +19,9 @@ export function failureText(failure: ApiFailure): string {
 const FIELD = /^`([\w.]+)`: /;
 /** The field that a refusal is about: the daemon names it first. */
 export const refusedField = (message: string): string | undefined => FIELD.exec(message)?.[1];
+/** Begins with a capital letter, unless it quotes what was written, such as `kind:x`. */
 function sentence(message: string): string {
   const words = message.replace(FIELD, "");
+  if (/^\w+:\S/.test(words)) return words;
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -244,3 +244,8 @@ describe("an approval of Copilot CLI", () => {
     },
   );
 });
+
+it("looks at a session also while opencode's plugin cannot be read", () => {
+  mkdirSync(join(folder, "opencode/plugin/verbatim.js"), { recursive: true });
+  expect(state()).toBeUndefined();
+});

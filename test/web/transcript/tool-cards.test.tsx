@@ -6,6 +6,7 @@ import type { SessionSummary } from "../../../src/model/session.ts";
 import type { TranscriptPartOf } from "../../../src/model/transcript/transcript.ts";
 import type { TranscriptHost } from "../../../src/web/transcript/host.ts";
 import { TurnTranscript } from "../../../src/web/transcript/TurnTranscript.tsx";
+import { toolLabel } from "../../../src/web/transcript/tool-cards/index.ts";
 import { call, failed, hostOf, idOf, paired, result, running, turnOf } from "../../build.ts";
 
 type Call = TranscriptPartOf<"tool_call">;
@@ -676,6 +677,28 @@ describe("the reason on the closed line of a failed call", () => {
   });
 });
 
+describe("the name of a tool in lists of calls", () => {
+  const shell: UiExtra = { type: "shell", exit_code: 0 };
+  const edit: UiExtra = {
+    type: "diff",
+    files: [{ path: "/w/a.ts", change: "update", additions: 1, deletions: 1, hunks: [] }],
+  };
+  const read: UiExtra = { type: "read", path: "/w/a.ts" };
+  it.each<[string, UiExtra]>([
+    ...["Bash", "run_commands", "Execute", "run_terminal_cmd", "run_shell_command", "exec_command"].map(
+      (name): [string, UiExtra] => [name, shell],
+    ),
+    ...["read_file", "read_files", "Read"].map((name): [string, UiExtra] => [name, read]),
+    ...["replace", "edit_file", "apply_patch", "Edit"].map((name): [string, UiExtra] => [name, edit]),
+    ["web_search", { type: "web_search", query: "q", results: [] }],
+    ["TodoWrite", { type: "todos", todos: [] }],
+    ["update_plan", { type: "todos", todos: [] }],
+  ])("%s is that of its closed line", (name, extra) => {
+    show(call(name, {}), "x", extra);
+    expect(toolLabel(name)).toBe(document.querySelector(".line-label")?.textContent);
+  });
+});
+
 describe("a path", () => {
   it("is shown relative to the agent's folder", () => {
     show(
@@ -685,6 +708,16 @@ describe("a path", () => {
       hostOf({ cwd: "/home/me/project" }),
     );
     expect(line()).toContain("Read src/a.ts");
+  });
+
+  it("of Windows is shown relative to the agent's folder", () => {
+    show(
+      call("Read", { file_path: "C:\\me\\project\\src\\a.ts" }),
+      "x",
+      undefined,
+      hostOf({ cwd: "C:\\me\\project" }),
+    );
+    expect(line()).toContain("Read src\\a.ts");
   });
 
   it.each(["/home/me/project", "/home/me/project/"])("that is this folder itself is shown: %s", (path) => {

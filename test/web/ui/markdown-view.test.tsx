@@ -66,6 +66,15 @@ describe("an element of Markdown", () => {
     );
   });
 
+  it("has the direction of its first letter outside of code", () => {
+    expect(html("- שלום\n- b")).toEqual('<page><ul dir="rtl">\n<li>שלום</li>\n<li>b</li>\n</ul></div>');
+    expect(html("1. `npm` مرحبا")).toContain('<ol dir="rtl">');
+    expect(html("> **1. שלום**")).toContain('<blockquote dir="rtl">');
+    expect(html("| شيء |\n|---|\n| a |")).toContain('<table dir="rtl">');
+    expect(html("- a שלום\n\n> 你好 שלום\n\n| 1 |\n|---|\n| a שלום |")).not.toContain("dir=");
+    expect(html("- a\n  - שלום")).toContain('<ul>\n<li>a\n<ul dir="rtl">');
+  });
+
   it("is code with its language, or without one", () => {
     expect(html("```ts\na\n```")).toEqual(
       '<page><figure class="code-block"><figcaption><span class="code-language">ts</span><button type="button" class="action"><span aria-live="polite">Copy</span></button></figcaption><pre tabindex="0"><code class="language-ts"><span class="code-page">a</span></code></pre></figure></div>',

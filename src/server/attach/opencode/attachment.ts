@@ -17,13 +17,16 @@ export function openCodeAttachment({
   config_dir: string;
 }): AgentAttachment {
   const file = join(config_dir, "plugin", "verbatim.js");
-  const text = () =>
-    readFileSync(PLUGIN, "utf8").replace('"VERBATIM_SOCKET"', JSON.stringify(hookSocketPath(data_dir)));
+  // Read once: an update may remove the package's files while the daemon runs.
+  const text = readFileSync(PLUGIN, "utf8").replace(
+    '"VERBATIM_SOCKET"',
+    JSON.stringify(hookSocketPath(data_dir)),
+  );
   return {
     describe() {
       const problem = hookSocketProblem(data_dir);
       const is_installed = existsSync(file);
-      const lines = (is_installed ? readFileSync(file, "utf8") : text()).trimEnd().split("\n");
+      const lines = (is_installed ? readFileSync(file, "utf8") : text).trimEnd().split("\n");
       return {
         agent: "opencode",
         name: "opencode",
@@ -40,7 +43,7 @@ export function openCodeAttachment({
       const problem = hookSocketProblem(data_dir);
       if (problem !== undefined) throw new UsageError(problem);
       mkdirSync(dirname(file), { recursive: true });
-      writeWhole(file, text(), 0o600);
+      writeWhole(file, text, 0o600);
     },
     remove: () => rmSync(file, { force: true }),
   };

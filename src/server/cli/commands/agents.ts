@@ -9,6 +9,9 @@ import { call } from "../run-prompt.ts";
 import { print } from "../terminal.ts";
 import { safe } from "../terminal-text.ts";
 
+/** Number of folders printed for an agent that has none of them. Extensions of editors have one per editor and system. */
+const MAX_MISSING_FOLDERS = 3;
+
 /**
  * `agents`: prints the agents whose session files are read; `agents on|off AGENT` switches one. Sends the request to the running
  * daemon.
@@ -50,9 +53,11 @@ function lines({ agent, name, sessions, folders, read_at, problems }: AgentSourc
   const count = sessions === 0 ? "" : `  ${sessions} ${sessions === 1 ? "session" : "sessions"}`;
   const read =
     read_at === undefined || sessions === 0 ? "" : `  read ${new Date(read_at).toLocaleString("sv")}`;
+  const shown = folders.some(({ exists }) => exists) ? folders.length : MAX_MISSING_FOLDERS;
   return [
     `  ${name} (${agent})${count}${read}`,
-    ...folders.map(({ path, exists }) => `    ${path}${exists ? "" : " (does not exist)"}`),
+    ...folders.slice(0, shown).map(({ path, exists }) => `    ${path}${exists ? "" : " (does not exist)"}`),
+    ...(folders.length > shown ? [`    and ${folders.length - shown} more folders, which do not exist`] : []),
     ...problems.map(({ text, remedy }) => `    ! ${text}${remedy === undefined ? "" : ` ${remedy}`}`),
     "",
   ].join("\n");

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isUuid } from "../../../model/is-uuid.ts";
 import { statusReply } from "../../../protocol.ts";
@@ -25,6 +26,7 @@ export async function exportSessions(words: string[], flags: Flags): Promise<num
     throw new UsageError(`--format ${format}: unknown format. Choose one of: ${EXPORT_FORMATS.join(", ")}.`);
   }
   if (isUuid(name)) return await exportById(name, format, flags);
+  if (!existsSync(name)) throw new UsageError(`${name}: neither a file nor the whole id of a session.`);
   return await show({
     files: [name],
     formats,

@@ -50,7 +50,8 @@ function checkPaths(paths: readonly string[]): void {
       `${path}: cannot be read`,
       "Choose a file or folder that you can read.",
     );
-    if (!stats) throw new UsageError(`${path}: no such file or folder.`);
+    if (!stats)
+      throw new UsageError(`${path}: no such command, file or folder. \`--help\` lists all commands.`);
   }
 }
 

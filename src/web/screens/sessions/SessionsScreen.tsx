@@ -2,7 +2,7 @@ import { type ReactNode, useCallback, useDeferredValue, useEffect, useMemo, useR
 import { useStore } from "zustand";
 import { ConnectionState, lostWords } from "../../app/ConnectionState.tsx";
 import { HelpAndSettings } from "../../app/HelpAndSettings.tsx";
-import { type ListFilter, NEW_SESSION, USAGE_DAYS, usageHref } from "../../app/router.ts";
+import { type ListFilter, NEW_SESSION, searchHref, USAGE_DAYS, usageHref } from "../../app/router.ts";
 import { useClient, useConnection, useSetting } from "../../app/store.ts";
 import { usePageTitle } from "../../app/waiting.ts";
 import { t } from "../../text/text.ts";
@@ -126,6 +126,9 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
           onDown={() => focus.move("first")}
         />
         <ConnectionState />
+        <a className="button search-link" href={searchHref("")} title={t.palette.searchAll}>
+          {t.sessions.search}
+        </a>
         <a className="button usage-link" href={USAGE}>
           {t.sessions.usage}
         </a>

@@ -38,6 +38,7 @@ export const list = {
   },
   sessions: {
     notes: (count: number): string => counted(count, "note"),
+    search: "Search",
     usage: "Usage",
     noEnd: "[NO END]",
     pageTitle: (running: number): string =>

@@ -167,6 +167,7 @@ export const page = {
       seconds > 0 ? `${minutes} min ${seconds} s` : `${minutes} min`,
     hours: (hours: number, minutes: number): string =>
       minutes > 0 ? `${hours} h ${minutes} min` : `${hours} h`,
+    days: (days: number, hours: number): string => (hours > 0 ? `${days} d ${hours} h` : `${days} d`),
   },
   badge: {
     running: "RUNNING",

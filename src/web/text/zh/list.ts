@@ -37,6 +37,7 @@ export const list = {
   },
   sessions: {
     notes: (count: number): string => `${count} 条备注`,
+    search: "搜索",
     usage: "用量",
     noEnd: "[无结束记录]",
     pageTitle: (running: number): string =>

@@ -158,6 +158,7 @@ export const page = {
       seconds > 0 ? `${minutes} 分 ${seconds} 秒` : `${minutes} 分钟`,
     hours: (hours: number, minutes: number): string =>
       minutes > 0 ? `${hours} 小时 ${minutes} 分` : `${hours} 小时`,
+    days: (days: number, hours: number): string => (hours > 0 ? `${days} 天 ${hours} 小时` : `${days} 天`),
   },
   badge: {
     running: "运行中",

@@ -37,7 +37,7 @@ export const diffCard: ToolCard = {
     "replace",
     "patch",
   ),
-  nameOf: (name) => (name === "apply_patch" ? t.cards.edit : labelOf(name)),
+  nameOf: usualLabel,
   summary: (view) => {
     const files = filesOf(view);
     const first = files[0];
@@ -68,6 +68,12 @@ export const diffCard: ToolCard = {
   Body: DiffBody,
   shows: (view) => ({ input: filesOf(view).length > 0 }),
 };
+
+/** The label of most calls of a tool, whose files are not known. */
+function usualLabel(name: string): string {
+  if (/^[A-Z]/.test(name)) return name;
+  return /^(?:write|create)/.test(name) ? t.cards.write : t.cards.edit;
+}
 
 function label(view: CallView, files: readonly FileDiff[]): string {
   const name = view.call.tool_name;

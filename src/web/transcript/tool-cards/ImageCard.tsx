@@ -6,12 +6,17 @@ import { named, shortPath, type ToolCard, text } from "./card.ts";
 export const imageCard: ToolCard = {
   payloads: [],
   matches: named("view_image", "image_generation", "image_generation_call", "screenshot", "computer"),
+  nameOf: label,
   summary: ({ call, input, cwd }) => {
     const path = text(input, "path", "file_path", "prompt", "action") ?? "";
     return {
-      label: call.tool_name === "view_image" ? t.cards.viewImage : call.tool_name,
+      label: label(call.tool_name),
       subject: visible(shortPath(path, cwd), "name"),
       title: path,
     };
   },
 };
+
+function label(name: string): string {
+  return name === "view_image" ? t.cards.viewImage : name;
+}

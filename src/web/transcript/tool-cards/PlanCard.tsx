@@ -8,6 +8,7 @@ import { type CallView, type CardBodyProps, named, oneLine, type ToolCard, text 
 export const planCard: ToolCard = {
   payloads: ["plan"],
   matches: named("exitplanmode", "exit_plan_mode"),
+  nameOf: () => t.cards.plan,
   summary: (view) => {
     const title = oneLine(
       planOf(view)

@@ -30,6 +30,7 @@ export const questionCard: ToolCard = {
     "ask_followup_question",
     "question",
   ),
+  nameOf: () => t.cards.question,
   summary: (view) => {
     const questions = questionsOf(view);
     const first = questions[0];

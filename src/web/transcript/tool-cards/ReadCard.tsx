@@ -5,12 +5,13 @@ import { type CallView, count, lineCount, list, named, shortPath, type ToolCard,
 /** A file that was read, with the range of lines. */
 export const readCard: ToolCard = {
   payloads: ["read"],
-  matches: named("read", "read_file", "view", "cat", "notebookread", "read_many_files"),
+  matches: named("read", "read_file", "read_files", "view", "cat", "notebookread", "read_many_files"),
+  nameOf: label,
   summary: (view) => {
     const path = pathOf(view);
     const lines = linesOf(view);
     return {
-      label: /^[A-Z]/.test(view.call.tool_name) ? view.call.tool_name : t.cards.read,
+      label: label(view.call.tool_name),
       subject: (
         <>
           {visible(shortPath(path, view.cwd), "name")}
@@ -22,6 +23,10 @@ export const readCard: ToolCard = {
     };
   },
 };
+
+function label(name: string): string {
+  return /^[A-Z]/.test(name) ? name : t.cards.read;
+}
 
 function pathOf({ extra, input }: CallView): string {
   if (extra?.type === "read") return extra.path;

@@ -30,6 +30,7 @@ export const runCard: ToolCard = {
     "taskoutput",
     "workflow",
   ),
+  nameOf: labelOf,
   summary: (view) => {
     const { name, task } = identity(view);
     return {

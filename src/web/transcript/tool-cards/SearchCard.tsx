@@ -18,6 +18,7 @@ export const searchCard: ToolCard = {
     "codebase_search",
     "toolsearch",
   ),
+  nameOf: labelOf,
   summary: ({ call, input, extra, cwd }) => {
     const query =
       (extra?.type === "search" ? extra.query : undefined) ??

@@ -25,8 +25,16 @@ export const shellCard: ToolCard = {
     "local_shell_call",
     "container.exec",
     "run_shell_command",
+    "run_terminal",
     "run_terminal_cmd",
+    "run_terminal_command",
+    "run_in_terminal",
+    "run_command",
+    "run_commands",
+    "execute",
+    "execute_bash",
     "execute_command",
+    "shell_command",
     "powershell",
     "terminal",
   ),
@@ -64,7 +72,7 @@ function label(name: string): string {
   const lower = name.toLowerCase();
   return lower === "bash" || lower === "powershell"
     ? name
-    : /exec|shell|command|^write_stdin$/.test(lower)
+    : /exec|shell|command|terminal|^write_stdin$/.test(lower)
       ? t.cards.shell
       : name;
 }

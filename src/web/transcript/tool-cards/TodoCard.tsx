@@ -27,6 +27,7 @@ export const todoCard: ToolCard = {
     "taskget",
     "write_todos",
   ),
+  nameOf: label,
   summary: (view) => {
     const todos = todosOf(view);
     const current = todos.find((todo) => todo.status === "in_progress");
@@ -37,12 +38,7 @@ export const todoCard: ToolCard = {
       taskLine(view) ??
       (todos.length > 0 && done === todos.length ? t.cards.allDone : "");
     return {
-      label:
-        view.call.tool_name === "update_plan"
-          ? t.cards.plan
-          : view.call.tool_name === "TodoWrite"
-            ? t.cards.todo
-            : labelOf(view.call.tool_name),
+      label: label(view.call.tool_name),
       subject: visible(oneLine(subject), "prose"),
       title: subject,
       figures: todos.length > 0 ? t.cards.done(done, todos.length) : undefined,
@@ -51,6 +47,11 @@ export const todoCard: ToolCard = {
   Body: TodoBody,
   shows: (view) => ({ input: todosOf(view).length > 0 }),
 };
+
+function label(name: string): string {
+  if (name === "update_plan") return t.cards.plan;
+  return name === "TodoWrite" ? t.cards.todo : labelOf(name);
+}
 
 function taskLine({ input }: CallView): string | undefined {
   const id = text(input, "taskId", "task_id");

@@ -17,6 +17,7 @@ export const webCard: ToolCard = {
     "google_web_search",
     "fetch",
   ),
+  nameOf: (name) => label(name, isSearchTool(name)),
   summary: ({ call, input, extra }) => {
     const action = isRecord(input.action) ? input.action : input;
     const subject =
@@ -25,9 +26,9 @@ export const webCard: ToolCard = {
         : extra?.type === "web_fetch"
           ? extra.url
           : (text(action, "query", "url", "prompt") ?? "");
-    const isSearch = extra?.type === "web_search" || /search/i.test(call.tool_name);
+    const isSearch = extra?.type === "web_search" || isSearchTool(call.tool_name);
     return {
-      label: /^[A-Z]/.test(call.tool_name) ? call.tool_name : isSearch ? "WebSearch" : "WebFetch",
+      label: label(call.tool_name, isSearch),
       subject: visible(oneLine(subject), isSearch ? "prose" : "name"),
       title: subject,
       figures:
@@ -42,6 +43,12 @@ export const webCard: ToolCard = {
   },
   Body: WebBody,
 };
+
+const isSearchTool = (name: string): boolean => /search/i.test(name);
+
+function label(name: string, isSearch: boolean): string {
+  return /^[A-Z]/.test(name) ? name : isSearch ? "WebSearch" : "WebFetch";
+}
 
 function WebBody({ view: { extra, input } }: CardBodyProps): ReactNode {
   const url = extra?.type === "web_fetch" ? extra.url : text(input, "url");

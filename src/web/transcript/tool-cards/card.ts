@@ -121,12 +121,15 @@ export function oneLine(value: string, limit = 300): string {
   return line.length > limit ? `${cutShort(line, limit - 1)}…` : line;
 }
 
+const isWindowsPath = (path: string): boolean => /^[A-Za-z]:\\/.test(path);
+
 /** A path relative to the working directory (`src/a.ts`), otherwise its last segments. */
 export function shortPath(path: string, cwd: string | undefined): string {
-  if (cwd !== undefined && cwd !== "/" && path.startsWith(`${cwd}/`) && path.length > cwd.length + 1)
+  const separator = isWindowsPath(path) ? "\\" : "/";
+  if (cwd !== undefined && cwd !== "/" && path.startsWith(cwd + separator) && path.length > cwd.length + 1)
     return path.slice(cwd.length + 1);
-  const parts = path.split("/");
-  return path.length > 64 && parts.length > 4 ? `…/${parts.slice(-3).join("/")}` : path;
+  const parts = path.split(separator);
+  return path.length > 64 && parts.length > 4 ? `…${separator}${parts.slice(-3).join(separator)}` : path;
 }
 
 /** Number of lines. A trailing newline begins no line; an empty text has none. */

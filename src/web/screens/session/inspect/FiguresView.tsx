@@ -1,5 +1,5 @@
 import { type ReactNode, useCallback } from "react";
-import type { StepFigures, TimeFigures } from "../../../../model/figures/figures.ts";
+import type { StepFigures, TimeFigures, ToolFigures } from "../../../../model/figures/figures.ts";
 import type { Usage } from "../../../../model/messages/message.ts";
 import type { SessionSummary } from "../../../../model/session.ts";
 import { tokensIn, tokensOf } from "../../../../model/tokens.ts";
@@ -67,11 +67,11 @@ function Figures({
         <FigureTable
           caption={t.figures.tools}
           heads={[t.figures.tool, t.figures.calls, t.figures.failed, t.figures.time]}
-          rows={tools.map(({ name, calls, failed, time: spent }) => ({
-            key: name,
+          rows={byLabel(tools).map(({ label, names, calls, failed, time: spent }) => ({
+            key: label,
             cells: [
-              <span key="tool" title={name}>
-                {visible(toolLabel(name), "name")}
+              <span key="tool" title={names.join(", ")}>
+                {visible(label, "name")}
               </span>,
               exactNumber(calls),
               failed === 0 ? "" : exactNumber(failed),
@@ -102,6 +102,29 @@ function Figures({
 }
 
 const TIME_KINDS = ["model", "tools", "person", "other"] as const;
+
+interface LabelFigures extends Omit<ToolFigures, "name"> {
+  label: string;
+  names: readonly string[];
+}
+
+/** The figures of tools, added up under the labels that the transcript shows. */
+function byLabel(tools: readonly ToolFigures[]): LabelFigures[] {
+  const labels = new Map<string, LabelFigures>();
+  for (const { name, calls, failed, time } of tools) {
+    const label = toolLabel(name);
+    const sum = labels.get(label);
+    const spent = sum?.time === undefined ? time : sum.time + (time ?? 0);
+    labels.set(label, {
+      label,
+      names: [...(sum?.names ?? []), name],
+      calls: (sum?.calls ?? 0) + calls,
+      failed: (sum?.failed ?? 0) + failed,
+      ...(spent === undefined ? {} : { time: spent }),
+    });
+  }
+  return [...labels.values()].sort((one, other) => other.calls - one.calls);
+}
 
 function TimeSection({ time }: { time: TimeFigures }): ReactNode {
   if (time.turns === 0) return null;
