@@ -13,7 +13,14 @@ export function asString(value: unknown): string | undefined {
 }
 /** A string that is not blank. */
 export function asText(value: unknown): string | undefined {
-  return typeof value === "string" && value.trim() !== "" ? value : undefined;
+  return typeof value === "string" && !isBlank(value) ? value : undefined;
+}
+/** Whether a text is empty or only white space. */
+export function isBlank(text: string): boolean {
+  // The first character decides nearly always. Readers ask this several times for each record, and `trim` copies the text.
+  const first = text.charCodeAt(0);
+  const isVisible = first > 0x20 && first < 0x7f;
+  return !isVisible && text.trim() === "";
 }
 /** A finite number. */
 export function asNumber(value: unknown): number | undefined {

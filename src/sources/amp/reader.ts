@@ -120,11 +120,11 @@ function readHead(state: AmpState, record: SessionRecord): RecordResult {
   const title = asText(value.title);
   conversation.update({
     agent: "amp",
-    ...(agent_version !== undefined && { agent_version }),
-    ...(title !== undefined && { title }),
-    ...(cwd !== undefined && { cwd }),
-    ...(branch !== undefined && { git_branch: branch }),
-    ...(repository !== undefined && { repository }),
+    agent_version,
+    title,
+    cwd,
+    git_branch: branch,
+    repository,
     ...(state.parent !== undefined && {
       parent: { session_id: state.parent.session_id },
       run: { depth: 1 },
@@ -204,7 +204,7 @@ function readAnswer(state: AmpState, conversation: Conversation, record: Session
   const model = asText(asObject(value.usage)?.model);
   const raw = new RawJson(record);
   const blocks = blocksIn(value.content);
-  conversation.step(record.key, model === undefined ? {} : { model });
+  conversation.step(record.key, { model });
   emitBlocks(conversation, blocks, {
     argumentsAt: (index) => raw.of(blocks[index]?.input ?? {}, ["content", index, "input"]),
     onCall: (call) => noteCall(state, call, state.conversation.at),
@@ -214,9 +214,9 @@ function readAnswer(state: AmpState, conversation: Conversation, record: Session
   const stop_reason = own(REASONS, reason);
   const usage = usageOf(value.usage);
   conversation.endStep({
-    ...(usage !== undefined && { usage }),
-    ...(stop_reason !== undefined && { stop_reason }),
-    ...(reason !== undefined && { stop_reason_raw: reason }),
+    usage,
+    stop_reason,
+    stop_reason_raw: reason,
   });
   if (ending?.type === "cancelled") conversation.interrupt("Cancelled");
   if (ending?.type === "error")
@@ -255,7 +255,7 @@ function tellResult(conversation: Conversation, block: JsonObject): void {
   const { output_text, parts, exit_code } = outputOf(run);
   const id = asText(block.toolUseID);
   conversation.toolResult({
-    ...(id !== undefined && { id }),
+    id,
     status,
     output_text,
     parts,

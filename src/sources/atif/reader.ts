@@ -70,11 +70,11 @@ function readHead(state: AtifState, record: SessionRecord): RecordResult {
   const agentName = asText(agent?.name);
   conversation.update({
     agent: "atif",
-    ...(model !== undefined && { model }),
+    model,
     ...(agentName !== undefined && {
       agent_version: agent_version === undefined ? agentName : `${agentName} ${agent_version}`,
     }),
-    ...(title !== undefined && { title }),
+    title,
     ...(state.run !== undefined && {
       parent: { session_id: state.run.parent_session_id },
       run: { depth: 1, ...(agentName !== undefined && { name: agentName }) },
@@ -134,7 +134,7 @@ function tellStep(state: AtifState, conversation: Conversation, record: SessionR
   const { value } = record;
   const raw = new RawJson(record);
   const model = asText(value.model_name) ?? state.model;
-  conversation.step(record.key, model === undefined ? {} : { model });
+  conversation.step(record.key, { model });
   conversation.thinking(asString(value.reasoning_content) ?? "");
   for (const block of blocksIn(value.message)) {
     if (block.type === "text") conversation.text(asString(block.text) ?? "");
@@ -151,7 +151,7 @@ function tellStep(state: AtifState, conversation: Conversation, record: SessionR
   });
   // Copied content is counted in its original trajectory.
   const usage = value.is_copied_context === true ? undefined : usageOf(value.metrics);
-  conversation.endStep(usage === undefined ? {} : { usage });
+  conversation.endStep({ usage });
 }
 
 function tellObservation(state: AtifState, conversation: Conversation, observation: unknown): void {

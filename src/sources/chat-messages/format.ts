@@ -38,7 +38,7 @@ function read(state: ChatState, record: SessionRecord): RecordResult {
   if (key !== "head" && !isMessage(value) && list !== undefined) return readLine(state, record, list);
   const conversation = new Conversation(state.conversation, record);
   const title = key === "head" ? asText(value.title) : undefined;
-  conversation.update({ agent: "chat-messages", ...(title !== undefined && { title }) });
+  conversation.update({ agent: "chat-messages", title });
   if (key === "head") return conversation.result({ kind: "folded", into: "the session" });
   if (key === "end") {
     conversation.endTurn("completed");

@@ -82,8 +82,8 @@ export function tellMessage(
       const id = asText(message.tool_call_id) ?? asText(message.id);
       const tool_name = asText(message.name);
       conversation.toolResult({
-        ...(id !== undefined && { id }),
-        ...(tool_name !== undefined && { tool_name }),
+        id,
+        tool_name,
         status: message.is_error === true ? "error" : "success",
         ...resultContent(content),
       });

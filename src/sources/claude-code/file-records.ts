@@ -3,6 +3,7 @@ import { asNumber, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import type { LinkFacts, ReadRecord } from "../contract.ts";
 import type { LineRecord } from "../lines/lines.ts";
+import { parsedTime } from "../parsed-time.ts";
 import { leaveBackground } from "./background.ts";
 import { readLine } from "./file-lines.ts";
 import type { OpenFile } from "./open-file.ts";
@@ -12,7 +13,7 @@ import { isWhole } from "./steps.ts";
 function timeOf(file: OpenFile, value: JsonObject): number {
   const { state } = file;
   const { timestamp } = value;
-  const at = typeof timestamp === "string" ? Date.parse(timestamp) : asNumber(timestamp);
+  const at = typeof timestamp === "string" ? parsedTime(timestamp) : asNumber(timestamp);
   if (at !== undefined && !Number.isNaN(at)) state.lastAt = at;
   return state.lastAt;
 }

@@ -97,7 +97,7 @@ function readHead(state: ClineState, record: SessionRecord): RecordResult {
   const agent = asText(value.agent);
   conversation.update({
     agent: "cline",
-    ...(agent_version !== undefined && { agent_version }),
+    agent_version,
     ...(state.parent !== undefined && {
       parent: { session_id: state.parent },
       run: { depth: 1, ...(agent !== undefined && agent !== "subagent" && { name: agent }) },
@@ -112,9 +112,9 @@ function readSession(conversation: Conversation, value: JsonObject): RecordResul
   const cwd = asText(value.cwd);
   const model = asText(value.model);
   conversation.update({
-    ...(title !== undefined && { title }),
-    ...(cwd !== undefined && { cwd }),
-    ...(model !== undefined && { model }),
+    title,
+    cwd,
+    model,
   });
   const status = asText(value.status);
   if (value.ended_at !== undefined && value.ended_at !== null && status !== undefined) {
@@ -160,15 +160,15 @@ function readMessage(state: ClineState, conversation: Conversation, record: Sess
   const response_id = asText(message.id);
   const raw = new RawJson(record);
   conversation.step(record.key, {
-    ...(model !== undefined && { model }),
-    ...(response_id !== undefined && { response_id }),
+    model,
+    response_id,
   });
   emitBlocks(conversation, blocks, {
     argumentsAt: (index) => raw.of(blocks[index]?.input ?? {}, ["content", index, "input"]),
     onCall: (call) => noteCall(state, call, state.conversation.at),
   });
   const usage = usageOf(message.metrics);
-  conversation.endStep(usage === undefined ? {} : { usage });
+  conversation.endStep({ usage });
   return conversation.result({ kind: "hidden", rule: "empty message" });
 }
 
@@ -225,8 +225,8 @@ function tellResult(conversation: Conversation, block: JsonObject): void {
     : resultContent(content);
   const exit = /^\[Command exited with code (-?\d+)\]/m.exec(output_text)?.[1];
   conversation.toolResult({
-    ...(id !== undefined && { id }),
-    ...(tool_name !== undefined && { tool_name }),
+    id,
+    tool_name,
     status: failed ? "error" : "success",
     output_text,
     parts,

@@ -12,6 +12,7 @@ import type {
   RecordPlace,
 } from "../contract.ts";
 import { createLineReader, type LinePosition, type LineReader, type LineRecord } from "../lines/lines.ts";
+import { parsedTime } from "../parsed-time.ts";
 import { keptName, keyOfText } from "./bounds.ts";
 import { hidden } from "./disposition.ts";
 import { type Line, lineOf } from "./line.ts";
@@ -74,8 +75,6 @@ export class CodexReader implements Reader {
   /** The time before the first of them. */
   private heldAt = 0;
   /** The last timestamp without its seconds, and its time. */
-  private minute = "-";
-  private minuteAt = 0;
 
   constructor(options: ReaderOptions) {
     const { checkpoint } = options;
@@ -189,20 +188,10 @@ export class CodexReader implements Reader {
   }
 
   private moment(place: RecordPlace, timestamp: unknown): Moment {
-    const at = typeof timestamp === "string" ? this.readTime(timestamp) : Number.NaN;
+    const at = typeof timestamp === "string" ? parsedTime(timestamp) : Number.NaN;
     if (!Number.isNaN(at)) this.state.at = at;
     const { line, byte, length } = place;
     return { source: { file: this.path, line, byte, length }, at: this.state.at };
-  }
-
-  /** Parses a timestamp. Most lines have the same minute as the previous one, so only their seconds are parsed. */
-  private readTime(text: string): number {
-    if (text.length !== 24 || !text.endsWith("Z")) return Date.parse(text);
-    if (!text.startsWith(this.minute)) {
-      this.minute = text.slice(0, 17);
-      this.minuteAt = Date.parse(`${this.minute}00.000Z`);
-    }
-    return this.minuteAt + Math.round(Number(text.slice(17, 23)) * 1000);
   }
 
   private learnOwn(payload: JsonObject): void {

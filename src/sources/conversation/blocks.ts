@@ -30,13 +30,13 @@ export function emitBlocks(
       case "thinking":
       case "reasoning":
         conversation.thinking(asString(block.thinking) ?? asString(block.text) ?? "", {
-          ...(signature !== undefined && { signature }),
+          signature,
         });
         return;
       case "redacted_thinking":
       case "redacted-reasoning": {
         const data = asText(block.data);
-        conversation.thinking("", { hidden: "redacted", ...(data !== undefined && { signature: data }) });
+        conversation.thinking("", { hidden: "redacted", signature: data });
         return;
       }
       case "tool_use":
@@ -82,7 +82,7 @@ export function emitCall(conversation: Conversation, { id, name, input, json }: 
   const tool_name = name ?? "(unnamed tool)";
   const text = typeof input === "string" ? input : (json ?? JSON.stringify(input ?? {}));
   return conversation.toolCall({
-    ...(id !== undefined && { id }),
+    id,
     tool_name,
     arguments_json: text,
     payload: payloadOf(tool_name, inputOf(input)),
@@ -106,8 +106,8 @@ export function tellResult(
   const id = asText(block.tool_use_id) ?? asText(block.toolCallId) ?? asText(block.tool_call_id);
   const tool_name = asText(block.name) ?? asText(block.toolName);
   conversation.toolResult({
-    ...(id !== undefined && { id }),
-    ...(tool_name !== undefined && { tool_name }),
+    id,
+    tool_name,
     status: ending,
     ...resultContent(block.content ?? block.result ?? asObject(block.output)?.value),
     payload: payload ?? ((call) => (ending === "success" ? call : ofFailure(call))),

@@ -1,6 +1,7 @@
 import type { MediaPart, Part } from "../../model/messages/part.ts";
-import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { asArray, asObject, asString, asText, isBlank, type JsonObject } from "../../model/narrow.ts";
 import { resultContent as blockContent, blocksOf } from "../claude-code/content.ts";
+import { parsedTime } from "../parsed-time.ts";
 
 /** An image with a data URL or address in the shapes of OpenAI, the AI SDK or Gemini; `undefined`: it is not an image. */
 export function imageOf(block: JsonObject): MediaPart | undefined {
@@ -39,23 +40,25 @@ export function blocksIn(content: unknown): JsonObject[] {
 
 /** Converts a person's blocks to parts of a prompt. `textOf` removes the agent's wrappers from a text. */
 export function promptParts(content: unknown, textOf: (text: string) => string = (text) => text): Part[] {
-  return blocksIn(content).flatMap((block): Part[] => {
+  const parts: Part[] = [];
+  for (const block of blocksIn(content)) {
     const text = asString(block.text);
-    if (
-      text !== undefined &&
-      (block.type === "text" || block.type === "input_text" || block.type === undefined)
-    ) {
-      const own = textOf(text);
-      return own.trim() === "" ? [] : [{ type: "text", text: own }];
+    const isText = block.type === "text" || block.type === "input_text" || block.type === undefined;
+    if (text === undefined || !isText) {
+      parts.push(imageOf(block) ?? blockContent([block]).parts[0] ?? { type: "unknown", raw: block });
+      continue;
     }
-    return [imageOf(block) ?? blockContent([block]).parts[0] ?? { type: "unknown", raw: block }];
-  });
+    const own = textOf(text);
+    if (!isBlank(own)) parts.push({ type: "text", text: own });
+  }
+  return parts;
 }
 
 /** Splits a result's content into its text and other parts: images, files, unknown blocks. */
 export function resultContent(content: unknown): { output_text: string; parts: MediaPart[] } {
   if (content === undefined || content === null) return { output_text: "", parts: [] };
-  if (typeof content !== "string" && !Array.isArray(content) && asText(asObject(content)?.type) === undefined)
+  if (typeof content === "string") return { output_text: content, parts: [] };
+  if (!Array.isArray(content) && asText(asObject(content)?.type) === undefined)
     return { output_text: JSON.stringify(content, undefined, 2), parts: [] };
   const texts: string[] = [];
   const parts: MediaPart[] = [];
@@ -63,6 +66,10 @@ export function resultContent(content: unknown): { output_text: string; parts: M
     const image = imageOf(block);
     if (image !== undefined) {
       parts.push(image);
+      continue;
+    }
+    if (block.type === "text" && typeof block.text === "string") {
+      texts.push(block.text);
       continue;
     }
     const { output_text, parts: others } = blockContent([block]);
@@ -88,6 +95,6 @@ export function timeOf(value: unknown): number | undefined {
     return Math.round(value < 1e11 ? value * 1_000 : value);
   }
   if (typeof value !== "string") return undefined;
-  const at = Date.parse(value);
+  const at = parsedTime(value);
   return Number.isNaN(at) ? undefined : at;
 }

@@ -67,8 +67,8 @@ export interface ConversationState {
   results: { id: string; source?: SessionRecord["place"] }[];
   /** Newest last. Answered calls of earlier turns are removed. */
   calls: EmittedCall[];
-  /** The last emitted value of each `session.update` field, as JSON. */
-  emitted: Record<string, string>;
+  /** The last emitted value of each `session.update` field; of one that is an object, its JSON. */
+  emitted: Record<string, string | number | boolean>;
   model?: string;
 }
 
@@ -82,21 +82,21 @@ export interface ConversationOptions {
 
 /** What is known of a step when it starts. */
 export interface StepOptions {
-  model?: string;
-  response_id?: string;
+  model?: string | undefined;
+  response_id?: string | undefined;
 }
 
 /** How a step ended. */
 export interface StepEnding {
-  usage?: Usage;
-  stop_reason?: StopReason;
-  stop_reason_raw?: string;
+  usage?: Usage | undefined;
+  stop_reason?: StopReason | undefined;
+  stop_reason_raw?: string | undefined;
 }
 
 /** A call of a step. */
 export interface ToolCall {
   /** Absent: it has none. Its result can only be paired if no other call waits (see `toolResult`). */
-  id?: string;
+  id?: string | undefined;
   tool_name: string;
   arguments_json: string;
   /** The payload data from the call's arguments. */
@@ -107,8 +107,8 @@ export interface ToolCall {
 
 /** The result of a call. */
 export interface ToolResult {
-  id?: string;
-  tool_name?: string;
+  id?: string | undefined;
+  tool_name?: string | undefined;
   status: ToolStatus;
   output_text: string;
   parts?: MediaPart[];

@@ -1,6 +1,7 @@
 import type { FrameBody } from "../../model/frames/frame-writer.ts";
-import type { Usage } from "../../model/messages/message.ts";
+import type { StopReason, Usage } from "../../model/messages/message.ts";
 import type { MediaPart, Part } from "../../model/messages/part.ts";
+import { isBlank } from "../../model/narrow.ts";
 import type { MarkerKind, TurnStatus } from "../../model/transcript/transcript.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
 import {
@@ -13,7 +14,7 @@ import {
   type ToolCall,
   type ToolResult,
 } from "./conversation-state.ts";
-import { callOf, forgetCalls, nameCall } from "./emitted-calls.ts";
+import { callOf, forgetAnswered, nameCall, replaceByAnswered } from "./emitted-calls.ts";
 import { RecordFrames } from "./record-frames.ts";
 
 export {
@@ -26,7 +27,14 @@ export {
   type ToolResult,
 } from "./conversation-state.ts";
 
-type ResultBody = Extract<FrameBody, { type: "message.tool_result" }>;
+// Optional fields of frames are assigned one by one: spreading objects of many shapes was the slowest step of reading.
+type Body<Type extends FrameBody["type"]> = Extract<FrameBody, { type: Type }>;
+
+/** What is known of a thought besides its text. */
+interface ThoughtFields {
+  signature?: string | undefined;
+  hidden?: "encrypted" | "redacted" | "empty" | undefined;
+}
 
 /** Index of a part that a record creates depending on earlier records. */
 const MODEL_SWITCH = 0x2000_0000;
@@ -52,7 +60,7 @@ export class Conversation extends RecordFrames {
   /** Emits a prompt, which opens a turn. `queued`: it belongs to the running turn. `origin`: its author, if not a person. */
   prompt(
     parts: Part[],
-    options: { origin?: "agent" | "notification" | "command"; queued?: boolean } = {},
+    options: { origin?: "agent" | "notification" | "command" | undefined; queued?: boolean } = {},
   ): void {
     const { origin } = options;
     const { turn } = this.state;
@@ -62,14 +70,10 @@ export class Conversation extends RecordFrames {
       this.openTurn();
     }
     const { part_id, message_id } = this.recordPart();
-    this.put({
-      type: "user.message",
-      message_id,
-      part_id,
-      parts,
-      ...(queued && { queued }),
-      ...(origin !== undefined && { origin }),
-    });
+    const body: Body<"user.message"> = { type: "user.message", message_id, part_id, parts };
+    if (queued) body.queued = queued;
+    if (origin !== undefined) body.origin = origin;
+    this.put(body);
     const opened = this.state.turn;
     if (opened === undefined) return;
     opened.open = true;
@@ -79,7 +83,8 @@ export class Conversation extends RecordFrames {
   /** Emits context that the agent added for the model. It is shown folded. */
   context(title: string, parts: Part[]): void {
     this.ensureTurn(true);
-    this.put({ type: "developer.message", ...this.recordPart(), parts, title });
+    const { message_id, part_id } = this.recordPart();
+    this.put({ type: "developer.message", message_id, part_id, parts, title });
   }
 
   /** Starts a step (one model call), or continues the one with this key. */
@@ -97,27 +102,21 @@ export class Conversation extends RecordFrames {
       ((isOther || this.revises) && state.ended_before.includes(name)) ||
       (this.revises && state.step?.key === key);
     const again = this.revises || isKnown;
-    state.step = {
-      key,
-      ...(isOther && { name }),
-      message_id,
-      over: false,
-      calls: 0,
-      ...(again && { again }),
-      ...(again && !isKnown && { unstarted: true }),
-    };
+    const step: NonNullable<ConversationState["step"]> = { key, message_id, over: false, calls: 0 };
+    if (isOther) step.name = name;
+    if (again) step.again = again;
+    if (again && !isKnown) step.unstarted = true;
+    state.step = step;
     if (state.turn !== undefined) {
       state.turn.open = true;
       state.turn.failed = false;
       state.turn.stopped = false;
     }
     if (again) return;
-    this.emit({
-      type: "message.start",
-      message_id,
-      ...(model !== undefined && { model }),
-      ...(response_id !== undefined && { response_id }),
-    });
+    const body: Body<"message.start"> = { type: "message.start", message_id };
+    if (model !== undefined) body.model = model;
+    if (response_id !== undefined) body.response_id = response_id;
+    this.emit(body);
   }
 
   /** Sets the model of the open step after its first parts. */
@@ -140,34 +139,37 @@ export class Conversation extends RecordFrames {
   }
 
   text(text: string, fields: { phase?: string } = {}): void {
-    if (text.trim() === "") {
+    if (isBlank(text)) {
       this.fold("nothing: blank text");
       return;
     }
     this.say("text", text, {}, fields);
   }
 
-  thinking(
-    text: string,
-    fields: { signature?: string; hidden?: "encrypted" | "redacted" | "empty" } = {},
-  ): void {
+  thinking(text: string, fields: ThoughtFields = {}): void {
     if (text === "" && fields.signature === undefined && fields.hidden === undefined) {
       this.fold("nothing: blank text");
       return;
     }
-    this.say("thinking", text, { ...(text === "" && { hidden: "empty" as const }), ...fields });
+    this.say("thinking", text, text === "" ? { ...fields, hidden: fields.hidden ?? "empty" } : fields);
   }
 
   private say(
     kind: "text" | "thinking",
     text: string,
-    fields: { signature?: string; hidden?: "encrypted" | "redacted" | "empty" } = {},
-    start: { phase?: string } = {},
+    { signature, hidden }: ThoughtFields,
+    { phase }: { phase?: string } = {},
   ): void {
     const step = this.ensureStep();
     const { part_id } = this.recordPart();
-    this.put({ type: "message.part_start", part_id, kind, message_id: step.message_id, ...start });
-    this.put({ type: "message.part_end", part_id, text, ...fields });
+    const { message_id } = step;
+    const start: Body<"message.part_start"> = { type: "message.part_start", part_id, kind, message_id };
+    if (phase !== undefined) start.phase = phase;
+    this.put(start);
+    const end: Body<"message.part_end"> = { type: "message.part_end", part_id, text };
+    if (signature !== undefined) end.signature = signature;
+    if (hidden !== undefined) end.hidden = hidden;
+    this.put(end);
     step.last = kind;
   }
 
@@ -218,14 +220,16 @@ export class Conversation extends RecordFrames {
     const payload = result.payload === undefined ? call?.payload : result.payload(call?.payload);
     const tool_call_id = call?.id ?? result.id ?? `result@${this.recordKey()}`;
     const before = this.state.results.find(({ id }) => id === tool_call_id);
-    const body: ResultBody = {
+    const { message_id, part_id } = this.recordPart();
+    const body: Body<"message.tool_result"> = {
       type: "message.tool_result",
       tool_call_id,
       is_error: result.status === "error",
       status: result.status,
       output_text: result.output_text,
       parts: result.parts ?? [],
-      ...this.recordPart(),
+      message_id,
+      part_id,
     };
     if (before?.source !== undefined) body.source = before.source;
     if (tool_name !== undefined) body.tool_name = tool_name;
@@ -242,15 +246,14 @@ export class Conversation extends RecordFrames {
   }
 
   private noteAnswered(call: EmittedCall): void {
-    const { calls } = this.state;
     // A revision's copy of the state shares its calls with the state.
-    if (this.revises) calls[calls.indexOf(call)] = { ...call, answered: true };
+    if (this.revises) replaceByAnswered(this.state.calls, call);
     else call.answered = true;
   }
 
   private rememberResult(id: string): void {
     const source = this.record?.place;
-    remember(this.state.results, { id, ...(source !== undefined && { source }) });
+    remember(this.state.results, source === undefined ? { id } : { id, source });
   }
 
   /** Ends the open step. An answer without calls ends the turn. */
@@ -262,17 +265,24 @@ export class Conversation extends RecordFrames {
     step.over = true;
     const stop_reason = ending.stop_reason ?? (step.calls > 0 ? "tool_use" : undefined);
     if (step.again !== true || (ending.usage !== undefined && step.unstarted !== true))
-      this.emit({
-        type: "message.end",
-        message_id: step.message_id,
-        ...ending,
-        ...(stop_reason !== undefined && { stop_reason }),
-      });
+      this.emitEnd(step.message_id, ending, stop_reason);
     if (step.again !== true) remember(this.state.ended, step.name ?? step.key);
     if (turn === undefined) return;
     if (stop_reason === "error") turn.failed = true;
     if (stop_reason === "aborted") turn.open = false;
     else if (this.gaveBack() && stop_reason !== "length") this.endTurn(turn.failed ? "failed" : "completed");
+  }
+
+  private emitEnd(
+    message_id: string,
+    { usage, stop_reason_raw }: StepEnding,
+    stop_reason?: StopReason,
+  ): void {
+    const body: Body<"message.end"> = { type: "message.end", message_id };
+    if (usage !== undefined) body.usage = usage;
+    if (stop_reason !== undefined) body.stop_reason = stop_reason;
+    if (stop_reason_raw !== undefined) body.stop_reason_raw = stop_reason_raw;
+    this.emit(body);
   }
 
   /** Adds usage to an ended step. */
@@ -281,12 +291,12 @@ export class Conversation extends RecordFrames {
     if (step === undefined || ending.usage === undefined) return;
     if (step.cut === true) this.aside({ usage: ending.usage });
     else if (!step.over) this.endStep(ending);
-    else this.emit({ type: "message.end", message_id: step.message_id, ...ending });
+    else this.emitEnd(step.message_id, ending, ending.stop_reason);
     this.fold("the end of its step");
   }
 
   /** Emits a model call outside the conversation's steps, which used tokens and added nothing to it. */
-  aside({ model, usage }: { model?: string; usage: Usage }): void {
+  aside({ model, usage }: { model?: string | undefined; usage: Usage }): void {
     this.endStep();
     const isOpen = this.state.turn?.open === true;
     this.ensureTurn(true);
@@ -299,14 +309,11 @@ export class Conversation extends RecordFrames {
 
   marker(kind: MarkerKind, title: string, text?: string, data?: unknown): void {
     this.ensureTurn(kind !== "error" && kind !== "retry");
-    this.put({
-      type: "marker",
-      ...this.recordPart(),
-      kind,
-      title,
-      ...(text !== undefined && text.trim() !== "" && { text }),
-      ...(data !== undefined && { data }),
-    });
+    const { message_id, part_id } = this.recordPart();
+    const body: Body<"marker"> = { type: "marker", message_id, part_id, kind, title };
+    if (text !== undefined && !isBlank(text)) body.text = text;
+    if (data !== undefined) body.data = data;
+    this.put(body);
   }
 
   /** Emits an error. The turn has failed unless the agent continues. */
@@ -408,8 +415,7 @@ export class Conversation extends RecordFrames {
 
   /** Removes calls of an ended turn, except waiting ones, because later records do not refer to them. */
   private forgetTurn(): void {
-    this.state.calls = this.state.calls.filter(({ answered }) => !answered);
-    forgetCalls(this.state);
+    forgetAnswered(this.state.calls);
   }
 
   private openTurn(preamble = false): void {

@@ -6,6 +6,35 @@ const MAX_CALLS = 256;
 /** Maximum JSON size of a payload that is kept until the result, in UTF-16 code units. */
 const LARGEST_PAYLOAD = 4_000;
 
+/**
+ * The calls of each list by their agent's ids and by the suffixes of their part ids. Derived from the lists, because states are
+ * plain JSON: a turn has up to `MAX_CALLS` calls, and searching them was the slowest step of reading a call.
+ */
+const indexes = new WeakMap<readonly EmittedCall[], CallIndex>();
+
+interface CallIndex {
+  /** Calls with the same id, in the order of the list. */
+  by_name: Map<string, EmittedCall[]>;
+  by_part: Map<string, EmittedCall>;
+}
+
+function indexOf(calls: readonly EmittedCall[]): CallIndex {
+  let index = indexes.get(calls);
+  if (index === undefined) {
+    index = { by_name: new Map(), by_part: new Map() };
+    for (const call of calls) addTo(index, call);
+    indexes.set(calls, index);
+  }
+  return index;
+}
+
+function addTo({ by_name, by_part }: CallIndex, call: EmittedCall): void {
+  const same = by_name.get(call.name);
+  if (same === undefined) by_name.set(call.name, [call]);
+  else same.push(call);
+  by_part.set(call.part, call);
+}
+
 /** Returns the id of a call in frames. If another call of the turn has the same id, it gets a new one. */
 export function nameCall(
   state: ConversationState,
@@ -15,15 +44,15 @@ export function nameCall(
   payload: UiExtra | undefined,
 ): string {
   const { calls } = state;
+  const index = indexOf(calls);
   const part = part_id.slice(-12);
-  let isTaken = name === "";
-  for (const call of calls) {
-    if (call.part === part) return call.id;
-    isTaken ||= call.name === name;
-  }
-  const id = isTaken ? `${name}@${part}` : name;
-  const isKept = payload !== undefined && JSON.stringify(payload).length <= LARGEST_PAYLOAD;
-  calls.push({ name, id, tool_name, part, answered: false, ...(isKept && { payload }) });
+  const known = index.by_part.get(part);
+  if (known !== undefined) return known.id;
+  const id = name === "" || index.by_name.has(name) ? `${name}@${part}` : name;
+  const call: EmittedCall = { name, id, tool_name, part, answered: false };
+  if (payload !== undefined && JSON.stringify(payload).length <= LARGEST_PAYLOAD) call.payload = payload;
+  calls.push(call);
+  addTo(index, call);
   forgetCalls(state);
   return id;
 }
@@ -32,27 +61,41 @@ export function nameCall(
  * The call of a result: the oldest waiting one with its id, or the newest with it, or the only waiting call without an id.
  */
 export function callOf(state: ConversationState, id: string | undefined): EmittedCall | undefined {
-  let latest: EmittedCall | undefined;
-  let nameless: EmittedCall | undefined;
-  let nameless_count = 0;
-  // One pass: a result has up to `MAX_CALLS` calls before it.
-  for (const call of state.calls) {
-    if (id !== undefined && call.name === id) {
-      if (!call.answered) return call;
-      latest = call;
-    } else if (call.name === "" && !call.answered) {
-      nameless = call;
-      nameless_count += 1;
-    }
-  }
-  return latest ?? (nameless_count === 1 ? nameless : undefined);
+  const { by_name } = indexOf(state.calls);
+  const named = id === undefined ? undefined : by_name.get(id);
+  if (named !== undefined) return named.find(({ answered }) => !answered) ?? named.at(-1);
+  const nameless = by_name.get("")?.filter(({ answered }) => !answered) ?? [];
+  return nameless.length === 1 ? nameless[0] : undefined;
+}
+
+/** Replaces a call in the list by a copy that has its result. */
+export function replaceByAnswered(calls: EmittedCall[], call: EmittedCall): void {
+  calls[calls.indexOf(call)] = { ...call, answered: true };
+  indexes.delete(calls);
+}
+
+/** Removes the answered calls from the list, which stays the same one because its index belongs to it. */
+export function forgetAnswered(calls: EmittedCall[]): void {
+  const waiting = calls.filter(({ answered }) => !answered);
+  if (waiting.length === calls.length) return;
+  calls.splice(0, calls.length, ...waiting);
+  const index = indexes.get(calls);
+  if (index === undefined) return;
+  index.by_name.clear();
+  index.by_part.clear();
+  for (const call of calls) addTo(index, call);
 }
 
 /** Removes the oldest calls, answered ones first. */
-export function forgetCalls(state: ConversationState): void {
-  const { calls } = state;
+function forgetCalls({ calls }: ConversationState): void {
   while (calls.length > MAX_CALLS) {
     const answered = calls.findIndex((call) => call.answered);
-    calls.splice(Math.max(answered, 0), 1);
+    const [removed] = calls.splice(Math.max(answered, 0), 1);
+    const index = indexes.get(calls);
+    if (removed === undefined || index === undefined) continue;
+    const others = index.by_name.get(removed.name)?.filter((call) => call !== removed) ?? [];
+    if (others.length === 0) index.by_name.delete(removed.name);
+    else index.by_name.set(removed.name, others);
+    index.by_part.delete(removed.part);
   }
 }

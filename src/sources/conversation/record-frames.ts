@@ -2,9 +2,13 @@ import type { Frame } from "../../model/frames/frame.ts";
 import type { FrameBody } from "../../model/frames/frame-writer.ts";
 import type { SessionPatch } from "../../model/session.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
+import { completeFrame } from "../complete-frame.ts";
 import type { Disposition, RecordResult, SessionRecord } from "../contract.ts";
 import { type ConversationOptions, type ConversationState, copied } from "./conversation-state.ts";
 import { own } from "./own.ts";
+
+/** Session facts of a record. */
+export type SessionFacts = { [Name in keyof SessionPatch]?: SessionPatch[Name] | undefined };
 
 /** The frames of one record and its disposition: derives part ids from the record, and retracts what records created. */
 export class RecordFrames {
@@ -56,14 +60,19 @@ export class RecordFrames {
     return this.frames;
   }
 
-  /** Emits new and changed session facts. */
-  update(patch: SessionPatch): void {
+  /** Emits new and changed session facts. Facts that are `undefined` are not known. */
+  update(patch: SessionFacts): void {
     const { emitted } = this.state;
     let news: SessionPatch | undefined;
-    for (const [name, value] of Object.entries(patch)) {
-      const json = JSON.stringify(value);
-      if (json === undefined || own(emitted, name) === json) continue;
-      emitted[name] = json;
+    let name: keyof SessionFacts;
+    // `for…in` avoids creating a list for every record.
+    for (name in patch) {
+      const value = patch[name];
+      if (value === undefined) continue;
+      // Many agents write the same facts in every record. Nearly all are texts, which need no serialization.
+      const print = typeof value === "object" ? JSON.stringify(value) : value;
+      if (own(emitted, name) === print) continue;
+      emitted[name] = print;
       news = { ...news, [name]: value };
     }
     if (news !== undefined) this.emit({ type: "session.update", patch: news });
@@ -127,16 +136,9 @@ export class RecordFrames {
     return { message_id: this.message_id, part_id };
   }
 
-  /** Turns the body itself into the frame: copying objects of many shapes was the slowest step here. */
   protected emit(body: FrameBody): void {
     const { session_id, at } = this.state;
-    // Every member of `FrameBody` becomes a member of `Frame` with these fields.
-    const frame = body as Frame;
-    frame.session_id = session_id;
-    frame.at = at;
-    const source = this.record?.place;
-    if (source !== undefined && frame.source === undefined && ("part_id" in body || "message_id" in body))
-      frame.source = source;
-    this.frames.push(frame);
+    const source = "part_id" in body || "message_id" in body ? this.record?.place : undefined;
+    this.frames.push(completeFrame(body, session_id, at, source));
   }
 }

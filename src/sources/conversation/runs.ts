@@ -1,5 +1,5 @@
 import type { SessionLinkFacts } from "../contract.ts";
-import { first, inputOf, payloadOf } from "./tool-payload.ts";
+import { first, inputOf, startsRuns } from "./tool-payload.ts";
 
 type Start = SessionLinkFacts["calls"][number];
 
@@ -24,10 +24,9 @@ export function noteCall(
   { id, name, input }: { id: string; name: string; input: unknown },
   at: number,
 ): void {
-  const given = inputOf(input);
-  if (payloadOf(name, given)?.type !== "sub_agent") return;
+  if (!startsRuns(name)) return;
   if (state.runs.length >= MAX_RUNS || state.runs.some(({ tool_call_id }) => tool_call_id === id)) return;
-  const prompt = first(given ?? {}, "prompt", "task", "message");
+  const prompt = first(inputOf(input) ?? {}, "prompt", "task", "message");
   state.runs.push({ tool_call_id: id, at, ...(prompt !== undefined && { prompt: promptKey(prompt) }) });
 }
 

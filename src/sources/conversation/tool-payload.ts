@@ -9,10 +9,32 @@ import { own } from "./own.ts";
  * file changes the card derives the diff from the arguments.
  */
 export function payloadOf(tool_name: string, input: JsonObject | undefined): UiExtra | undefined {
-  const mcp = mcpOf(tool_name);
-  if (mcp !== undefined) return mcp;
-  const kind = KINDS.get(tool_name.toLowerCase().replace(/[^a-z0-9]/g, ""));
-  return kind === undefined ? undefined : PAYLOADS[kind](input ?? {});
+  const tool = toolOf(tool_name);
+  if (tool?.mcp !== undefined) return tool.mcp;
+  return tool === undefined ? undefined : PAYLOADS[tool.kind](input ?? {});
+}
+
+/** Whether calls of the tool start sub-agent runs. */
+export function startsRuns(tool_name: string): boolean {
+  return toolOf(tool_name)?.kind === "sub_agent";
+}
+
+/** What a tool's name says about it. */
+type Tool = { kind: Kind; mcp?: undefined } | { mcp: UiExtra; kind?: undefined };
+
+/** The tools with the last names: a session uses few of them in thousands of calls, and names are matched with patterns. */
+const tools = new Map<string, Tool | undefined>();
+const MAX_TOOLS = 500;
+
+function toolOf(name: string): Tool | undefined {
+  const known = tools.get(name);
+  if (known !== undefined || tools.has(name)) return known;
+  const mcp = mcpOf(name);
+  const kind = KINDS.get(name.toLowerCase().replace(/[^a-z0-9]/g, ""));
+  const tool = mcp !== undefined ? { mcp } : kind !== undefined ? { kind } : undefined;
+  if (tools.size >= MAX_TOOLS) tools.clear();
+  tools.set(name, tool);
+  return tool;
 }
 
 /** Arguments as an object. A string is parsed as JSON. */
@@ -27,6 +49,7 @@ export function withExit(
 ): UiExtra | undefined {
   if (payload?.type !== "shell") return payload;
   const { exit_code, interrupted, duration_ms } = exit;
+  if (exit_code === undefined && interrupted !== true && duration_ms === undefined) return payload;
   return {
     ...payload,
     ...(exit_code !== undefined && { exit_code }),

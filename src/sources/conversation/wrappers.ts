@@ -10,6 +10,9 @@ export interface Unwrapped {
  * a prompt may mention such tags.
  */
 export function unwrap(text: string, tags: readonly string[]): Unwrapped {
+  const whole = text.trim();
+  // Most texts have no tag at either end, and need not be compared with all of them.
+  if (!whole.startsWith("<") && !whole.endsWith(">")) return { own: text, injected: [] };
   const injected: string[] = [];
   let own = text;
   for (let found = true; found; ) {
@@ -40,8 +43,20 @@ export function unwrap(text: string, tags: readonly string[]): Unwrapped {
 export function inside(text: string, tag: string): string {
   const trimmed = text.trim();
   if (!trimmed.startsWith(`<${tag}`)) return text;
-  const open = new RegExp(`^<${tag}(?:\\s[^>\\n]*)?>`).exec(trimmed)?.[0];
+  const open = openingOf(tag).exec(trimmed)?.[0];
   const close = `</${tag}>`;
   if (open === undefined || !trimmed.endsWith(close)) return text;
   return trimmed.slice(open.length, -close.length).replace(/^\n|\n$/g, "");
+}
+
+/** Patterns of opening tags. Compiling one takes longer than reading a record. */
+const openings = new Map<string, RegExp>();
+
+function openingOf(tag: string): RegExp {
+  let opening = openings.get(tag);
+  if (opening === undefined) {
+    opening = new RegExp(`^<${tag}(?:\\s[^>\\n]*)?>`);
+    openings.set(tag, opening);
+  }
+  return opening;
 }

@@ -67,7 +67,7 @@ export function readAssistantMessage(event: Event): void {
   conversation.endStep({
     ...(told !== undefined && { usage: told.usage }),
     ...(told?.reason !== undefined && { stop_reason_raw: told.reason }),
-    ...(stop_reason !== undefined && { stop_reason }),
+    stop_reason,
   });
 }
 
@@ -75,8 +75,8 @@ function beginStep({ conversation, record, data }: Event): void {
   const model = asText(data.model);
   const response_id = asText(data.apiCallId);
   conversation.step(record.key, {
-    ...(model !== undefined && { model }),
-    ...(response_id !== undefined && { response_id }),
+    model,
+    response_id,
   });
 }
 
@@ -95,7 +95,7 @@ function tellThought({ agent, conversation, data }: Event): void {
   const text = asString(data.reasoningText) ?? "";
   const signature = asText(data.reasoningOpaque) ?? asText(data.encryptedContent);
   if (agent.thoughts.includes(beginningOf(text))) return;
-  if (text !== "") conversation.thinking(text, signature === undefined ? {} : { signature });
+  if (text !== "") conversation.thinking(text, { signature });
   else if (signature !== undefined) conversation.thinking("", { signature, hidden: "encrypted" });
 }
 
@@ -105,7 +105,7 @@ function emitCall(event: Event, request: JsonObject, argumentsJson: () => string
   const input = inputOf(request.arguments);
   const given = asText(request.toolCallId);
   const id = conversation.toolCall({
-    ...(given !== undefined && { id: given }),
+    id: given,
     tool_name,
     arguments_json: argumentsJson(),
     payload: mcpOf(request) ?? payloadOf(tool_name, input),
@@ -149,12 +149,12 @@ export function readToolEnd({ state, conversation, data }: Event): void {
   const exit = asNumber(asObject(data.shellExecution)?.exitCode) ?? 0;
   const failed = data.success !== true || exit !== 0;
   conversation.toolResult({
-    ...(id !== undefined && { id }),
+    id,
     status: refused ? "aborted" : failed ? "error" : "success",
     output_text,
     parts,
     ...(refused && { outcome }),
-    ...(permission !== undefined && { permission }),
+    permission,
     payload: (call) => payloadOfResult(call, data, output_text),
   });
 }

@@ -204,7 +204,7 @@ export function readCompactionEnd({ state, agent, conversation, record, data }: 
   const used = asObject(data.compactionTokensUsed);
   const usage = usageOf(used);
   const model = asText(used?.model);
-  if (usage !== undefined) conversation.aside({ ...(model !== undefined && { model }), usage });
+  if (usage !== undefined) conversation.aside({ model, usage });
 }
 
 /** Shows a permission request until a decision follows. */
@@ -295,7 +295,7 @@ export function readFigures({ state, agent, conversation, data }: Event, key: st
   const isStep = call !== undefined && /^conversation-(?:agent|subagent|user)$/.test(kind);
   // A model call outside the conversation: a title, a summary.
   if (!isStep) {
-    conversation.aside({ ...(model !== undefined && { model }), usage });
+    conversation.aside({ model, usage });
     return;
   }
   const reason = asText(told_usage.finishReason);
@@ -316,6 +316,6 @@ export function flushFigures(
   for (const [call, { agent: owner, usage, model }] of Object.entries(state.figures)) {
     if (owner !== key) continue;
     delete state.figures[call];
-    conversation.aside({ ...(model !== undefined && { model }), usage });
+    conversation.aside({ model, usage });
   }
 }

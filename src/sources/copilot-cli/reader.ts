@@ -315,7 +315,7 @@ function readRunStart({ state, agent, conversation, data }: Event, key: string):
   const model = asText(data.model);
   conversation.update({
     run: { ...(name !== undefined && { name }), ...(task !== undefined && { task }) },
-    ...(model !== undefined && { model }),
+    model,
   });
 }
 

@@ -124,9 +124,9 @@ function readHead(state: TranscriptState, record: SessionRecord): RecordResult {
   const cwd = asText(value.cwd);
   conversation.update({
     agent: "cursor",
-    ...(title !== undefined && { title }),
+    title,
     ...(model !== undefined && model !== "default" && { model }),
-    ...(cwd !== undefined && { cwd }),
+    cwd,
     ...(state.parent !== undefined && { parent: { session_id: state.parent } }),
   });
   return conversation.result({ kind: "folded", into: "the session" });

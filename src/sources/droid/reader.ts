@@ -105,8 +105,8 @@ function start(state: DroidState, record: SessionRecord): RecordResult {
   const cwd = asText(value.cwd);
   const fork = asText(value.parent);
   conversation.update({
-    ...(title !== undefined && { title }),
-    ...(cwd !== undefined && { cwd }),
+    title,
+    cwd,
     // In old sessions this is the program's version, in new ones the file format's.
     ...(typeof value.version === "string" && { agent_version: value.version }),
     ...(fork !== undefined && { forked_from: { session_id: idOf(fork) } }),
@@ -154,8 +154,8 @@ function readAssistant(
   const model = asText(message.modelId);
   const response_id = asText(message.openaiMessageId);
   conversation.step(record.key, {
-    ...(model !== undefined && { model }),
-    ...(response_id !== undefined && { response_id }),
+    model,
+    response_id,
   });
   emitBlocks(conversation, blocks, {
     onCall: (call) => noteCall(state, call, state.conversation.at),

@@ -4,6 +4,7 @@ import { isUuid } from "../../model/is-uuid.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
+import { completeFrame } from "../complete-frame.ts";
 import type {
   Disposition,
   RecordReader,
@@ -12,6 +13,7 @@ import type {
   SessionRecord,
 } from "../contract.ts";
 import { blocksIn, imageOf } from "../conversation/content.ts";
+import { parsedTime } from "../parsed-time.ts";
 import { addName, hasName, takeNames } from "../recent-names.ts";
 import { promptParts, textOf, usageOf } from "./content.ts";
 import { responseOf, resultOf, unwrapped } from "./tool.ts";
@@ -154,13 +156,8 @@ class RecordReading {
   }
 
   private putAt(at: number, body: FrameBody): void {
-    // The fields complete any member of `FrameBody`, which the type checker cannot infer.
-    this.frames.push({
-      ...body,
-      session_id: this.session_id,
-      at,
-      ...(!this.revises && { source: this.record.place }),
-    } as Frame);
+    const source = this.revises ? undefined : this.record.place;
+    this.frames.push(completeFrame(body, this.session_id, at, source));
   }
 
   private tell(body: FrameBody): void {
@@ -180,7 +177,7 @@ class RecordReading {
   }
 
   private timeOf(value: unknown): void {
-    const at = Date.parse(asString(value) ?? "");
+    const at = parsedTime(asString(value) ?? "");
     if (!Number.isNaN(at)) this.state.at = at;
   }
 

@@ -69,9 +69,9 @@ function readHeader(state: GooseState, conversation: Conversation, value: JsonOb
   const provider = asText(value.provider_name);
   conversation.update({
     agent: "goose",
-    ...(cwd !== undefined && { cwd }),
-    ...(title !== undefined && { title }),
-    ...(provider !== undefined && { provider }),
+    cwd,
+    title,
+    provider,
   });
   return conversation.result({ kind: "folded", into: "the session" });
 }
@@ -98,7 +98,7 @@ function readResult(conversation: Conversation, block: JsonObject): void {
   const { output_text, parts } = resultContent(content);
   const id = asText(block.id);
   conversation.toolResult({
-    ...(id !== undefined && { id }),
+    id,
     status: isError ? "error" : "success",
     output_text: failure ?? output_text,
     parts,
@@ -160,12 +160,11 @@ function readCall(conversation: Conversation, block: JsonObject): void {
   const tool_name = asText(value?.name) ?? "unknown";
   const input = inputOf(value?.arguments);
   conversation.toolCall({
-    ...(id !== undefined && { id }),
+    id,
     tool_name,
     arguments_json: JSON.stringify(value?.arguments ?? {}),
     payload: payloadOf(tool_name.split("__").at(-1) ?? tool_name, input),
   });
   const failure = asText(call?.error);
-  if (failure !== undefined)
-    conversation.toolResult({ ...(id !== undefined && { id }), status: "error", output_text: failure });
+  if (failure !== undefined) conversation.toolResult({ id, status: "error", output_text: failure });
 }

@@ -57,9 +57,9 @@ function readSide(
   });
   conversation.update({
     agent: "grok",
-    ...(title !== undefined && { title }),
-    ...(cwd !== undefined && { cwd }),
-    ...(git_branch !== undefined && { git_branch }),
+    title,
+    cwd,
+    git_branch,
     ...(model !== undefined && state.conversation.model === undefined && { model }),
     ...(fork !== undefined && { forked_from: { session_id: idOf(fork) } }),
   });
@@ -101,7 +101,7 @@ function read(state: GrokState, record: SessionRecord): RecordResult {
 
 /** Starts a step, which spans several lines, from its first thought to its answer. */
 function beginStep(conversation: Conversation, record: SessionRecord, model?: string): void {
-  if (!conversation.hasOpenStep) conversation.step(record.key, model === undefined ? {} : { model });
+  if (!conversation.hasOpenStep) conversation.step(record.key, { model });
   else if (model !== undefined) conversation.nameModel(model);
 }
 
@@ -138,7 +138,7 @@ function tellReasoning(conversation: Conversation, value: JsonObject): void {
   const text = texts.length > 0 ? texts.join("\n\n") : (asText(value.content) ?? "");
   const signature = asText(value.encrypted_content);
   conversation.thinking(text, {
-    ...(signature !== undefined && { signature }),
+    signature,
     ...(text === "" && signature !== undefined && { hidden: "encrypted" as const }),
   });
 }
@@ -156,7 +156,7 @@ function tellBackendCall(conversation: Conversation, value: JsonObject): void {
   });
   const isSearch = query !== undefined && /search/.test(tool_name);
   const frame_id = conversation.toolCall({
-    ...(id !== undefined && { id }),
+    id,
     tool_name,
     arguments_json: JSON.stringify(action ?? kind),
     by_server: true,
@@ -199,7 +199,7 @@ function readResult(conversation: Conversation, value: JsonObject): RecordResult
     return url === undefined ? [] : [{ type: "image_url" as const, url }];
   });
   conversation.toolResult({
-    ...(id !== undefined && { id }),
+    id,
     status: "success",
     output_text,
     parts: [...parts, ...images],

@@ -65,9 +65,9 @@ function read(state: IflowState, record: SessionRecord): RecordResult {
   const agent_version = asText(value.version);
   conversation.update({
     agent: "iflow",
-    ...(cwd !== undefined && { cwd }),
-    ...(git_branch !== undefined && { git_branch }),
-    ...(agent_version !== undefined && { agent_version }),
+    cwd,
+    git_branch,
+    agent_version,
   });
   const message = asObject(value.message);
   if (value.type === "assistant" && message !== undefined)
@@ -107,8 +107,8 @@ function readAssistant(
     const model = asText(message.model);
     const response_id = asText(message.id);
     conversation.step(record.key, {
-      ...(model !== undefined && { model }),
-      ...(response_id !== undefined && { response_id }),
+      model,
+      response_id,
     });
   }
   emitBlocks(
@@ -151,7 +151,7 @@ function isNews(state: IflowState, conversation: Conversation, block: JsonObject
 
 function endStep(state: IflowState, conversation: Conversation, usage: Usage | undefined): void {
   state.emitted_texts = [];
-  conversation.endStep(usage === undefined ? {} : { usage });
+  conversation.endStep({ usage });
 }
 
 /** iFlow writes zeros if its provider sent no usage. */
@@ -226,8 +226,8 @@ function emitResult(conversation: Conversation, block: JsonObject, record: JsonO
   const id = asText(block.tool_use_id);
   const tool_name = asText(record?.toolName);
   conversation.toolResult({
-    ...(id !== undefined && { id }),
-    ...(tool_name !== undefined && { tool_name }),
+    id,
+    tool_name,
     status,
     output_text,
     parts: media,

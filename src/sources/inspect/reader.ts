@@ -50,8 +50,8 @@ function readHead(state: InspectState, record: SessionRecord): RecordResult {
   conversation.update({
     agent: "inspect",
     title,
-    ...(model !== undefined && { model }),
-    ...(agent_version !== undefined && { agent_version }),
+    model,
+    agent_version,
   });
   const target = asArray(value.target).length > 0 ? asArray(value.target).join("\n") : asText(value.target);
   if (target !== undefined) conversation.marker("note", `Target: ${target.split("\n", 1)[0]}`, target);
@@ -116,9 +116,9 @@ function emitMessage(conversation: Conversation, key: string, message: JsonObjec
       const stop_reason = own(REASONS, raw);
       const usage = usageOf(facts.usage);
       conversation.endStep({
-        ...(stop_reason !== undefined && { stop_reason }),
-        ...(raw !== undefined && { stop_reason_raw: raw }),
-        ...(usage !== undefined && { usage }),
+        stop_reason,
+        stop_reason_raw: raw,
+        usage,
       });
       return;
     }
@@ -129,8 +129,8 @@ function emitMessage(conversation: Conversation, key: string, message: JsonObjec
       const words = asText(error?.message);
       const { output_text, parts } = resultContent(content);
       conversation.toolResult({
-        ...(id !== undefined && { id }),
-        ...(tool_name !== undefined && { tool_name }),
+        id,
+        tool_name,
         status: error === undefined ? "success" : "error",
         output_text:
           words !== undefined && !output_text.includes(words)
@@ -155,7 +155,7 @@ function emitContent(conversation: Conversation, block: JsonObject): void {
       const signature = asText(block.signature);
       const redacted = block.redacted === true;
       conversation.thinking(redacted ? (asString(block.summary) ?? "") : (asString(block.reasoning) ?? ""), {
-        ...(signature !== undefined && { signature }),
+        signature,
         ...(redacted && asText(block.summary) === undefined && { hidden: "encrypted" as const }),
       });
       return;
@@ -164,14 +164,14 @@ function emitContent(conversation: Conversation, block: JsonObject): void {
       const id = asText(block.id);
       const name = asText(block.name) ?? "tool";
       conversation.toolCall({
-        ...(id !== undefined && { id }),
+        id,
         tool_name: name,
         arguments_json: asText(block.arguments) ?? JSON.stringify(block.arguments ?? {}),
         by_server: true,
       });
       if (block.result === undefined) return;
       conversation.toolResult({
-        ...(id !== undefined && { id }),
+        id,
         tool_name: name,
         status: asText(block.error) === undefined ? "success" : "error",
         output_text: asText(block.error) ?? asString(block.result) ?? JSON.stringify(block.result),

@@ -52,7 +52,7 @@ function tellPart(conversation: Conversation, part: JsonObject): void {
     case "think": {
       const signature = asText(part.encrypted);
       conversation.thinking(asString(part.think) ?? asString(part.text) ?? "", {
-        ...(signature !== undefined && { signature }),
+        signature,
       });
       return;
     }
@@ -90,7 +90,7 @@ function readResult(state: KimiState, conversation: Conversation, event: JsonObj
   const refused = scope === REFUSED;
   if (id !== undefined) delete state.allowed[id];
   conversation.toolResult({
-    ...(id !== undefined && { id }),
+    id,
     status: refused ? "aborted" : failed ? "error" : "success",
     output_text,
     parts: content.parts,
@@ -137,8 +137,8 @@ function readStepEnd(conversation: Conversation, event: JsonObject): void {
   const stop_reason = own(REASONS, raw);
   const usage = usageOf(event.usage);
   conversation.endStep({
-    ...(stop_reason !== undefined && { stop_reason }),
-    ...(raw !== undefined && { stop_reason_raw: raw }),
-    ...(usage !== undefined && { usage }),
+    stop_reason,
+    stop_reason_raw: raw,
+    usage,
   });
 }

@@ -169,8 +169,8 @@ function readConfig(state: KimiState, conversation: Conversation, value: JsonObj
   const name = asText(value.profileName);
   if (model !== undefined) state.model = model;
   conversation.update({
-    ...(cwd !== undefined && { cwd }),
-    ...(model !== undefined && { model }),
+    cwd,
+    model,
     ...(name !== undefined && state.parent !== undefined && { run: { name, depth: 1 } }),
   });
   return { kind: "folded", into: "the session" };

@@ -57,7 +57,7 @@ export function readUserMessage(
     case "tool": {
       const id = asText(message.toolCallId);
       conversation.toolResult({
-        ...(id !== undefined && { id }),
+        id,
         status: message.isError === true ? "error" : "success",
         ...resultContent(message.content),
       });

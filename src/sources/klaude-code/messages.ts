@@ -102,8 +102,8 @@ export function readAssistant(
       asText(told?.model_name) ?? asText(parts.find((part) => asText(part.model_id) !== undefined)?.model_id);
     const response_id = asText(data.response_id);
     conversation.step(record.key, {
-      ...(model !== undefined && { model }),
-      ...(response_id !== undefined && { response_id }),
+      model,
+      response_id,
     });
     const provider = asText(told?.provider);
     if (provider !== undefined) conversation.update({ provider });
@@ -115,9 +115,9 @@ export function readAssistant(
     // An answer that a person stopped has no end of its own: the interrupt ends it.
     if (reason !== "aborted" || usage !== undefined) {
       conversation.endStep({
-        ...(usage !== undefined && { usage }),
-        ...(stop_reason !== undefined && { stop_reason }),
-        ...(reason !== undefined && { stop_reason_raw: reason }),
+        usage,
+        stop_reason,
+        stop_reason_raw: reason,
       });
     }
   }
@@ -161,7 +161,7 @@ function readPart(
       const arguments_json = asString(part.arguments_json) ?? "";
       const input = inputOf(arguments_json);
       const id = conversation.toolCall({
-        ...(given !== undefined && { id: given }),
+        id: given,
         tool_name,
         arguments_json,
         payload: payloadOf(tool_name, input),
@@ -188,8 +188,8 @@ export function readResult(state: KlaudeState, conversation: Conversation, data:
     .filter((path) => !media.some((part) => part.type === "image_file" && part.file_path === path))
     .map((file_path): MediaPart => ({ type: "image_file", file_path }));
   conversation.toolResult({
-    ...(id !== undefined && { id }),
-    ...(tool_name !== undefined && { tool_name }),
+    id,
+    tool_name,
     status,
     output_text: asString(data.output_text) ?? "",
     parts: [...media, ...named],

@@ -147,8 +147,8 @@ function readMeta(state: KlaudeState, conversation: Conversation, meta: JsonObje
     };
   }
   conversation.update({
-    ...(title !== undefined && { title }),
-    ...(cwd !== undefined && { cwd }),
+    title,
+    cwd,
     ...(model !== undefined && state.conversation.model === undefined && { model }),
     ...(parent !== undefined && sub !== undefined && { parent: { session_id: idOf(parent) } }),
     ...(sub !== undefined && {

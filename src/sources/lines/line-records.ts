@@ -74,7 +74,7 @@ function place(at: LineState, from: number, to: number): RecordPlace {
 
 /** Reads `[from, to)` as one record. */
 export function parse(at: LineState, bytes: Uint8Array, from: number, to: number): LineRecord {
-  const text = decoder.decode(bytes.subarray(from, to));
+  const text = decoder.decode(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to));
   try {
     const value: unknown = JSON.parse(text);
     if (value === null || typeof value !== "object" || Array.isArray(value)) {

@@ -1,26 +1,13 @@
 import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
-import type { RecordReader } from "../contract.ts";
 import { firstRecords } from "../conversation/head.ts";
 import { recordLinesFormat } from "../lines/record-lines.ts";
-import { piReader } from "../pi/reader.ts";
-import type { PiState } from "../pi/state.ts";
+import { piLikeReader } from "../pi/reader.ts";
 
-/** Reads OpenClaw's sessions, which have pi's format. Only the agent's name differs. */
-export const openclawReader: RecordReader<PiState> = {
-  ...piReader,
-  read(state, record) {
-    // Parents may not be entries (but the session or a call), so they do not define branches, and file order applies.
-    const { parentId: _, ...value } = record.value;
-    if (value.type !== "session") delete value.id;
-    const { disposition, frames } = piReader.read(state, { ...record, value });
-    const named = frames.map((frame) =>
-      frame.type === "session.update" && frame.patch.agent !== undefined
-        ? { ...frame, patch: { ...frame.patch, agent: "openclaw" } }
-        : frame,
-    );
-    return { disposition, frames: named };
-  },
-};
+/**
+ * Reads OpenClaw's sessions, which have pi's format. Parents may not be entries (but the session or a call), so they define no
+ * branches, and file order applies.
+ */
+export const openclawReader = piLikeReader({ agent: "openclaw", branches: false });
 
 /**
  * OpenClaw: `~/.openclaw/agents/<agent>/sessions/<id>.jsonl`. Files of reset or deleted sessions remain under another

@@ -4,6 +4,7 @@ import type { Part } from "../../model/messages/part.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
+import { completeFrame } from "../complete-frame.ts";
 import type {
   Disposition,
   RecordReader,
@@ -101,8 +102,7 @@ class RecordReading {
 
   private put(body: FrameBody, at = this.state.at): void {
     const { session_id, record } = this;
-    // The fields complete any member of `FrameBody`, which the type checker cannot infer.
-    this.frames.push({ ...body, session_id, at, source: record.place } as Frame);
+    this.frames.push(completeFrame(body, session_id, at, record.place));
   }
 
   private tell(body: FrameBody, at?: number): void {

@@ -48,9 +48,9 @@ function readState(state: OpenHandsState, conversation: Conversation, value: Jso
   const model = asText(value.model);
   conversation.update({
     agent: "openhands",
-    ...(cwd !== undefined && { cwd }),
-    ...(title !== undefined && { title }),
-    ...(model !== undefined && { model }),
+    cwd,
+    title,
+    model,
   });
   return conversation.result({ kind: "folded", into: "the session" });
 }
@@ -137,7 +137,7 @@ function readAction(conversation: Conversation, value: JsonObject): void {
   const id = asText(value.tool_call_id);
   const tool_name = asText(value.tool_name) ?? "unknown";
   conversation.toolCall({
-    ...(id !== undefined && { id }),
+    id,
     tool_name,
     arguments_json: typeof written === "string" ? written : JSON.stringify(written ?? action),
     payload: payloadOf(NAMES.get(tool_name) ?? tool_name, input),
@@ -159,7 +159,7 @@ function readObservation(conversation: Conversation, value: JsonObject): void {
   const id = asText(value.tool_call_id);
   const exit_code = asNumber(observation?.exit_code) ?? asNumber(metadata?.exit_code);
   conversation.toolResult({
-    ...(id !== undefined && { id }),
+    id,
     tool_name: asText(value.tool_name) ?? "unknown",
     status: isError ? "error" : "success",
     output_text,
@@ -177,7 +177,7 @@ function readFailure(conversation: Conversation, value: JsonObject, text: string
 function readRejection(conversation: Conversation, value: JsonObject): void {
   const id = asText(value.tool_call_id);
   conversation.toolResult({
-    ...(id !== undefined && { id }),
+    id,
     tool_name: asText(value.tool_name) ?? "unknown",
     status: "aborted",
     output_text: asText(value.rejection_reason) ?? "",

@@ -21,8 +21,8 @@ export function readEntry(
         conversation.marker("model_switch", `Model changed: ${before} → ${model}`);
       if (model !== undefined) state.conversation.model = model;
       conversation.update({
-        ...(model !== undefined && { model }),
-        ...(provider !== undefined && { provider }),
+        model,
+        provider,
       });
       return conversation.result({ kind: "folded", into: "the session's model" });
     }
@@ -84,7 +84,7 @@ export function readEntry(
     case "usage": {
       const model = asText(value.model);
       const usage = isCopy ? undefined : usageOf(value.usage);
-      if (usage !== undefined) conversation.aside({ ...(model !== undefined && { model }), usage });
+      if (usage !== undefined) conversation.aside({ model, usage });
       return conversation.result({ kind: "folded", into: "the session's tokens" });
     }
     default:

@@ -107,8 +107,8 @@ function readAssistant(
     const model = asText(message.model);
     const response_id = asText(message.responseId);
     conversation.step(record.key, {
-      ...(model !== undefined && { model }),
-      ...(response_id !== undefined && { response_id }),
+      model,
+      response_id,
     });
     const raw = new RawJson(record);
     blocks.forEach((block, index) => {
@@ -123,9 +123,9 @@ function readAssistant(
     // An answer that a person stopped has no end of its own: the interrupt ends it.
     if (reason !== "aborted" || usage !== undefined) {
       conversation.endStep({
-        ...(usage !== undefined && { usage }),
-        ...(stop_reason !== undefined && { stop_reason }),
-        ...(reason !== undefined && { stop_reason_raw: reason }),
+        usage,
+        stop_reason,
+        stop_reason_raw: reason,
       });
     }
   }
@@ -152,7 +152,7 @@ function readBlock(
       const told = asText(block.thinkingSignature);
       const signature = told === undefined || /^[a-z_]{1,40}$/.test(told) ? undefined : told;
       conversation.thinking(asString(block.thinking) ?? "", {
-        ...(signature !== undefined && { signature }),
+        signature,
         ...(block.redacted === true && { hidden: "redacted" as const }),
       });
       return;
@@ -162,7 +162,7 @@ function readBlock(
       const given = asText(block.id);
       const input = inputOf(block.arguments);
       const id = conversation.toolCall({
-        ...(given !== undefined && { id: given }),
+        id: given,
         tool_name,
         arguments_json: argumentsJson(),
         payload: withPath(payloadOf(tool_name, input), input),
@@ -186,8 +186,8 @@ function readResult(conversation: Conversation, message: JsonObject, { isCopy }:
   const status = statusOf(message.isError === true, output_text);
   const details = asObject(message.details);
   conversation.toolResult({
-    ...(id !== undefined && { id }),
-    ...(tool_name !== undefined && { tool_name }),
+    id,
+    tool_name,
     status,
     output_text,
     parts,

@@ -1,7 +1,7 @@
 import { isUuid } from "../../model/is-uuid.ts";
 import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
 import { uuidFrom } from "../../model/uuid.ts";
-import type { RecordResult, SessionRecord } from "../contract.ts";
+import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
 import { timeOf } from "../conversation/content.ts";
 import { Conversation, freshConversation } from "../conversation/conversation.ts";
 import { conversationReader } from "../conversation/conversation-reader.ts";
@@ -20,33 +20,44 @@ function idOf(name: string): string {
   return isUuid(id) ? id.toLowerCase() : uuidFrom("pi", id);
 }
 
+/** How a program with pi's format differs from pi. */
+interface PiLike {
+  agent: string;
+  /** Entries name their parents. */
+  branches: boolean;
+}
+
 /**
  * Reads the session files of pi and its forks: a header, then entries that name their parent, so one file may contain branches
  * of a conversation. File order is chronological. Abandoned branches are retracted. Files of format 1 have no ids and no
  * branches.
  */
-export const piReader = conversationReader<PiState>({
-  initialState: ({ path }) => ({
-    conversation: freshConversation(idOf(stemOf(path))),
-    named: false,
-    ...startedRuns(),
-    tree: emptyTree(),
-  }),
-  sessionId: ({ conversation, named }) => (named ? conversation.session_id : undefined),
-  read,
-  linkFacts: ({ conversation: { session_id }, runs }) => ({
-    sessions: [{ session_id, group: session_id, calls: runs }],
-  }),
-});
+export function piLikeReader(program: PiLike): RecordReader<PiState> {
+  return conversationReader<PiState>({
+    initialState: ({ path }) => ({
+      conversation: freshConversation(idOf(stemOf(path))),
+      named: false,
+      ...startedRuns(),
+      tree: emptyTree(),
+    }),
+    sessionId: ({ conversation, named }) => (named ? conversation.session_id : undefined),
+    read: (state, record) => read(program, state, record),
+    linkFacts: ({ conversation: { session_id }, runs }) => ({
+      sessions: [{ session_id, group: session_id, calls: runs }],
+    }),
+  });
+}
 
-function read(state: PiState, record: SessionRecord): RecordResult {
+export const piReader = piLikeReader({ agent: "pi", branches: true });
+
+function read({ agent, branches }: PiLike, state: PiState, record: SessionRecord): RecordResult {
   const { value } = record;
   const conversation = new Conversation(state.conversation, record, {
     at: timeOf(value.timestamp) ?? timeOf(asObject(value.message)?.timestamp),
   });
-  if (value.type === "session") return readHeader(state, conversation, value);
+  if (value.type === "session") return readHeader(state, conversation, value, agent);
   state.named = true;
-  const id = asText(value.id);
+  const id = branches ? asText(value.id) : undefined;
   const isCopy = noteCopies(state, conversation);
   if (id !== undefined) followBranch(state, conversation, asText(value.parentId));
   const turn = state.conversation.turn?.id;
@@ -65,7 +76,12 @@ function read(state: PiState, record: SessionRecord): RecordResult {
   return result;
 }
 
-function readHeader(state: PiState, conversation: Conversation, value: JsonObject): RecordResult {
+function readHeader(
+  state: PiState,
+  conversation: Conversation,
+  value: JsonObject,
+  agent: string,
+): RecordResult {
   const id = asText(value.id);
   if (!state.named && id !== undefined) state.conversation.session_id = idOf(id);
   state.named = true;
@@ -76,10 +92,10 @@ function readHeader(state: PiState, conversation: Conversation, value: JsonObjec
   if (model !== undefined) state.conversation.model = model;
   if (parent !== undefined && state.conversation.at > 0) state.forked_at = state.conversation.at;
   conversation.update({
-    agent: "pi",
-    ...(cwd !== undefined && { cwd }),
-    ...(model !== undefined && { model }),
-    ...(provider !== undefined && { provider }),
+    agent,
+    cwd,
+    model,
+    provider,
     ...(parent !== undefined && { forked_from: { session_id: idOf(stemOf(parent)) } }),
   });
   return conversation.result({ kind: "folded", into: "the session's facts" });

@@ -22,7 +22,7 @@ export function payloadOfResult(
 ): UiExtra | undefined {
   const persisted_path = asText(details?.fullOutputPath);
   const payload = status === "success" ? (diffOf(call, details) ?? withoutPath(call)) : ofFailure(call);
-  const exit = EXIT.exec(text)?.[1];
+  const exit = payload?.type === "shell" ? EXIT.exec(text)?.[1] : undefined;
   const ended = withExit(payload, {
     exit_code: exit === undefined ? undefined : Number(exit),
     interrupted: status === "aborted",

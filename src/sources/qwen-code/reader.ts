@@ -79,9 +79,9 @@ function read(state: QwenState, record: SessionRecord): RecordResult {
   const agent_version = asText(value.version);
   conversation.update({
     agent: "qwen-code",
-    ...(cwd !== undefined && { cwd }),
-    ...(git_branch !== undefined && { git_branch }),
-    ...(agent_version !== undefined && { agent_version }),
+    cwd,
+    git_branch,
+    agent_version,
     ...(state.run !== undefined && {
       parent: { session_id: state.run.parent },
       run: { name: state.run.name ?? state.run.key },
@@ -120,7 +120,7 @@ function nameSession(state: QwenState, session_id: string, value: JsonObject): v
 function endRunStep(state: QwenState, conversation: Conversation): void {
   const usage = state.open;
   delete state.open;
-  conversation.endStep(usage === undefined ? {} : { usage });
+  conversation.endStep({ usage });
 }
 
 function readRecord(state: QwenState, conversation: Conversation, record: SessionRecord): RecordResult {
@@ -195,7 +195,7 @@ function readAssistant(state: QwenState, conversation: Conversation, record: Ses
   const goesOn = state.run !== undefined && usage === undefined && conversation.hasOpenStep;
   if (!goesOn) {
     if (state.run !== undefined) endRunStep(state, conversation);
-    conversation.step(record.key, model === undefined ? {} : { model });
+    conversation.step(record.key, { model });
   }
   const raw = new RawJson(record);
   parts.forEach((part, index) => {
@@ -205,8 +205,7 @@ function readAssistant(state: QwenState, conversation: Conversation, record: Ses
     if (call !== undefined) {
       const path = ["message", "parts", index, "functionCall", "args"];
       emitCall(state, conversation, call, raw.of(call.args ?? {}, path));
-    } else if (text !== undefined && part.thought === true)
-      conversation.thinking(text, signature === undefined ? {} : { signature });
+    } else if (text !== undefined && part.thought === true) conversation.thinking(text, { signature });
     else if (text !== undefined) conversation.text(text);
     else {
       const media = imageOf(part);
@@ -218,7 +217,7 @@ function readAssistant(state: QwenState, conversation: Conversation, record: Ses
     if (usage !== undefined) state.open = usage;
     return;
   }
-  conversation.endStep(usage === undefined ? {} : { usage });
+  conversation.endStep({ usage });
   // Qwen Code writes an answer that a person stopped like any other, but without tokens.
   if (usage === undefined && state.has_figures && !conversation.waits()) {
     conversation.marker("note", "This answer has no recorded end: it was stopped, or its stream broke off");
@@ -236,7 +235,7 @@ function emitCall(state: QwenState, conversation: Conversation, call: JsonObject
   const input = inputOf(call.args);
   const payload = payloadOf(tool_name, input);
   const id = conversation.toolCall({
-    ...(given !== undefined && { id: given }),
+    id: given,
     tool_name,
     arguments_json: json,
     payload,
@@ -267,9 +266,9 @@ function readResults(state: QwenState, conversation: Conversation, record: Sessi
     if (id !== undefined) delete state.asked[id];
     conversation.toolResult({
       ...rest,
-      ...(id !== undefined && { id }),
-      ...(tool_name !== undefined && { tool_name }),
-      ...(outcome !== undefined && { outcome }),
+      id,
+      tool_name,
+      outcome,
       ...(outcome?.kind !== "refused" && ended?.permission !== undefined && { permission: ended.permission }),
       payload(asked) {
         const made = payload(asked);

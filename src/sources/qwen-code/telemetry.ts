@@ -60,7 +60,7 @@ export function readTelemetry(
       // A request outside the conversation. Counts of the conversation's requests are in its answers' records.
       const usage = /^compress-/.test(asText(event.prompt_id) ?? "") ? usageOf(event) : undefined;
       const model = asText(event.model);
-      if (usage !== undefined) conversation.aside({ ...(model !== undefined && { model }), usage });
+      if (usage !== undefined) conversation.aside({ model, usage });
       return conversation.result(
         usage === undefined
           ? { kind: "hidden", rule: "telemetry: figures of an answer" }
@@ -97,7 +97,7 @@ function readOfRun(
       agent: "qwen-code",
       parent: { session_id: state.conversation.session_id },
       run: { name: asText(event.subagent_name) ?? agent },
-      ...(model !== undefined && { model }),
+      model,
     });
     conversation.marker(
       "note",
@@ -110,8 +110,8 @@ function readOfRun(
     const model = asText(event.model);
     const response_id = asText(event.response_id);
     conversation.step(record.key, {
-      ...(model !== undefined && { model }),
-      ...(response_id !== undefined && { response_id }),
+      model,
+      response_id,
     });
     const text = asString(event.response_text) ?? "";
     conversation.text(text);
@@ -160,7 +160,7 @@ function beginRun(state: QwenState, agent: string): RunState {
 
 function endStep(run: RunState, conversation: Conversation): void {
   const { open } = run;
-  conversation.endStep(open === undefined ? {} : { usage: open });
+  conversation.endStep({ usage: open });
   delete run.open;
 }
 

@@ -94,7 +94,7 @@ function endAnswer(
   const isOwn = request !== undefined && (request.step === undefined || request.step === step);
   if (isOwn) request.step = step;
   const usage = isOwn ? request.usage : undefined;
-  conversation.endStep(usage === undefined ? {} : { usage });
+  conversation.endStep({ usage });
   if (cut === "user") conversation.interrupt("Stopped by the user");
   else if (cut !== undefined) conversation.error(request?.failure ?? `Response interrupted by ${cut}`);
   else if (is_done) conversation.endTurn("completed");
@@ -228,8 +228,8 @@ function endCall(conversation: Conversation, ending: Ending): void {
   const { id, tool_name, output_text, parts } = ending;
   const { status, outcome } = outcomeOf(ending);
   conversation.toolResult({
-    ...(id !== undefined && { id }),
-    ...(tool_name !== undefined && { tool_name }),
+    id,
+    tool_name,
     status,
     output_text,
     parts,

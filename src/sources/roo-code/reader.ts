@@ -73,8 +73,8 @@ function readHead(state: TaskState, record: SessionRecord, idOf: (name: string) 
   const conversation = new Conversation(state.conversation, record);
   conversation.update({
     agent: state.agent,
-    ...(title !== undefined && { title }),
-    ...(cwd !== undefined && { cwd }),
+    title,
+    cwd,
     ...(state.parent !== undefined && {
       parent: { session_id: state.parent },
       run: { depth: 1, ...(mode !== undefined && { name: mode }) },

@@ -129,7 +129,7 @@ function readRequest(
 /** Ends the step of a task of which only this list exists. */
 export function endAlone(state: TaskState, conversation: Conversation): void {
   const usage = state.requests.find(({ step }) => step === state.conversation.step?.key)?.usage;
-  if (conversation.hasOpenStep) conversation.endStep(usage === undefined ? {} : { usage });
+  if (conversation.hasOpenStep) conversation.endStep({ usage });
 }
 
 /** Since this time (3.29.5), `tokensIn` of Roo Code includes cache reads and writes for all providers. */

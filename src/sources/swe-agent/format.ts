@@ -51,9 +51,9 @@ function readHead(state: SweState, record: SessionRecord): RecordResult {
   const agent_version = asText(value.version);
   conversation.update({
     agent: "swe-agent",
-    ...(title !== undefined && { title }),
-    ...(model !== undefined && { model }),
-    ...(agent_version !== undefined && { agent_version }),
+    title,
+    model,
+    agent_version,
   });
   return conversation.result({ kind: "folded", into: "the session" });
 }
