@@ -265,6 +265,8 @@ export default defineConfig(({ isSsrBuild }) => ({
           include: ["test/browser/**/*.test.ts"],
           exclude: ALONE,
           retry: BROWSER_RETRIES,
+          // The files of a worker share Playwright and a Chromium; each test has a profile of its own.
+          isolate: false,
           // Not at once with what needs no browser.
           sequence: { groupOrder: 1 },
         },
