@@ -136,8 +136,16 @@ const LONG = [
   "test/server/main.test.ts",
   "test/server/run.test.ts",
   "test/fuzz.test.ts",
+  "test/server/huge.test.ts",
+  "test/server/segments.test.ts",
+  "test/server/disk.test.ts",
+  "test/server/verify.test.ts",
+  "test/server/managed/kill.test.ts",
   "test/browser/hostile.test.ts",
   "test/browser/hostile-sizes.test.ts",
+  "test/browser/live-laws.test.ts",
+  "test/browser/long-session.test.ts",
+  "test/browser/timeline.test.ts",
 ];
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
