@@ -136,8 +136,16 @@ const LONG = [
   "test/server/main.test.ts",
   "test/server/run.test.ts",
   "test/fuzz.test.ts",
+  "test/server/huge.test.ts",
+  "test/server/segments.test.ts",
+  "test/server/disk.test.ts",
+  "test/server/verify.test.ts",
+  "test/server/managed/kill.test.ts",
   "test/browser/hostile.test.ts",
   "test/browser/hostile-sizes.test.ts",
+  "test/browser/live-laws.test.ts",
+  "test/browser/long-session.test.ts",
+  "test/browser/timeline.test.ts",
 ];
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -265,6 +273,8 @@ export default defineConfig(({ isSsrBuild }) => ({
           include: ["test/browser/**/*.test.ts"],
           exclude: ALONE,
           retry: BROWSER_RETRIES,
+          // The files of a worker share Playwright and a Chromium; each test has a profile of its own.
+          isolate: false,
           // Not at once with what needs no browser.
           sequence: { groupOrder: 1 },
         },

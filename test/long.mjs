@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "..");
 const SUITES = [
+  "archive",
   "faults",
   "restarts",
   "disk",
@@ -14,7 +15,9 @@ const SUITES = [
   "once",
   "watch",
   "managed/kill",
+  "verify",
 ].map((name) => `test/server/${name}.test.ts`);
+const TOOLS = ["files", "shell", "shown"].map((name) => `test/agent/tools/${name}.test.ts`);
 const IN_BROWSER = ["live", "live-laws", "many-runs", "approvals", "hostile", "hostile-sizes"].map(
   (name) => `test/browser/${name}.test.ts`,
 );
@@ -37,7 +40,7 @@ const { status } = spawnSync(
     "--no-file-parallelism",
     ...(process.argv.length > 2
       ? process.argv.slice(2)
-      : [...SUITES, "test/sources/many-kinds.test.ts", "test/agent/tools/shown.test.ts", ...IN_BROWSER]),
+      : [...SUITES, ...TOOLS, "test/sources/many-kinds.test.ts", ...IN_BROWSER]),
   ],
   {
     cwd: root,

@@ -7,6 +7,7 @@ import { framesOf } from "../../src/model/messages/replay.ts";
 import { accumulate } from "../../src/model/transcript/accumulate.ts";
 import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
 import type { FailureClass, ModelCall } from "../../src/providers/provider.ts";
+import { anyCharacter } from "../any-character.ts";
 import { lasting } from "../model/generate.ts";
 import { failure, plainProvider, type Step } from "./plain-provider.ts";
 import { createPlainSession, keepPlainSessions, type PlainSession, story } from "./plain-session.ts";
@@ -40,7 +41,7 @@ function rarely<Value>(arbitrary: fc.Arbitrary<Value>): fc.Arbitrary<Value | nul
   return fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary });
 }
 
-const words = fc.string({ minLength: 1, maxLength: 8, unit: "binary" });
+const words = fc.string({ minLength: 1, maxLength: 8, unit: anyCharacter });
 const act = fc.oneof(
   words.map((text) => ({ text })),
   words.map((thinking) => ({ thinking })),

@@ -13,6 +13,7 @@ import {
   readTranscript,
   startDaemon,
 } from "./harness.ts";
+import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 /** An image of one pixel. */
 const DOT =
@@ -21,11 +22,11 @@ const DOT =
 let home: Home;
 let daemon: Daemon;
 let folder: string;
-let shared: Browser;
+let shared: TestBrowser;
 const contexts: BrowserContext[] = [];
 const browsers: Browser[] = [];
 beforeAll(async () => {
-  shared = await openBrowser();
+  shared = await openTestBrowser();
 });
 afterAll(() => shared.close());
 beforeEach(async () => {
@@ -47,8 +48,9 @@ async function newContext(
 ): Promise<BrowserContext> {
   let browser = shared;
   if (contexts.length > 0) {
-    browser = await openBrowser();
-    browsers.push(browser);
+    const another = await openBrowser();
+    browsers.push(another);
+    browser = another;
   }
   const context = await browser.newContext(options);
   contexts.push(context);

@@ -34,6 +34,7 @@ import {
   send,
   storedParts,
 } from "./hosted-session.ts";
+import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 /** In `npm test`, and in `npm run test:long`. */
 const CUTS = times(20, 200);
@@ -46,7 +47,7 @@ let folder: string;
 let daemon: Daemon;
 let rest: Rest;
 let proxy: CutProxy | undefined;
-const browsers: Browser[] = [];
+const browsers: (Browser | TestBrowser)[] = [];
 beforeEach(async () => {
   home = await createHome();
   folder = join(home.path, "harbour");
@@ -71,7 +72,7 @@ async function start(at?: number): Promise<void> {
 
 /** Another browser. */
 async function another(through?: { daemon: Daemon; proxy: CutProxy }): Promise<WatchedPage> {
-  const browser = await openBrowser(through);
+  const browser = through === undefined ? await openTestBrowser() : await openBrowser(through);
   browsers.push(browser);
   const context: BrowserContext = await browser.newContext({ viewport: { width: 1200, height: 900 } });
   // Without the jitter of reconnects, which only takes time here.

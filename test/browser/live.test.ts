@@ -17,13 +17,14 @@ import {
   readTranscript,
   startDaemon,
 } from "./harness.ts";
+import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 const CUTS = times(20, 200);
 
 let home: Home;
 let daemon: Daemon;
 let proxy: CutProxy | undefined;
-const browsers: Browser[] = [];
+const browsers: (Browser | TestBrowser)[] = [];
 beforeEach(async () => {
   home = await createHome();
 });
@@ -36,7 +37,7 @@ afterEach(async () => {
 });
 
 async function browserTo(through?: { daemon: Daemon; proxy: CutProxy }) {
-  const browser = await openBrowser(through);
+  const browser = through === undefined ? await openTestBrowser() : await openBrowser(through);
   browsers.push(browser);
   return browser.newContext({ viewport: { width: 1200, height: 900 } });
 }

@@ -1,9 +1,11 @@
 import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, Locator, Page } from "playwright-core";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Locator, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { generateClaudeSession } from "../generate-session.ts";
-import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import { createHome, type Daemon, enterAt, type Home, startDaemon } from "./harness.ts";
+import { listed, restOf } from "./hosted-session.ts";
+import { openTestBrowser, type TestBrowser } from "./shared-browser.ts";
 
 const PARTS = 20_000;
 
@@ -13,7 +15,7 @@ describe.each([
 ])("a session of 20,000 parts in $name", ({ turns }) => {
   let home: Home;
   let daemon: Daemon;
-  let browser: Browser;
+  let browser: TestBrowser;
   let page: Page;
   let complaints: string[];
   let transcript: Locator;
@@ -23,7 +25,7 @@ describe.each([
   /** A heading of a text that is far from the view. */
   const heading = session.lines.flatMap((line) => /### (Step 7\d{3})\b/.exec(line)?.[1] ?? [])[0] ?? "";
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     home = await createHome();
     const folder = join(home.claude, "projects/-home-ada-long-session");
     await mkdir(folder, { recursive: true });
@@ -37,14 +39,18 @@ describe.each([
         .join(""),
     );
     daemon = await startDaemon(home, ["--no-samples"]);
-    browser = await openBrowser();
+  });
+  beforeEach(async () => {
+    browser = await openTestBrowser();
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
-    ({ page, complaints } = await enter(context, daemon));
-    await page.goto(`${daemon.origin}/session/${session.session_id}`);
+    const rest = restOf(home, daemon);
+    await listed(rest, session.session_id);
+    const path = `/session/${session.session_id}`;
+    ({ page, complaints } = await enterAt(path, context, { ...daemon, launch: await rest.link() }));
     transcript = page.getByRole("region", { name: "Transcript", exact: true });
   });
-  afterEach(async () => {
-    await browser.close();
+  afterEach(() => browser.close());
+  afterAll(async () => {
     await daemon.stop();
     await home.remove();
   });

@@ -1,5 +1,4 @@
 import type { Browser, BrowserContext } from "playwright-core";
-import { afterAll } from "vitest";
 import { openBrowser } from "./harness.ts";
 
 /** A test's browser: a profile of its own for each context. */
@@ -8,23 +7,31 @@ export interface TestBrowser extends Pick<Browser, "newContext" | "newPage" | "v
   close(): Promise<void>;
 }
 
-/** The Chromium of this test file, because starting one for each test takes longer than many tests. */
+/**
+ * The Chromium of all test files of this worker, because starting one takes longer than many tests. Playwright closes it when
+ * the worker ends.
+ */
 let chromium: Browser | undefined;
-
-afterAll(() => chromium?.close());
 
 /** Opens a browser for one test. For tests that measure Chromium or its connections: `openBrowser`. */
 export async function openTestBrowser(): Promise<TestBrowser> {
   if (chromium?.isConnected() !== true) chromium = await openBrowser();
   const browser = chromium;
-  const others = new Set<BrowserContext>(browser.contexts());
+  const own: BrowserContext[] = [];
   return {
-    newContext: (options) => browser.newContext(options),
-    newPage: (options) => browser.newPage(options),
+    async newContext(options) {
+      const context = await browser.newContext(options);
+      own.push(context);
+      return context;
+    },
+    async newPage(options) {
+      const page = await browser.newPage(options);
+      own.push(page.context());
+      return page;
+    },
     version: () => browser.version(),
     async close() {
-      const own = browser.contexts().filter((context) => !others.has(context));
-      await Promise.all(own.map((context) => context.close()));
+      await Promise.all(own.splice(0).map((context) => context.close()));
     },
   };
 }

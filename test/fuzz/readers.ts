@@ -8,6 +8,7 @@ import { formats } from "../../src/sources/index.ts";
 import { createLineReader, type LineRecord } from "../../src/sources/lines/lines.ts";
 import { linkRuns } from "../../src/sources/link-runs.ts";
 import { isRecordLog, parseLogLine } from "../../src/sources/record-log/log-line.ts";
+import { anyCharacter } from "../any-character.ts";
 import { readResumed } from "../sources/resumed.ts";
 import { cutPlaces, damaged, damages, pieces } from "./damage.ts";
 import { expectFramesInOrder, foldLawfully, same } from "./laws.ts";
@@ -96,7 +97,7 @@ function anyLines(files: readonly SessionFile[]): fc.Arbitrary<string> {
         '{"a":1}',
         "}{",
       ),
-      fc.string({ unit: "binary", maxLength: 6 }),
+      fc.string({ unit: anyCharacter, maxLength: 6 }),
       fc.json({ maxDepth: 2 }),
     ),
     { maxLength: 80, size: "max" },

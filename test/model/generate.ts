@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { type Frame, frame as frameSchema } from "../../src/model/frames/frame.ts";
 import type { TranscriptPart } from "../../src/model/transcript/transcript.ts";
 import type { Transcript } from "../../src/model/transcript/transcript-state.ts";
+import { anyCharacter } from "../any-character.ts";
 
 /** A UUID that encodes a space (session, message, part, turn) and a number. */
 export function id(space: number, number: number): string {
@@ -38,7 +39,7 @@ const step = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant("say" as const),
       kind: fc.constantFrom("text" as const, "thinking" as const),
-      text: fc.string({ minLength: 1, unit: "binary" }),
+      text: fc.string({ minLength: 1, unit: anyCharacter }),
       way: fc.constantFrom("bare", "bounded", "whole", "signed", "torn", "other_message"),
       pick: fc.nat(9),
     }),
@@ -469,7 +470,7 @@ export function lasting(transcript: Transcript): unknown[] {
 /** Frames of every kind with random fields and ids from a small pool, which no source sends but anyone could. */
 export function wildFrames(): fc.Arbitrary<Frame[]> {
   const uuids = fc.constantFrom(id(4, 1), id(4, 2), id(4, 3), id(3, 1), id(3, 2));
-  const text = fc.string({ maxLength: 4, unit: "binary" });
+  const text = fc.string({ maxLength: 4, unit: anyCharacter });
   const position = fc.integer({ min: -2, max: 12 });
   const fields = {
     message_id: uuids,

@@ -5,6 +5,7 @@ import type { Part } from "../../src/model/messages/part.ts";
 import { apiProtocols } from "../../src/providers/index.ts";
 import { normalise } from "../../src/providers/normalise.ts";
 import type { ModelCall, Wire } from "../../src/providers/provider.ts";
+import { anyCharacter } from "../any-character.ts";
 import { SESSION } from "./recordings.ts";
 import { type Json, messagesOf, requestRules } from "./request-rules.ts";
 
@@ -28,7 +29,7 @@ const FORMATS: Record<string, string> = {
 /** Texts that are difficult for servers, encoders or JSON. */
 const words = fc.oneof(
   fc.constantFrom("", " ", "\n\n", "\ud83d", "🐼 \udc3c", "plain", '"quoted" \\', "\u0000", "<thinking>"),
-  fc.string({ unit: "binary", maxLength: 6 }),
+  fc.string({ unit: anyCharacter, maxLength: 6 }),
 );
 const argumentsJson = fc.constantFrom(
   "{}",

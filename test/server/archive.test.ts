@@ -17,9 +17,12 @@ import type { Transcript } from "../../src/model/transcript/transcript-state.ts"
 import { createSessions } from "../../src/server/import/catalog.ts";
 import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { eventually } from "../eventually.ts";
+import { times } from "../long.ts";
 import { answer, append, frameFormat, prompt, sessionId, write } from "./frame-source.ts";
 import { mountable, mountSmall } from "./small-disk.ts";
 import { archivedFiles, storedIn } from "./stored-in.ts";
+
+const KILLS = times(6, 20);
 
 let folder: string;
 let data: string;
@@ -132,7 +135,7 @@ describe("a session stays complete", () => {
     expect(await textsOf(again, "other")).toEqual(["Something else", noise(700_000, 3)]);
   });
 
-  it("when the daemon is killed twenty times while archiving", async () => {
+  it(`when the daemon is killed ${KILLS} times while archiving`, async () => {
     const expected = new Map<string, string[]>();
     const grow = (name: string, seed: number) => {
       const said = expected.get(name) ?? [];
@@ -141,7 +144,7 @@ describe("a session stays complete", () => {
       append(path(name), answer(name, text));
       expected.set(name, [...(said.length > 0 ? said : [name]), text]);
     };
-    for (let kill = 0; kill < 20; kill++) {
+    for (let kill = 0; kill < KILLS; kill++) {
       // New and grown files in a different order each time: new names sort before existing ones.
       grow(`${99 - kill}`, kill);
       grow(`${99 - (kill >> 1)}`, kill + 100);

@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import { randomUUID } from "node:crypto";
 import { closeSync, mkdirSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
@@ -20,6 +21,8 @@ import { storedIn } from "./stored-in.ts";
  * the store confirms it, and exits with an error if confirmed data is lost.
  */
 const [folder = "", mode = "", ...rest] = process.argv.slice(2);
+// A killed process leaves no compiled code for the next one.
+flushCompileCache();
 
 type Fault = "eio" | "enospc" | "kill";
 const CODES = { none: 0, eio: 1, enospc: 2, kill: 3 };

@@ -15,6 +15,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { decodeEvent } from "../../src/model/messages/history.ts";
 import { MIGRATIONS, openSqliteArchive } from "../../src/store/archive/sqlite.ts";
+import { bareEnvironment } from "../environment.ts";
 import { LONG, times } from "../long.ts";
 import { seeded } from "../seeded.ts";
 
@@ -57,7 +58,7 @@ function work(folder: string, ...args: string[]): Promise<Ended> {
     process.execPath,
     ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "disk-worker.ts"), folder, ...args],
     {
-      env: { PATH: process.env.PATH, LD_PRELOAD: library, DISK_FOLDER: folder, DISK_ORDERS: orders },
+      env: { ...bareEnvironment, LD_PRELOAD: library, DISK_FOLDER: folder, DISK_ORDERS: orders },
       stdio: ["ignore", "pipe", "pipe"],
     },
   );

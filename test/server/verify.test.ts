@@ -11,6 +11,7 @@ import { truncateFrame, truncatePart } from "../../src/model/truncate/truncate.t
 import { createSessions } from "../../src/server/import/catalog.ts";
 import { formats } from "../../src/sources/index.ts";
 import { eventually } from "../eventually.ts";
+import { times } from "../long.ts";
 import { sharedData } from "../shared-data.ts";
 import { storedIn } from "./stored-in.ts";
 
@@ -30,8 +31,11 @@ const followedTexts = (frames: readonly Frame[]): (string | undefined)[] => {
   return [...page.parts].map((part) => part && comparedText(truncatePart(part)));
 };
 
-/** Expects every session below a folder to equal its record, read again. At least `least` sessions are expected. */
-async function expectAllEqual(folder: string, least: number): Promise<void> {
+/**
+ * Expects every `stride`-th session below a folder to equal its record, read again. The folder must have at least `least`
+ * sessions.
+ */
+async function expectEqual(folder: string, least: number, stride = 1): Promise<void> {
   const data = realpathSync(mkdtempSync(join(tmpdir(), "verify-")));
   const sessions = createSessions({ formats, roots: [], paths: [folder], ...storedIn(data), hints: false });
   try {
@@ -39,7 +43,8 @@ async function expectAllEqual(folder: string, least: number): Promise<void> {
       expect(sessions.status().index.done).toBe(true);
       expect(sessions.list().length).toBeGreaterThanOrEqual(least);
     });
-    for (const { id, agent } of sessions.list()) {
+    const compared = sessions.list().filter((_row, index) => index % stride === 0);
+    for (const { id, agent } of compared) {
       const open = await sessions.open(id);
       // The last line of a file that was just written is settled a moment later.
       await eventually(async () => {
@@ -70,7 +75,7 @@ async function expectAllEqual(folder: string, least: number): Promise<void> {
 
 const fixtures = join(import.meta.dirname, "../fixtures");
 it("every fixture that is shown equals its record", async () => {
-  await expectAllEqual(fixtures, 30);
+  await expectEqual(fixtures, 30);
 });
 
 it("every session that is still written equals its record", async () => {
@@ -78,16 +83,17 @@ it("every session that is still written equals its record", async () => {
   try {
     // The copy's modification time is that of a file which is still written.
     cpSync(join(fixtures, "claude-code"), join(copy, "claude-code"), { recursive: true });
-    await expectAllEqual(copy, 10);
+    await expectEqual(copy, 10);
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
 });
 
 const corpus = sharedData("corpus");
+const STRIDE = times(8, 1);
 it.skipIf(corpus === undefined)(
-  "every real session that is shown equals its record (skipped without the shared data)",
+  `one in ${STRIDE} real sessions that is shown equals its record (skipped without the shared data)`,
   async () => {
-    await expectAllEqual(corpus ?? "", 400);
+    await expectEqual(corpus ?? "", 400, STRIDE);
   },
 );

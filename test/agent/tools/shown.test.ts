@@ -12,6 +12,7 @@ import { createShellTool } from "../../../src/agent/tools/shell.ts";
 import { createWebFetchTool } from "../../../src/agent/tools/web-fetch.ts";
 import { createWriteTool } from "../../../src/agent/tools/write.ts";
 import { fileOfCall } from "../../../src/agent/truncated-output.ts";
+import { anyCharacter } from "../../any-character.ts";
 import { times } from "../../long.ts";
 import { createTestHost, type TestHost } from "../host.ts";
 
@@ -41,7 +42,7 @@ const nasty = fc.constantFrom(
 const text = fc
   .oneof(
     fc.array(nasty, { minLength: 1, maxLength: 40 }).map((parts) => parts.join("")),
-    fc.string({ unit: "binary", minLength: 1, maxLength: 60 }),
+    fc.string({ unit: anyCharacter, minLength: 1, maxLength: 60 }),
   )
   .filter((one) => one.trim() !== "" && !one.includes("\0") && one.isWellFormed());
 /** The name of a file in the session's folder: `~` is refused, because it means another folder. */
