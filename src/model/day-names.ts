@@ -1,9 +1,9 @@
-/** All zones' offsets are multiples of it. */
+/** The offsets of all time zones are multiples of this. */
 const QUARTER_MS = 900_000;
 
 /** The day of a time in a zone, as `2026-09-16`. Throws a `RangeError` for an unknown zone. */
 export function createDayNames(zone: string): (at: number) => string {
-  // Swedish writes dates as ISO 8601 does.
+  // The Swedish locale formats dates as ISO 8601.
   const format = new Intl.DateTimeFormat("sv-SE", {
     timeZone: zone,
     year: "numeric",

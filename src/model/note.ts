@@ -22,7 +22,7 @@ export const note = record({
   part: optional(notedPart),
   text: z.string(),
   created_at: milliseconds,
-  /** When the text was last changed: `created_at` at first, and later with every change. */
+  /** When the text was last changed. Initially equal to `created_at`. */
   changed_at: milliseconds,
 });
 export type Note = z.infer<typeof note>;
@@ -32,10 +32,10 @@ const noteText = z
   .max(MAX_NOTE_TEXT)
   .refine((text) => text.trim() !== "", "must not be empty");
 
-/** A new note. `note_id` is the sender's: sent again, the note is added once. */
+/** A new note. The client chooses `note_id`, so that a repeated request does not add the note twice. */
 export const newNote = record({ note_id: uuid, part_id: optional(uuid), text: noteText });
 export type NewNote = z.infer<typeof newNote>;
 
-/** A change of a note. `changed_at`: of the note that was edited, so that a change by somebody else is not overwritten. */
+/** A change of a note. `changed_at` of the note as it was edited, so that a concurrent change is not overwritten. */
 export const noteChange = record({ text: noteText, changed_at: milliseconds });
 export type NoteChange = z.infer<typeof noteChange>;

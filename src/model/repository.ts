@@ -1,6 +1,6 @@
 /**
- * What a repository is called by the URL of its remote: `host/owner/name`, the same for https and ssh, without credentials and
- * port; a path on this machine is its own name. Understands its own names. `undefined`: it names no repository.
+ * Derives a repository's name from the URL of its remote: `host/owner/name`, the same for https and ssh, without credentials and
+ * port. The name of a local path is the path itself. Idempotent. `undefined`: the URL does not identify a repository.
  */
 export function repositoryName(remote: string): string | undefined {
   const text = remote.trim();
@@ -14,7 +14,7 @@ export function repositoryName(remote: string): string | undefined {
     [];
   if (host === undefined || path === undefined) return undefined;
   const names = (withoutEnd(path.replace(/[?#].*$/, "")) ?? "").split("/").filter(Boolean);
-  // One name is enough on a host of one's own.
+  // A self-hosted server may have repositories without an owner in their path.
   return names.length === 0 || names.includes("..") ? undefined : [host.toLowerCase(), ...names].join("/");
 }
 

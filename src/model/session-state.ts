@@ -24,7 +24,7 @@ export const SESSION_STATES = [
 export type SessionState = (typeof SESSION_STATES)[number];
 
 /**
- * The state of a session. The evidence for it is in its `status_rule`. `waitsBelow`: a run below it waits for a person.
+ * The state of a session. The row's `status_rule` says how it was determined. `waitsBelow`: a run below it waits for a person.
  */
 export function sessionState(row: SessionSummary, waitsBelow = false): SessionState {
   if (waitsBelow || isWaiting(row)) return "waiting";

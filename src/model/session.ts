@@ -58,7 +58,7 @@ export type SessionStatus = z.infer<typeof sessionStatus>;
 
 /** What the user can do with a managed session. */
 export const sessionControl = record({
-  /** `idle`: accepts a prompt; `working`; `waiting`: for the answers in `requests`; `closed`: its agent no longer exists. */
+  /** `idle`: accepts a prompt; `working`; `waiting`: for answers to `requests`; `closed`: its agent no longer exists. */
   state: z.enum(["idle", "working", "waiting", "closed"]),
   can_steer: z.boolean(),
   can_fork: z.boolean(),
@@ -73,7 +73,7 @@ export const sessionControl = record({
 });
 export type SessionControl = z.infer<typeof sessionControl>;
 
-/** An open request, as shown in the list. The part with this id in the transcript has all of it. */
+/** An open request, as shown in the list. The part with this id in the transcript has the complete request. */
 export const openRequest = record({
   request_id: uuid,
   kind: z.enum(["approval", "question"]),
@@ -89,7 +89,7 @@ export const openRequest = record({
 export type OpenRequest = z.infer<typeof openRequest>;
 
 /**
- * Where an agent's own terminal is, as far as it is known. `tty`: its device, such as `pts/3`; `tmux`: its pane, as
+ * Where an agent's own terminal is, if known. `tty`: its device, such as `pts/3`; `tmux`: its pane, as
  * `session:window.pane`; `program`: the terminal's program, as it names itself in `TERM_PROGRAM`.
  */
 export const terminalPlace = record({
@@ -101,8 +101,9 @@ export const terminalPlace = record({
 export type TerminalPlace = z.infer<typeof terminalPlace>;
 
 /**
- * What an agent that this daemon does not run waits for, according to its own process registry, server, hooks or records. The user answers in the agent's
- * own terminal. `for`: in the agent's words (Claude Code: `permission prompt`, `input needed`, `dialog open`, ...).
+ * What an agent that this daemon does not run waits for, according to its own process registry, server, hooks or records. The user
+ * answers in the agent's own terminal. `for`: in the agent's words (Claude Code: `permission prompt`, `input needed`, `dialog
+ * open`, ...).
  */
 export const agentWait = record({
   for: optional(z.string()),
@@ -113,13 +114,13 @@ export type AgentWait = z.infer<typeof agentWait>;
 
 /**
  * The rule that determined a session's status. `register`: its process reports it in the agent's process registry, with `since`;
- * `server`: the agent's own server reports it; `lock`: its records say so, and its process has locked the session; `hook`:
- * its hook reported it; `background`: the registry lists a command that still runs; `run`: one of its sub-agents works; `recent`:
- * the turn is open, and the file was written within the last minute; `parent`: the session that started this run waits for its result; `stopped`: the turn is open,
- * and the process has been idle since a time after its last record; `ended`: the turn is open, and the process ended after its
- * last record; `answered`: the turn has no recorded end, and its last record is an answer without tool calls; `silence`: the turn
- * is open, nothing was recorded for a minute, and no process has it open; `record`: the record itself; `gone`: the agent's file
- * no longer exists.
+ * `server`: the agent's own server reports it; `lock`: its records say so, and its process has locked the session; `hook`: its hook
+ * reported it; `background`: the registry lists a command that is still running; `run`: one of its sub-agents works; `recent`: the
+ * turn is open, and the file was written within the last minute; `parent`: the session that started this run waits for its result;
+ * `stopped`: the turn is open, and the process has been idle since a time after its last record; `ended`: the turn is open, and the
+ * process ended after its last record; `answered`: the turn has no recorded end, and its last record is an answer without tool
+ * calls; `silence`: the turn is open, nothing was recorded for a minute, and no process has the session open; `record`: the record
+ * itself; `gone`: the agent's file no longer exists.
  */
 export const statusRule = record({
   rule: z.enum([
@@ -186,7 +187,7 @@ export const sessionSummary = record({
   sample: optional(z.boolean()),
   provider: optional(z.string()),
   scripted: optional(z.boolean()),
-  /** An agent in a terminal has it open, and takes prompts from here. */
+  /** An agent in a terminal has the session open and accepts prompts from this daemon. */
   takes_prompts: optional(z.boolean()),
   /** Present if this daemon runs the session. */
   control: optional(sessionControl),
@@ -195,8 +196,8 @@ export const sessionSummary = record({
   /** Present while a session of another process waits for its user. */
   waiting: optional(agentWait),
   /**
-   * Number of parts at the session's end that nobody has had on screen. Absent: none, or the row is of a run or a sample. Set by
-   * the daemon, like the next two.
+   * Number of parts at the session's end that were never on screen. Absent: none, or the row is of a run or a sample. Set by the
+   * daemon, as are `unread` and `notes`.
    */
   new_parts: optional(z.number()),
   /** Marked as unread by a user. */
@@ -204,7 +205,7 @@ export const sessionSummary = record({
   pinned: optional(z.boolean()),
   /** Notes on the session and its parts, set by the daemon. `revision` increases with every change of one of them. Absent: none. */
   notes: optional(record({ count: z.number(), revision: z.number() })),
-  /** The rules of people that apply to the session now, set by the daemon. Absent: none. */
+  /** Alerts of the users' rules for the session, set by the daemon. Absent: none. */
   alerts: optional(z.array(ruleAlert)),
   /** The agent's file no longer exists: shown from the archive. */
   archived: optional(z.boolean()),
@@ -218,7 +219,7 @@ export type SessionSummary = z.infer<typeof sessionSummary>;
 export const isUnread = ({ new_parts, unread }: SessionSummary): boolean =>
   unread === true || (new_parts !== undefined && new_parts > 0);
 
-/** Whether a turn has no recorded end, and nothing works on it any more. */
+/** Whether the last turn has no recorded end, and nothing works on it any more. */
 export const hasNoEnd = ({ status_rule }: Pick<SessionSummary, "status_rule">): boolean =>
   status_rule?.rule === "silence" || status_rule?.rule === "ended";
 

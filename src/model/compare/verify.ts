@@ -6,16 +6,16 @@ import type { Transcript } from "../transcript/transcript-state.ts";
 export interface PartDifference {
   index: number;
   part_id: string;
-  /** The part of each as JSON, around the first character that differs. Absent: it has no such part. */
+  /** Excerpts of the part's JSON on each side, around the first difference. Absent if that side lacks the part. */
   shown?: string;
   reread?: string;
-  /** The place of its record. */
+  /** Where the part's record is, for display. */
   place?: string;
 }
 
-/** How a transcript that was followed live compares with one that was read anew from its record. */
+/** The comparison of a transcript that was followed live with one that was read again from its record. */
 export interface Verification {
-  /** Parts of each. */
+  /** Number of parts on each side. */
   shown: number;
   reread: number;
   /** The first part that differs, or that one of the two lacks. Absent: they are equal. */
@@ -43,7 +43,7 @@ function differenceAt(
   return shown === reread ? undefined : describeDifference(index, part, shown, reread);
 }
 
-/** A difference with excerpts of both parts. `shown`, `reread`: as `comparedText` has them. */
+/** A difference with excerpts of both parts. `shown` and `reread` are results of `comparedText`. */
 export function describeDifference(
   index: number,
   { id, source }: Pick<TranscriptPart, "id" | "source">,
@@ -76,14 +76,14 @@ function excerpt(text: string, at: number): string {
   return `${from > 0 ? "…" : ""}${cut}${at + AFTER < text.length ? "…" : ""}`;
 }
 
-/** The parts of a transcript as one text a line, as `verify` compares them: what a digest of a transcript is made of. */
+/** The parts of a transcript as `verify` compares them, one line each. Transcript digests are computed from these lines. */
 export function* comparedLines({ parts }: Transcript): Generator<string> {
   for (const part of parts) if (part !== undefined) yield `${comparedText(part)}\n`;
 }
 
 /**
- * A part as JSON with its members in alphabetical order. Runs are linked by the daemon from other files, and it ends calls whose
- * agent is gone: neither is in the record.
+ * A part as JSON with its members in alphabetical order. Links to runs and ends of calls with an unknown outcome are left out: the
+ * daemon adds them, so they are not in the record.
  */
 export function comparedText(part: TranscriptPart): string {
   if (part.type !== "tool_call") return canonicalJson(part);

@@ -157,7 +157,7 @@ function rebuiltCall(
   };
 }
 
-/** A kind that has no form of its own here. The agent's own notes are not sent. */
+/** Fallback for kinds of parts without special handling here. The agent's own notes are not sent. */
 function otherBlock(part: TranscriptPart): { role: RebuiltMessage["role"]; content: JsonObject } | undefined {
   const role = authorOf(part);
   return role === "system" ? undefined : { role, content: { type: "text", text: searchText(part) } };

@@ -10,7 +10,7 @@ import type { LoggedRequest } from "./request-log.ts";
 export function modelCalls(transcript: Transcript, logged: readonly LoggedRequest[]): ModelCall[] {
   const parts = partsByByte(transcript);
   const answered = new Map<number, LoggedRequest>();
-  /** Attempts by the step that follows them. */
+  /** Attempts by the index of the step that follows them. */
   const attempts = new Map<number, LoggedRequest[]>();
   const steps = rebuiltCalls(transcript);
   const step_bytes = steps.map(({ first_part }) => byteOf(transcript.parts.at(first_part)));

@@ -1,32 +1,32 @@
 import type { Usage } from "../messages/message.ts";
 import { tokensOf } from "../tokens.ts";
 
-/** What steps cost, in US dollars: as their records say, and at list prices. */
+/** The cost of steps in US dollars, as recorded and at list prices. */
 export interface CostFigures {
   /** The recorded cost of the steps that have one, and the list price of the others. Absent: no step has either. */
   total?: number;
   /** The part of `total` that is recorded. Absent: none. */
   recorded?: number;
-  /** Of the steps that have both: the list price less the recorded cost. Absent: no step has both. */
+  /** List price minus recorded cost, over the steps that have both. Absent: no step has both. */
   difference?: number;
-  /** Tokens of all steps, and of those that have neither. */
+  /** Tokens of all steps, and of the steps with neither a recorded cost nor a list price. */
   tokens: number;
   unpriced_tokens: number;
-  /** The models of these; empty name: not recorded. */
+  /** The models of the unpriced steps; an empty name: not recorded. */
   unpriced_models: readonly string[];
 }
 
-/** What a step's cost follows from. */
+/** The data from which a step's cost is computed. */
 export interface PricedStep {
   model?: string;
   usage?: Usage;
-  /** US dollars at list prices. Absent: it has no usage, or its model no price. */
+  /** US dollars at list prices. Absent: the step has no usage, or its model has no list price. */
   list_cost?: number;
   /** Copied from another session, where it is counted. */
   inherited?: true;
 }
 
-/** Adds up the costs of steps. Those that were copied from another session count there. */
+/** Adds up the costs of steps. Steps that were copied from another session are counted there. */
 export function costOfSteps(steps: Iterable<PricedStep>): CostFigures {
   const sum: CostFigures = { tokens: 0, unpriced_tokens: 0, unpriced_models: [] };
   const unpriced = new Set<string>();

@@ -8,15 +8,15 @@ export type FormValue = string | number | boolean | string[];
 /** The input of a field: a value, or the problem with it. */
 export type FieldEntry = { value: FormValue; problem?: undefined } | { problem: string };
 
-/** How a field is asked for and its answer parsed. */
+/** How a field is presented as a question, and how its answer is parsed. */
 interface FieldKind {
-  /** Its values and, for text, its default. */
+  /** The possible values, or the default of a text field. */
   options: RequestOption[];
   multiple: boolean;
   free_text: boolean;
-  /** What its values must be, in words; absent: anything. */
+  /** The constraint on the value, in words. Absent: any value is valid. */
   rule?: string;
-  /** It has rules that `read` does not check, or values that `options` does not have. */
+  /** The schema has constraints that `read` does not check, or values that are not in `options`. */
   is_partial?: boolean;
   read(answer: Answer): FieldEntry;
 }
@@ -85,7 +85,7 @@ interface Choice<Value> {
   description?: string;
 }
 
-/** The choices of a schema, with or without titles. `is_partial`: there are others, which are no texts. */
+/** The choices of a schema, with or without titles. `is_partial`: some choices are not strings and are left out. */
 function choicesOf({ enum: named, enumNames, oneOf: titled, anyOf }: JsonObject): {
   choices: Choice<string>[];
   is_partial: boolean;
@@ -197,7 +197,7 @@ function numberKind(property: JsonObject): FieldKind {
   };
 }
 
-/** A field for text, with its default as an option. */
+/** A text field, with its default as an option. */
 function typed(property: JsonObject, read: (text: string) => FieldEntry): FieldKind {
   const standard = asString(property.default) ?? asNumber(property.default)?.toString();
   const hasDefault = standard !== undefined && standard !== "";

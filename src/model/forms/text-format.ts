@@ -10,10 +10,10 @@ export type TextFormat = keyof typeof FORMATS;
 export const isKnownFormat = (format: unknown): format is TextFormat =>
   typeof format === "string" && Object.hasOwn(FORMATS, format);
 
-/** What a text of this format is, for a person. */
+/** The name of a format, for display. */
 export const nameOfFormat = (format: TextFormat): string => FORMATS[format];
 
-/** Whether a text has a format. Of an email address, only what every address has is checked. */
+/** Whether a text has a format. For email addresses, checks only what all addresses have in common. */
 export function hasFormat(text: string, format: TextFormat): boolean {
   switch (format) {
     case "email":
@@ -33,7 +33,7 @@ export function hasFormat(text: string, format: TextFormat): boolean {
   }
 }
 
-/** Whether the month has the day: `Date.parse` takes 31 February for a day in March. */
+/** Whether the date exists: `Date.parse` accepts 31 February as a day in March. */
 function isDay(text: string): boolean {
   const at = Date.parse(`${text}T00:00:00Z`);
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);

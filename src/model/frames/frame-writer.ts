@@ -31,7 +31,7 @@ export interface MessageEnding {
 export interface FrameWriter {
   /** Returns the frames written since the last call. */
   take(): Frame[];
-  /** Whether there are no frames to take. */
+  /** Whether `take` would return no frames. */
   readonly isEmpty: boolean;
   /** The id of the open message. */
   readonly message_id: string | undefined;

@@ -8,7 +8,7 @@ type EventOf<Type extends Exclude<HistoryEvent, Message>["type"]> = Extract<Hist
 type Common = { session_id: string; at: number };
 type Emit = (...together: Frame[]) => void;
 
-/** The frames of an event: those of each part together, and each frame without a part on its own. */
+/** The frames of an event in groups: one group per part, and one for each frame without a part. */
 export function replayEvent(event: HistoryEvent, session_id: string, count: number): Frame[][] {
   const groups: Frame[][] = [];
   tellEvent(event, session_id, count, (...together) => groups.push(together));

@@ -28,13 +28,13 @@ export interface WrittenHistory {
  * Creates a collector: exactly one assistant message per model call, written when the call ends. Events that arrive meanwhile are
  * written at once with the part that they follow, so that `framesOf` restores the exact order. Continues from `stored` if given.
  */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the message that is being written and what waits for its end
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the message being written and the events that wait for its end
 export function createHistory(session_id: string, stored?: WrittenHistory): HistoryCollector {
   let transcript = stored?.transcript ?? emptyTranscript(session_id);
   let draft: Draft | undefined;
   /** An aborted message waits for the next frame, which may be an interrupt with the reason. */
   let aborted: AssistantMessage | undefined;
-  /** Incomplete parts of other messages than the draft, by position, with the part that they follow. */
+  /** Incomplete parts of messages other than the draft, by position, with the part that they follow. */
   const late = new Map<number, string | undefined>();
   const written = new Set(stored?.events.flatMap(messageOf));
   /** The provider's record of the message that is being written. */

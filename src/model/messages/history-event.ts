@@ -281,7 +281,7 @@ export function* touchedParts(before: Transcript, after: Transcript): Generator<
   }
 }
 
-/** A time as it is stored. */
+/** Formats a time for storage. */
 export function isoTime(at: number): string {
   // A time outside the range of dates must not lose the message.
   return Number.isFinite(at) && Math.abs(at) <= 8.64e15

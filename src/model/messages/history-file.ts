@@ -11,7 +11,7 @@ export interface HistoryHeader {
   agent: string;
 }
 
-/** The header as one line of JSON, without a newline. `notes`: written by people; nothing of the session depends on them. */
+/** The header as one line of JSON, without a newline. `notes`: written by people; the session does not depend on them. */
 export function encodeHeader({
   session_id,
   agent,

@@ -4,7 +4,7 @@ import { endingOf } from "./history-collector.ts";
 import type { AssistantMessage } from "./message.ts";
 import type { Part, ThinkingSignaturePart } from "./part.ts";
 
-/** A stored time in milliseconds; 0: it is no time. */
+/** A stored time in milliseconds; 0 if it is not a valid time. */
 export function millisecondsOf(created_at: string): number {
   const at = Date.parse(created_at);
   return Number.isNaN(at) ? 0 : at;

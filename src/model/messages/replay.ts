@@ -17,7 +17,7 @@ export function framesOf(history: readonly HistoryEvent[], session_id: string): 
 /** `framesOf`, one event at a time. */
 export interface Replay {
   push(event: HistoryEvent): Frame[];
-  /** Returns what was waiting for an event that never came. */
+  /** Returns the frames of events that were waiting for a part that never appeared. */
   end(): Frame[];
   /** Number of parts so far. */
   readonly part_count: number;

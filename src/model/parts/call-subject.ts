@@ -13,7 +13,7 @@ type Call = TranscriptPartOf<"tool_call">;
 /** Codex's tool that runs a script, which calls other tools. */
 const SCRIPT_TOOL = "exec";
 
-/** The tool that a call is about: of a script that only applies patches, `apply_patch`. */
+/** The tool of a call. For a script that only applies patches: `apply_patch`. */
 export function callTool({ tool_name, arguments_json }: Call): string {
   if (tool_name !== SCRIPT_TOOL) return tool_name;
   const calls = scriptCalls(arguments_json);
@@ -47,7 +47,7 @@ function firstText(arguments_json: string): string {
   }
 }
 
-/** The command that a call waits for, which only its result names. */
+/** The command that a call waits for. Only the result contains it. */
 const commandOf = (result: TranscriptPartOf<"tool_result"> | undefined): string =>
   result?.ui_extra?.type === "shell" ? preview(result.ui_extra.command ?? "", SUBJECT_LIMIT) : "";
 

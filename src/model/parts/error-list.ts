@@ -22,23 +22,23 @@ export interface SessionError {
   turn: number;
   step?: number;
   at?: number;
-  /** Of a call. */
+  /** For calls. */
   tool_name?: string;
   /** What failed, in one line; may be empty. */
   subject: string;
-  /** The line of the output that says why. */
+  /** The line of the output that states the cause. */
   reason?: string;
   exit_code?: number;
   cut_off?: true;
 }
 
-/** The errors of a session in order. `more`: how many are left out. */
+/** The errors of a session in order. `more`: the number of errors that are left out. */
 export interface ErrorList {
   errors: SessionError[];
   more: number;
 }
 
-/** Lists the errors of a complete transcript: those that its turns count, and where the record of a failed turn breaks off. */
+/** Lists the errors of a complete transcript: those counted by its turns and, for a failed turn, the part at which it ended. */
 export function errorsOf({ parts, turns }: Pick<Transcript, "parts" | "turns">): ErrorList {
   const errors: SessionError[] = [];
   let count = 0;
@@ -49,7 +49,7 @@ export function errorsOf({ parts, turns }: Pick<Transcript, "parts" | "turns">):
       const part = parts.at(index);
       if (part === undefined || (index !== ending && !isError(part))) continue;
       count += 1;
-      // What ended a turn is never left out: the page leads to it.
+      // The part that ended a turn is never left out, because the page links to it.
       if (count > LIMIT && index !== ending) continue;
       const result = part.type === "tool_call" ? resultOf(parts, part) : undefined;
       const about = { index, part_id: part.id, turn: turn.index + 1, ...placeOf(part) };
@@ -64,7 +64,7 @@ export function errorsOf({ parts, turns }: Pick<Transcript, "parts" | "turns">):
 export const endingOfTurn = ({ errors }: ErrorList, turn: number): SessionError | undefined =>
   errors.findLast((error) => error.rank === "ending" && error.turn === turn);
 
-/** The last error of the agent after the last call of a failed turn, else its last part: there its record breaks off. */
+/** The agent's last error after the last call of a failed turn. Without one, the last part, where the record breaks off. */
 function endingIndex(parts: Transcript["parts"], turn: Turn): number | undefined {
   const end = turn.first_part + turn.part_count;
   let last: number | undefined;

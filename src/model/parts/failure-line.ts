@@ -4,22 +4,22 @@ import { printedEnd, printedOutput } from "./script-output.ts";
 
 /** Maximum length of the line, in UTF-16 code units. */
 const LINE_LIMIT = 160;
-/** Of a longer output, the beginning and the end are searched, in UTF-16 code units. */
+/** Longer outputs are searched only at their beginning and end. In UTF-16 code units. */
 const SEARCH_LIMIT = 12_000;
 const SEARCH_HEAD = 4_000;
 const SEARCH_TAIL = 8_000;
 
-/** Lines that agents, shells and build tools put around a command's own messages. */
+/** Lines that agents, shells and build tools add to a command's own messages. */
 const AROUND =
   /^(?:Exit code:? -?\d+|Process (?:exited|running) with |Wall time|Output:|Script (?:completed|failed|terminated|running)\b|Chunk ID|Original token count|Total output lines|Command failed with exit code -?\d+\.?$|…?\d+ (?:tokens|chars) truncated|(?:FAIL(?:ED)?|ERROR)$)|\bcomplete log of this run\b|\bwaiting for other jobs to finish\b/i;
 const FAILURE =
   /\b(?:errors?|\w+(?:Error|Exception)|exception|fail(?:s|ed|ing|ures?)?|fatal|panic(?:ked)?|denied|refused|cannot|can't|could not|unable|unknown|invalid|not found|no such|not exist|timed out|aborted|conflict)\b|[✗✖✘]/i;
 
-/** A line without colours, tags of agents and the rules around a summary (`==== 2 failed ====`). Empty: it says nothing. */
+/** A line without colours, agents' tags and the rules around a summary (`==== 2 failed ====`). Empty: no useful text is left. */
 function wordsOf(line: string): string {
   const words = line
     .replace(/<\/?(?:tool_use_error|error|system)>/g, "")
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of the terminal do not belong in the line.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences of colours begin with a control character
     .replace(/\u001b\[[0-9;:]*m/g, "")
     .replace(/^[\s=\-_*#~─━]{3,}|(?<![\s=\-_*#~─━])[\s=\-_*#~─━]{3,}$/g, "")
     .trim();
@@ -30,14 +30,14 @@ const namesFailure = (words: string): boolean =>
   FAILURE.test(words.replace(/\b(?:0|no) (?:errors?|fail\w*)/gi, ""));
 
 /**
- * Position of the last of some lines that names a failure: compilers and test runners print their summary last. −1: none does.
+ * Index of the last line that names a failure, or −1. The last one, because compilers and test runners print their summary last.
  */
 export const failureIndex = (lines: readonly string[]): number =>
   lines.findLastIndex((line) => namesFailure(wordsOf(line)));
 
 /**
- * The line of an output that says why a call failed: the last one that names a failure, else the first one with words. `is_end`: the
- * text is only the end of the output, whose first line says little. `undefined`: there is none.
+ * The line of an output that states why a call failed: the last line that names a failure, otherwise the first line with words.
+ * `is_end`: the text is only the end of the output, so its first line is not used. `undefined`: there is no such line.
  */
 export function failureLine(output: string, is_end = false): string | undefined {
   const text =
@@ -51,7 +51,7 @@ export function failureLine(output: string, is_end = false): string | undefined 
 }
 
 /**
- * The line that says why a call failed. Of an output that was truncated only the end is searched: errors at its beginning may be
+ * The line that states why a call failed. In a truncated output, only the end is searched, because errors at its beginning may be
  * expected.
  */
 export function failureLineOf(

@@ -19,7 +19,7 @@ export function keptOutputOf(part: TranscriptPart): KeptOutput | undefined {
   return byte_size === undefined ? { path } : { path, byte_size };
 }
 
-/** A result's text without what its agent added about the file with the complete output. */
+/** A result's text without the agent's notice about the file with the complete output. */
 export function ownOutput({ output_text, ui_extra }: TranscriptPart & { type: "tool_result" }): string {
   return ui_extra?.output_stop !== undefined
     ? output_text.slice(ui_extra.output_start, ui_extra.output_stop)

@@ -4,11 +4,11 @@ import type { TranscriptPart } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 import { isError } from "./part-kinds.ts";
 
-/** What the map of a session marks. */
+/** Kinds of marks in the map of a session. */
 export const MARK_KINDS = ["prompt", "edit", "run", "compaction", "error"] as const;
 export type MarkKind = (typeof MARK_KINDS)[number];
 
-/** The marks of a session, by kind: positions of parts, ascending. A call is marked where it stands, not at its result. */
+/** The marks of a session, by kind: positions of parts, ascending. A call is marked at its own position, not at its result's. */
 export const mapMarks = record({
   /** Number of parts, marked or not. */
   part_count: z.number(),
@@ -22,7 +22,7 @@ export const mapMarks = record({
 });
 export type MapMarks = z.infer<typeof mapMarks>;
 
-/** Marks the parts of a complete transcript. One part may have several marks: an edit that failed. */
+/** Marks the parts of a complete transcript. A part may have several marks. */
 export function marksOf({ parts }: Pick<Transcript, "parts">): MapMarks {
   const marks: Record<MarkKind, number[]> = { prompt: [], edit: [], run: [], compaction: [], error: [] };
   let index = -1;
@@ -40,7 +40,7 @@ export function marksOf({ parts }: Pick<Transcript, "parts">): MapMarks {
   return { part_count: parts.length, marks };
 }
 
-/** Whether a result reports changed files; those of a call that failed were not changed. */
+/** Whether a result reports changed files. A failed call did not change the files that it names. */
 const isEdit = (result: TranscriptPart | undefined): boolean =>
   result?.type === "tool_result" &&
   !result.is_error &&

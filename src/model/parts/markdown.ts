@@ -44,7 +44,7 @@ export function* markdownOf(
   }
 }
 
-/** The id of the part with whose block a part is written: a result is in the block of its call. */
+/** The id of the part whose block contains a part: a result is in the block of its call. */
 function rowOf(part_id: string, transcript: Transcript): string | undefined {
   const index = positionOf(transcript, part_id);
   const part = index === undefined ? undefined : transcript.parts.at(index);
@@ -52,7 +52,7 @@ function rowOf(part_id: string, transcript: Transcript): string | undefined {
   return transcript.parts.at(part.call_index)?.id ?? part.id;
 }
 
-/** A note as a quote that cannot be taken for what the session holds. */
+/** A note as a quote with a heading, so that it cannot be mistaken for content of the session. */
 function noteBlock({ text, part, created_at }: Note): string {
   const about = part === undefined ? "" : ` on ${part.tool ?? part.kind}: ${oneLine(part.excerpt)}`;
   return quote(`**Note, ${new Date(created_at).toISOString()}**${about}\n\n${text}`);
@@ -106,7 +106,7 @@ function blockOf(part: TranscriptPart, transcript: Transcript): string | undefin
   }
 }
 
-/** A kind that has no form of its own here. */
+/** Fallback for kinds of parts without special handling here. */
 const otherBlock = (part: TranscriptPart): string =>
   `*${oneLine(labelOf(part))}*\n\n${details("More", fence(searchText(part)))}`;
 

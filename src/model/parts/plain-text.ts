@@ -79,7 +79,7 @@ function textOfKind(
   }
 }
 
-/** A kind that has no form of its own here. */
+/** Fallback for kinds of parts without special handling here. */
 const otherText = (part: TranscriptPart, form: PlainForm): string =>
   `── ${labelOf(part)}: ${form.fit(searchText(part))}`;
 
@@ -109,7 +109,7 @@ function endText(state: TranscriptPartOf<"tool_call">["state"]): string {
 export function callHead(call: TranscriptPartOf<"tool_call">, status: CallStatus, form: PlainForm): string {
   const { command, rest } = commandOf(call.arguments_json);
   const more = rest && `\n    with ${form.fit(rest)}`;
-  // No line of a command may look like the beginning of a call or a turn.
+  // Indented, so that no line of a command looks like the beginning of a call or a turn.
   const shown_status = form.fit(command).replaceAll("\n", "\n      ");
   return `${callBadge(status, outcomeOf(call.state))} ${firstLine(call.tool_name, form)} ${shown_status}${more}`;
 }

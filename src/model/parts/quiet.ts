@@ -1,7 +1,7 @@
 import { asObject, asString } from "../narrow.ts";
 import type { TranscriptPart } from "../transcript/transcript.ts";
 
-/** Which parts the user wants to see as rows of their own. */
+/** Settings for which parts get their own rows. */
 export interface RowSettings {
   readonly showSteps: boolean;
   /** Includes quiet parts (`isQuiet`), which are otherwise folded into a neighbouring row. */

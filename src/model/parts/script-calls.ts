@@ -5,8 +5,8 @@ const MAX_CALLS = 20;
 const LITERAL = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/sy;
 
 /**
- * A call of a tool in a script of Codex's code mode. `input`: text for a command that runs (`typed`: absent if the script only waits
- * for it).
+ * A tool call in a script of Codex's code mode. `input`: text for a running command (`typed` is absent if the script only waits
+ * for the command).
  */
 export type ScriptCall =
   | { kind: "command"; command: string }

@@ -7,15 +7,15 @@ const SHELL_RESULT =
 
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
 
-/** The text that a JSON string stands for, also if its end is missing. */
+/** Decodes the contents of a JSON string, which may be truncated. */
 const decoded = (json: string): string =>
   json.replace(/\\(?:u([\da-fA-F]{4})|(.))/gs, (_, code: string | undefined, sign: string) =>
     code === undefined ? (ESCAPES[sign] ?? sign) : String.fromCharCode(Number.parseInt(code, 16)),
   );
 
 /**
- * What commands printed, in the output of a script that printed their results as JSON. `undefined`: the output has no such results.
- * The rest of the output stays as it is.
+ * The output of a script that printed commands' results as JSON, with each result replaced by what the command printed. The rest
+ * is unchanged. `undefined`: the output contains no such results.
  */
 export function printedOutput(output: string): string | undefined {
   if (!output.includes('{"chunk_id":"')) return undefined;
@@ -27,5 +27,5 @@ export function printedOutput(output: string): string | undefined {
   return isFound ? text : undefined;
 }
 
-/** What a command printed last, from the last lines of a truncated output with such a result. */
+/** The last lines that a command printed, from the end of a truncated output with such a result. */
 export const printedEnd = (end: string): string => decoded(end.replace(/"\}\s*$/, ""));

@@ -25,12 +25,12 @@ interface CallsContent {
   kind: "calls";
   /** By tool, most frequent first. */
   tools: { name: string; count: number }[];
-  /** Of calls that changed files: added and removed lines. */
+  /** Lines added and removed by the calls that changed files. */
   additions?: number;
   deletions?: number;
 }
 
-/** Counts of a turn, without what was withdrawn. */
+/** Counts of a turn. Retracted parts are not counted. */
 export interface TurnDigest {
   steps: number;
   /** By tool, most frequent first. */
@@ -51,8 +51,8 @@ export interface TurnOutline {
 type Call = TranscriptPartOf<"tool_call">;
 
 /**
- * Outlines a turn of a complete transcript: the beginnings of the agent's texts, and between them what it did, failures, requests,
- * compactions and prompts. Without the prompt that heads the turn and without what was withdrawn.
+ * Outlines a turn of a complete transcript: the beginnings of the agent's texts, and between them its calls, failures, requests,
+ * compactions and prompts. Omits the prompt that heads the turn, and retracted parts.
  */
 export function outlineOf(
   { parts }: Pick<Transcript, "parts">,
@@ -97,14 +97,14 @@ export function outlineOf(
   return { entries, digest: { steps, tools: toolsOf(all), files: files.size, additions, deletions, errors } };
 }
 
-/** A failed call with its subject, otherwise with the line of its output that says why. */
+/** A failed call, with its subject or, if it has none, the line of its output that states the cause. */
 function failureContent(call: Call, part: TranscriptPart | undefined): EntryContent {
   const result = part?.type === "tool_result" ? part : undefined;
   const text = callSubject(call, result) || (failureLineOf(call, result) ?? "");
   return { kind: "error", text, tool_name: callTool(call) };
 }
 
-/** The entry of a part that is no call. `undefined`: it has none. */
+/** The entry of a part that is not a call. `undefined`: it is not in the outline. */
 function contentOf(part: Exclude<TranscriptPart, Call>): EntryContent | undefined {
   switch (part.type) {
     case "text":

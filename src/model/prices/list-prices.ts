@@ -15,10 +15,10 @@ export const PRICE_PAGES: Readonly<Record<Vendor, string>> = {
 
 /**
  * Public list prices of the vendors' own APIs, as collected from their pages by pydantic/genai-prices 0.1.8 (MIT); entries with
- * `checked` are from the vendor's page on that day. Left out: models whose price depends on the time of day (DeepSeek), and
- * whatever no such page states. Discounts and surcharges (batch, fast, priority, regions, searches) are not in it.
+ * `checked` are from the vendor's page on that day. Models whose price depends on the time of day (DeepSeek) and prices that no
+ * such page states are left out. Discounts and surcharges (batch, fast, priority, regions, searches) are not included.
  */
-// Generated once and kept by hand from there: one model a line.
+// Generated once, then maintained by hand: one model per line.
 // biome-ignore format: a table
 export const LIST_PRICES: readonly ListPrice[] = [
   { vendor: "anthropic", models: ["claude-3-5-haiku"], prices: [{ input: 0.8, output: 4, cache_read: 0.08, cache_write: 1, cache_write_1h: 1.6 }] },

@@ -1,7 +1,7 @@
 /** Suffixes with which providers name a version of a model. */
 const VERSION = /[-@:](?:latest|preview|\d{4}|\d{6,8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{4}|\d{2}-\d{2}|\d{3})$/;
 
-/** A model's name in lower case, then without one version suffix after the other. */
+/** Yields a model's name in lower case, then the names with one more version suffix removed each time. */
 export function* versionless(model: string): Generator<string> {
   let id = model.toLowerCase();
   for (;;) {
@@ -13,8 +13,8 @@ export function* versionless(model: string): Generator<string> {
 }
 
 /**
- * A model's name as its vendor has it. Removes what agents and clouds add: Claude Code's `[1m]`, the region and version of Bedrock
- * (`us.anthropic.claude-…-v1:0`), and the vendor before a slash. The name of any other maker or host stays.
+ * A model's name as its vendor writes it. Removes what agents and clouds add: Claude Code's `[1m]`, the region and version of
+ * Bedrock (`us.anthropic.claude-…-v1:0`), and the vendor before a slash. Names of other vendors and hosts are not removed.
  */
 export function vendorName(model: string): string {
   const name = model

@@ -5,11 +5,11 @@ import { costAt, type DatedPrice, priceAt, type Vendor } from "./price.ts";
 
 /** A price from the configuration. */
 export interface OwnPrice extends DatedPrice {
-  /** As the agent names it. */
+  /** The model's name, as the agent writes it. */
   readonly model: string;
 }
 
-/** What model calls cost at list prices. */
+/** Computes the cost of model calls at list prices. */
 export interface PriceTable {
   /**
    * The cost of a call in US dollars; `undefined`: no price is known. `at`: when it was made, in milliseconds since 1970;
@@ -29,7 +29,7 @@ const listed = new Map<string, VendorPrices>(
   ),
 );
 
-/** The list prices of a model of any vendor, whatever its version. */
+/** The list prices of a model of any vendor, ignoring its version if no price for that version is listed. */
 function findListed(model: string): VendorPrices | undefined {
   for (const name of versionless(vendorName(model))) {
     const found = listed.get(name);

@@ -1,7 +1,7 @@
 import type { Usage } from "../messages/message.ts";
 import { tokensIn } from "../tokens.ts";
 
-/** US dollars per million tokens. A cache field that is absent has no price of its own: `cache_write`, else `input` applies. */
+/** US dollars per million tokens. If absent, `cache_write_1h` is `cache_write`, and the other cache prices are `input`. */
 export interface Price {
   readonly input: number;
   /** Includes reasoning. */
@@ -13,21 +13,21 @@ export interface Price {
   readonly cache_write_1h?: number;
 }
 
-/** A price, and from when it holds. */
+/** A price and the day from which it applies. */
 export interface DatedPrice extends Price {
-  /** The first day (UTC), as `2026-09-16`. Absent: since the model exists. */
+  /** The first day (UTC), as `2026-09-16`. Absent: since the model's release. */
   readonly from?: string;
   /** The price of all tokens of a call whose prompt is longer than `above` tokens. */
   readonly long?: Price & { readonly above: number };
 }
 
-/** Who sells the models at list prices, by the ids of `providers/index.ts`. */
+/** Vendors with list prices, by their ids in `providers/index.ts`. */
 export type Vendor = "anthropic" | "openai" | "gemini" | "moonshot" | "zai" | "xai";
 
-/** The prices of models that have the same ones. */
+/** Models with the same prices. */
 export interface ListPrice {
   readonly vendor: Vendor;
-  /** In lower case and without a version; a version with a price of its own is named with it, and comes first. */
+  /** In lower case and without a version. A version with a different price has an entry of its own, which comes first. */
   readonly models: readonly string[];
   /** By date, oldest first. Empty: known to have no price. */
   readonly prices: readonly DatedPrice[];

@@ -10,36 +10,36 @@ import { tokensOf } from "../tokens.ts";
 import type { TranscriptPart, Turn } from "../transcript/transcript.ts";
 import { parseRule, type Rule, type RuleBody, type RuleCondition } from "./rule.ts";
 
-/** That a rule applies now. */
+/** A match of a rule. */
 export interface Firing {
-  /** The same for as long as it is the same reason: a rule alerts once per key. */
+  /** Identifies the cause of the match: a rule alerts once per key. */
   readonly key: string;
-  /** Since when it applies, in milliseconds since 1970. */
+  /** When the rule began to match, in milliseconds since 1970. */
   readonly since: number;
   readonly part_id?: string;
   readonly text?: string;
 }
 
-/** A recorded part, with facts that are needed to evaluate it. */
+/** A recorded part, with the context needed to evaluate it. */
 export interface RecordedPart {
   readonly part: TranscriptPart;
-  /** When what completed it was recorded. */
+  /** When the record that completed the part was written. */
   readonly at: number;
   partAt(index: number): TranscriptPart | undefined;
 }
 
-/** A rule, ready to be evaluated. Each evaluation costs the same however long the session is. */
+/** A rule, ready to be evaluated. The cost of an evaluation does not depend on the length of the session. */
 export interface RuleEvaluator {
   readonly rule: Rule;
-  /** It has a regular expression, which may take for ever. */
+  /** The rule has a regular expression, which may take exponential time. */
   readonly has_expression: boolean;
-  /** Whether the rule is about sessions like this one. */
+  /** Whether the rule applies to this session. */
   isInScope(row: SessionSummary): boolean;
-  /** By the session's row. */
+  /** Evaluates the session's row. */
   ofRow(row: SessionSummary, now: number): Firing | undefined;
-  /** By a part that was recorded. */
+  /** Evaluates a recorded part. */
   ofPart(recorded: RecordedPart): Firing | undefined;
-  /** By what the present turn took. */
+  /** Evaluates the usage of the current turn. */
   ofTurn(turn: Turn): Firing | undefined;
 }
 
@@ -94,7 +94,7 @@ export const endsByItself = ({ when }: Pick<RuleBody, "when">): boolean =>
 export const needsFrames = ({ when }: Pick<RuleBody, "when">): boolean =>
   when.type === "event" || (when.type === "budget" && when.of === "turn");
 
-/** The end of a sub-agent, and its silence, are its parent's. */
+/** A sub-agent's end and silence are not reported on their own, because they concern its parent. */
 const isAbout = (when: RuleCondition, row: SessionSummary): boolean =>
   row.sample !== true &&
   (row.parent === undefined || needsFrames({ when }) || when.type === "budget" || waits(when));
@@ -114,8 +114,8 @@ function filteredSession(row: SessionSummary): FilteredSession {
 }
 
 /**
- * Whether a condition holds of a row, as far as a row tells. `counts_from`: what ended or was spent before does not count, in
- * milliseconds since 1970.
+ * Evaluates the conditions that need only a row. `counts_from`: sessions that ended or spent their budget before this time do not
+ * match. In milliseconds since 1970.
  */
 export function firingOfRow(
   when: RuleCondition,
@@ -161,7 +161,7 @@ export function firingOfRow(
 
 function spentBySession(row: SessionSummary, measure: "tokens" | "cost"): number | undefined {
   const usage = row.usage && spentOf(row.usage, measure);
-  // The agent's own figure includes attempts and runs that no record has.
+  // The agent's own figure includes attempts and runs that are not recorded.
   if (measure === "tokens" || row.agent_cost === undefined) return usage;
   return Math.max(row.agent_cost.usd, usage ?? 0);
 }

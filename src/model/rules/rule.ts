@@ -9,20 +9,20 @@ export const MAX_RULE_QUERY = 1_000;
 
 const minutes = z.number().positive().max(100_000);
 
-/** When a rule applies. */
+/** The condition under which a rule matches. */
 export const ruleCondition = z.discriminatedUnion("type", [
-  /** A part is recorded that a search query finds. */
+  /** A part that matches a search query is recorded. */
   record({ type: z.literal("event"), query: z.string().max(MAX_RULE_QUERY) }),
-  /** A turn runs, and nothing was recorded for that long. Waiting for a person is not silence. */
+  /** A turn is running, and nothing was recorded for that long. Waiting for a person is not silence. */
   record({ type: z.literal("silence"), minutes }),
-  /** A session or a turn took more than `above` tokens (cached ones included) or US dollars. */
+  /** A session or a turn used more than `above` tokens (including cached ones) or US dollars. */
   record({
     type: z.literal("budget"),
     of: z.enum(["session", "turn"]),
     measure: z.enum(["tokens", "cost"]),
     above: z.number().nonnegative(),
   }),
-  /** A session waits for a person, for at least `minutes`, or its turn ended in that way. */
+  /** A session has waited for a person for at least `minutes`, or its last turn ended with this status. */
   record({
     type: z.literal("status"),
     status: z.enum(["waiting", "failed", "interrupted", "completed"]),
@@ -31,9 +31,9 @@ export const ruleCondition = z.discriminatedUnion("type", [
 ]);
 export type RuleCondition = z.infer<typeof ruleCondition>;
 
-/** Only sessions that these filters of the search language find: `project:` `agent:` `model:` `session:` `is:run`. */
+/** Restricts a rule to sessions that match these search filters: `project:` `agent:` `model:` `session:` `is:run`. */
 const scope = optional(z.string().max(MAX_RULE_QUERY));
-// Spread and not extended: bundlers keep schemas, and Zod with them, whose methods are called.
+// Spread instead of `extend`: bundlers cannot remove an unused schema, and with it Zod, if a method of it is called.
 const written = {
   name: z
     .string()
@@ -44,21 +44,21 @@ const written = {
   scope,
 };
 
-/** What a person writes of a rule. */
+/** The fields of a rule that a user writes. */
 export const ruleBody = record(written);
 export type RuleBody = z.infer<typeof ruleBody>;
 
-/** What can be tried of a rule. */
+/** The fields of a rule that is tried before it is saved. */
 export const ruleTrialBody = record({ when: ruleCondition, scope });
 export type RuleTrialBody = z.infer<typeof ruleTrialBody>;
 
-/** A rule as the daemon keeps it. */
+/** A rule as the daemon stores it. */
 export const rule = record({
   ...written,
   id: uuid,
-  /** When its condition was last changed, or it was switched on. What was recorded before does not count. */
+  /** When its condition was last changed or it was switched on. Earlier records do not match. */
   changed_at: milliseconds,
-  /** Why the daemon switched it off. */
+  /** Why the daemon switched the rule off. */
   problem: optional(z.string()),
 });
 export type Rule = z.infer<typeof rule>;
@@ -74,7 +74,7 @@ export class RuleError extends Error {
 /** The parsed queries of a rule. `scope` matches sessions only. */
 export interface RuleQueries {
   readonly scope: SearchQuery;
-  /** Of an event. */
+  /** The query of an `event` condition. */
   readonly event?: SearchQuery;
 }
 

@@ -3,13 +3,13 @@ import { accumulateAndAddress } from "../transcript/accumulate.ts";
 import type { TranscriptPart, Turn } from "../transcript/transcript.ts";
 import { emptyTranscript, type Transcript } from "../transcript/transcript-state.ts";
 
-/** A turn with more parts than this is forgotten on the way, so that memory stays bounded. */
+/** A turn with more parts than this is dropped and folded from scratch, to bound memory. */
 const MAX_PARTS = 10_000;
 
 /** The current turn of a session, folded so far. */
 export interface WatchedTurn {
   readonly transcript: Transcript;
-  /** The position of the part that still grows. */
+  /** Position of the growing part. */
   readonly growing: number | undefined;
 }
 
@@ -18,17 +18,17 @@ export const unwatched = (session_id: string): WatchedTurn => ({
   growing: undefined,
 });
 
-/** What a frame completed. */
+/** The result of folding a frame. */
 export interface Recorded {
   readonly watched: WatchedTurn;
-  /** Parts that are complete now, or have a new end. */
+  /** Parts that the frame completed, or whose end it changed. */
   readonly parts: readonly TranscriptPart[];
   readonly turn: Turn | undefined;
 }
 
 /**
- * Folds a frame into the present turn of its session, and says which parts it completed: a growing text once it has ended, a call
- * when it is made and again with its result. The cost does not depend on the length of the session.
+ * Folds a frame into the current turn of its session and returns the parts that it completed: a growing text when it ends, a call
+ * when it is made and again when its result arrives. The cost does not depend on the length of the session.
  */
 export function watchFrame(before: WatchedTurn, frame: Frame): Recorded {
   const { transcript: old } = before;
@@ -47,7 +47,7 @@ export function watchFrame(before: WatchedTurn, frame: Frame): Recorded {
   if (grown !== undefined && !isOpen(grown)) done.push(grown);
   if (part !== undefined && !isOpen(part) && !IN_BETWEEN.has(frame.type)) {
     done.push(part);
-    // With its result, a call has failed or not.
+    // The result determines the status of its call.
     const call =
       part.type === "tool_result" && part.call_index !== undefined ? parts.at(part.call_index) : undefined;
     if (call !== undefined) done.push(call);
@@ -61,7 +61,7 @@ export function watchFrame(before: WatchedTurn, frame: Frame): Recorded {
   };
 }
 
-/** They change a part that was complete, and are many. */
+/** Frequent frames that never complete a part. */
 const IN_BETWEEN: ReadonlySet<Frame["type"]> = new Set<Frame["type"]>([
   "message.tool_progress",
   "message.tool_call_start",

@@ -1,6 +1,6 @@
 import type { PartKindName, PartStatusName, SearchFilter, SearchQuery } from "./query.ts";
 
-/** What filters need to know of a session. */
+/** The facts about a session that filters use. */
 export interface FilteredSession {
   readonly id: string;
   readonly agent: string;
@@ -11,7 +11,7 @@ export interface FilteredSession {
   readonly last_activity_at: number;
 }
 
-/** What filters need to know of a part. */
+/** The facts about a part that filters use. */
 export interface FilteredPart {
   readonly id: string;
   readonly kind: PartKindName;
@@ -36,7 +36,7 @@ function allowed(
   return wanted.length === 0 || wanted.some(({ value }) => holds(value));
 }
 
-/** Whether a session matches a query, as far as its row tells. */
+/** The conditions of a query that only need a session's row. */
 export function sessionFilter(
   filters: readonly SearchFilter[],
   { after = 0 }: Pick<SearchQuery, "after">,

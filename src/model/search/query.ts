@@ -46,7 +46,7 @@ export const PART_KINDS = [
   "unknown",
 ] as const;
 export type PartKindName = (typeof PART_KINDS)[number];
-/** Values of `kind:` in a search: a note is no part, but what a person wrote about one. */
+/** Values of `kind:` in a search. `note` is not a kind of part: it finds what people wrote about parts. */
 export const SEARCH_KINDS = [...PART_KINDS, "note"] as const;
 export type SearchKind = (typeof SEARCH_KINDS)[number];
 /** Values of `status:`. */

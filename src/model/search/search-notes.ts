@@ -2,7 +2,7 @@ import type { Note } from "../note.ts";
 import { createMatcher, type Snippet, snippetOf } from "./match.ts";
 import type { SearchField, SearchQuery } from "./query.ts";
 
-/** Filters that only a part can match: a note has neither a tool nor an end. */
+/** Filters that only parts can match: notes have no tool and no status. */
 const OF_PARTS: ReadonlySet<SearchField> = new Set(["tool", "status", "is", "has"]);
 
 /** A note that matches a query. */
@@ -27,8 +27,8 @@ function isOfNotes({ filters }: Pick<SearchQuery, "filters">): boolean {
 }
 
 /**
- * The notes in whose text a query is found, newest change first. `isWanted`: whether the filters of the query hold of a session. Its
- * times are those of the notes. A query without words finds notes only if it asks for them by `kind:note`.
+ * The notes whose text matches a query, newest change first. `isWanted`: whether a session matches the filters of the query. The
+ * query's times apply to the notes. A query without words finds notes only if it contains `kind:note`.
  */
 export function searchNotes(
   notes: Iterable<Note>,

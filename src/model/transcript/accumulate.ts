@@ -197,8 +197,8 @@ export interface FinalizeOptions {
 /**
  * Ends what was left open when the session is next opened: calls become `aborted`, growing parts end. A running turn that ends in
  * the agent's text without an open call is `completed` (older agents write no end of a turn), unless the agent `recordsTurnEnds`.
- * So is one that has nothing but notes: nobody has asked for anything in it. Others are `failed`, or `interrupted` if a person
- * `stopped` them. `at`: the time of the session's last activity, in milliseconds since 1970.
+ * A turn that contains only notes is `completed` too, because nobody has asked for anything in it. Others are `failed`, or
+ * `interrupted` if a person `stopped` them. `at`: the time of the session's last activity, in milliseconds since 1970.
  */
 export function finalizeTranscript(
   transcript: Transcript,

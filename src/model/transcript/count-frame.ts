@@ -315,7 +315,7 @@ function countEnd(pending: PendingRow, frame: Extract<Frame, { type: "message.en
 
 /** Removes the errors of what was retracted. */
 function retract(pending: PendingRow, frame: Extract<Frame, { type: "message.retract" }>): void {
-  // An error has a message of its own, whatever message it is retracted with.
+  // An error is a message of its own, even if it is retracted together with another message.
   const isMeant = ({ message_id, part_id }: Named): boolean =>
     frame.part_id === undefined ? message_id === frame.message_id : part_id === frame.part_id;
   for (const [key, facts] of new Map([...pending.progress.earlier, ...pending.progress.latest])) {

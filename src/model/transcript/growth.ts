@@ -1,4 +1,4 @@
-/** How a text grew. With it, code that processed an earlier state need not process the whole text again. */
+/** How a text grew. Code that processed an earlier state uses it to avoid processing the whole text again. */
 export interface Growth {
   /** The same object for all states of one text. Each state begins with the previous one. */
   readonly text_id: object;
@@ -12,7 +12,7 @@ const MAX_GROWTHS = 16_384;
 
 const growths = new WeakMap<object, Growth>();
 
-/** How the text of a part grew; `undefined`: it did not, or has grown further since. */
+/** How the text of a part grew; `undefined`: it did not grow, or has grown further since. */
 export const growthOf = (part: object): Growth | undefined => growths.get(part);
 
 /** Records that the text of `after`, of `length` characters, is that of `before` with `added` appended. */

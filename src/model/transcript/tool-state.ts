@@ -108,7 +108,7 @@ export function start(state: ToolState, at: number, title?: string): RunningStat
   };
 }
 
-/** running → completed. `output` may be empty: a shell command that prints nothing has succeeded too. */
+/** running → completed. `output` may be empty, because a successful command may print nothing. */
 export function complete(
   state: ToolState,
   end: {

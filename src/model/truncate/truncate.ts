@@ -55,8 +55,8 @@ export function truncatePart(part: TranscriptPart): TranscriptPart {
 }
 
 /**
- * A part for views of a whole session that is too large for memory: its first lines, the last lines of an output, and values as far as they are small. The
- * copy shares no text with the part.
+ * A part for views of a whole session that is too large for memory: its first lines, the last lines of an output, and small
+ * values. The copy shares no text with the part.
  */
 export function truncateForOverview(part: TranscriptPart): TranscriptPart {
   const truncator = createTruncator(part.truncated);

@@ -141,8 +141,8 @@ export function ownId(message_id: string, position: number): string {
 }
 
 /**
- * The id of a new part whose frame names one. A record that changed its kind names the id of what it was before, which stays that
- * part's: the new part gets an id of its own.
+ * The id of a new part whose frame names one. If a record was rewritten as another kind of part, its id already belongs to the
+ * earlier part, so the new part gets another id.
  */
 export function unusedId(fold: Fold, message_id: string, named: string): string {
   const position = fold.positions.parts.get(named);
@@ -197,7 +197,7 @@ export function append(fold: Fold, part: TranscriptPart): number {
   place(fold.positions, part, position);
   fold.touched = position;
   changeTurn(fold, fold.turns.length - 1, (turn) => ({
-    // A part without a time so far began when the first time is known.
+    // If the turn has no start time yet, it begins at the first known time.
     ...(part.at !== undefined && { started_at: part.at }),
     ...turn,
     part_count: turn.part_count + 1,
