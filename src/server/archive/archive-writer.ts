@@ -49,13 +49,13 @@ export interface ArchiveWriter<Entry> {
   read: ArchiveStore["read"];
   /** Writes all pending changes, unless a write failed recently. */
   persist(): Promise<void>;
-  /** All bytes that failures had kept out of the archive were appended again. Once they are written, the notice is removed. */
+  /** Call when all bytes lost to failed writes were appended again. Removes the notice once they are written. */
   backfilled(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Writes changes to an opened store. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the changes that are not written yet: its functions are short
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the pending changes: its functions are short
 export function createArchiveWriter<Entry>(options: ArchiveWriterOptions<Entry>): ArchiveWriter<Entry> {
   const { opened } = options;
   let store = opened.store;

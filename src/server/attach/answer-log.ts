@@ -10,7 +10,7 @@ import type { TerminalRequest } from "./terminal-request.ts";
 export interface AnswerLog {
   /** Throws the system's error. An answer that cannot be logged must not be sent. */
   append(entry: { at: number; asked: TerminalRequest; request: Request; answer: Answer }): void;
-  /** A prompt, or (`prompt` absent) a stop. Throws likewise. */
+  /** Logs a prompt, or a stop if `prompt` is absent. Throws the system's error, like `append`. */
   appendInput(entry: { at: number; agent: string; session_id: string; prompt?: string }): void;
 }
 

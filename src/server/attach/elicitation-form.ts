@@ -35,7 +35,7 @@ export function readElicitationForm(
   const decline = fields.length === 1 ? DECLINE : { ...DECLINE, label: "Decline the whole form" };
   const asked = fields.map((field) => ({ field, request: requestOf(field, title, decline) }));
   const isEmptied = ({ option_ids, text }: Answer): boolean =>
-    // What was chosen or typed beside it is kept.
+    // Other chosen options and typed text take precedence over `LEAVE_EMPTY`.
     option_ids.includes(LEAVE_EMPTY.id) && option_ids.length === 1 && (text ?? "") === "";
   return {
     requests: asked.map(({ request }) => request),

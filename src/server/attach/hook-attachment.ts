@@ -20,7 +20,7 @@ export interface HookCommands {
   answering(event: string): string;
   /** Forwards the body with the event. The agent does not wait for it. */
   reporting(event: string): string;
-  /** The same, but only while a session of the agent waits for its user. Costs almost nothing at other times. */
+  /** Like `reporting`, but only while a session of the agent waits for its user. Costs almost nothing at other times. */
   reportingWhileWaiting(event: string): string;
 }
 
@@ -103,7 +103,7 @@ export function hookAttachment(
   };
 }
 
-/** Each does nothing if the daemon's socket, the Node executable or the program is missing. */
+/** The hook commands of an agent. They do nothing if the daemon's socket, the Node executable or the program is missing. */
 function commandsOf(agent: string, script: string, data_dir: string): HookCommands {
   const socket = quoted(hookSocketPath(data_dir));
   const node = quoted(process.execPath);

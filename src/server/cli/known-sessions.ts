@@ -13,12 +13,13 @@ interface KnownSessionsOptions {
 }
 
 /**
- * Tells of sessions, by their agents' own ids, which of them are read from files, and which another process has open: by the agent's
- * process registry or lock, or because the session's row says that the agent works or waits.
+ * Returns a function that looks up sessions by their agents' own ids: whether they are read from files, and whether another process
+ * has them open. A process has one open if the agent's process registry or lock says so, or if its row shows the agent at work,
+ * waiting, or accepting prompts.
  */
 export function createKnownSessions({ formats, rowOf, readOpen }: KnownSessionsOptions) {
   const fileSessionOf = (id: string): SessionSummary | undefined => {
-    // Readers take an agent's id if it is a UUID, and derive one otherwise.
+    // Readers use an agent's id if it is a UUID, and otherwise derive a UUID from it.
     const candidates = isUuid(id) ? [id.toLowerCase()] : formats.map((format) => uuidFrom(format.id, id));
     for (const candidate of candidates) {
       const row = rowOf(candidate);

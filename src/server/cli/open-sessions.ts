@@ -191,7 +191,7 @@ function openAgents({
   });
 }
 
-/** Opens the stores of what users mark: read states, notes and rules. */
+/** Opens the stores of users' marks: read states, notes and rules. */
 function openMarks(data_dir: string, is_taken: boolean, marks_notices: Notice[], opened: Opened) {
   const marks_options = { folder: data_dir, now: Date.now, read_only: is_taken };
   const read_states = openReadStateStore(marks_options);
@@ -205,7 +205,7 @@ function openMarks(data_dir: string, is_taken: boolean, marks_notices: Notice[],
   return { read_states, note_store, rule_store };
 }
 
-/** Adds to sessions what users mark. */
+/** Adds users' marks to the sessions. */
 function addMarks(merged: Sessions, { read_states, note_store, rule_store }: ReturnType<typeof openMarks>) {
   const { sessions: noted, notes } = withNotes({
     sessions: merged,

@@ -71,7 +71,7 @@ export function addSessionRoutes(app: Hono, sessions: Sessions): void {
   });
 }
 
-/** The position of the first failure from a position on, downwards (1) or upwards (-1), also among parts that are not loaded. */
+/** The position of the nearest failure from a position on, downwards (1) or upwards (-1), including parts that are not loaded. */
 async function locateError(open: OpenSession, from: number, by: 1 | -1): Promise<number | undefined> {
   let transcript = open.transcript;
   let found = findError(transcript, from, by);

@@ -105,14 +105,14 @@ const LOOK_BACK = 256 * 1024;
 /** A file that is being read. */
 interface Work {
   reading: Reading | undefined;
-  /** A new reading was begun. */
+  /** Whether a new reading was begun. */
   from_start: boolean;
-  /** The content was replaced. */
+  /** Whether the content was replaced. */
   replaced: boolean;
   file_id: number;
   /** The stamp of the side file when the reading began. */
   side_stamp: string | undefined;
-  /** The file was read to its end before. */
+  /** Whether the file was read to its end before. */
   known_before: boolean;
 }
 
@@ -320,16 +320,19 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     }
   }
 
-  /** Not modified for a while, so its reader is not kept. */
+  /** Whether the file was not modified for a while, so that its reader is not kept. */
   const isQuiet = (entry: SessionFile) => now() - modifiedAt(entry) > Math.min(RECENT_MS, timing.idle);
 
-  /** When it grows, only its end is read again. Its reader is not kept, because a reader's memory grows with what it read. */
+  /**
+   * Whether only the end of the file is read again when it grows. Its reader is not kept, because a reader's memory grows with the
+   * bytes that it has read.
+   */
   const isLong = ({ seen }: SessionFile) => seen !== undefined && seen.size >= 2 * LOOK_BACK;
 
-  /** More files are waiting than readers are kept, so this reader would be evicted before it is used. */
+  /** Whether more files are queued than readers are kept, so that this reader would be evicted before it is used. */
   const isOneOfMany = () => options.waiting() > MAX_READERS;
 
-  /** Unmodified for so long that an inferred end may have been counted. */
+  /** Whether the file was unmodified for so long that an inferred end may have been counted. */
   const isOver = (identity: FileIdentity) => now() - identity.modified_at > timing.close;
 
   /** Starts indexing again because a huge file was replaced. */

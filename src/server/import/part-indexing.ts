@@ -54,7 +54,7 @@ export function createPartIndexing(options: {
     };
   }
 
-  /** The rows of the file are known. */
+  /** The job for a file whose rows are known already, so that only its parts are indexed. */
   function grownJob(entry: SessionFile): Pick<IndexJob, "parts"> {
     const { parts } = partsJob(entry);
     return parts ? { parts: { ...parts, known_rows: options.rowsOf(entry) } } : {};

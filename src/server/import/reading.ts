@@ -213,7 +213,7 @@ export function createReading(options: ReadingOptions): Reading {
       const running = [...reading.builders.values()].filter(({ summary }) => summary.status === "running");
       const withNotes = new Set(running.filter(({ summary }) => summary.only_notes === true));
       reading.take(reader.close(stopped));
-      // A turn with nothing but notes needs no end.
+      // A turn that contains only notes needs no end.
       for (const builder of running)
         if (builder.summary.status !== "running" && !withNotes.has(builder))
           builder.summary = { ...builder.summary, end_inferred: true };

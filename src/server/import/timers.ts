@@ -1,11 +1,11 @@
-/** Work that is done again and again. */
+/** Runs work repeatedly. */
 export interface Timers {
-  /** Does the work after each `interval`, which begins at the end of the work before. Milliseconds. */
+  /** Runs `work` until `close`, waiting `interval` milliseconds before the first run and between runs. */
   every(interval: number, work: () => Promise<void>): void;
   close(): void;
 }
 
-/** Creates timers, all of which end with `close`. */
+/** Creates timers that are all cancelled by `close`. */
 export function createTimers(): Timers {
   const timers = new Set<NodeJS.Timeout>();
   let closed = false;

@@ -9,7 +9,7 @@ export interface Titles {
   of(session_id: string): string | undefined;
 }
 
-/** Of a longer file, only this many bytes at the end are read, which have the newest titles. */
+/** Maximum number of bytes read. In a longer file, only the end is read, which has the newest titles. */
 const LIMIT = 8 * 1024 * 1024;
 
 export function createTitles(roots: readonly WatchRoot[]): Titles {

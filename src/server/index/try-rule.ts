@@ -129,7 +129,7 @@ async function ofPast(
   return { ...found, searched: page.sessions, all: page.sessions, is_more: page.is_more };
 }
 
-/** A row has the usage of its session. */
+/** Evaluates a rule that needs only rows, for all sessions. */
 function ofRows({ sessions, now }: TrialOptions, rule: TriedRule): Found {
   const isInScope = scopeOf(rule);
   const found = emptyFound();
@@ -142,7 +142,7 @@ function ofRows({ sessions, now }: TrialOptions, rule: TriedRule): Found {
   return found;
 }
 
-/** The index does not have the usage of turns, so the newest sessions are read again. */
+/** Evaluates a rule about the usage of turns. The index does not have it, so the newest sessions are read again. */
 async function ofTurns(sessions: Sessions, rule: TriedRule): Promise<Found> {
   const evaluator = createEvaluator({ ...TRIED, when: rule.when });
   const isInScope = scopeOf(rule);

@@ -136,7 +136,7 @@ function missedFrames(
     const batch = frames.slice(from, from + BATCH).map(cut);
     messages.push({ type: "frames", channel: name, epoch, frames: batch });
   }
-  // A client that resumes has no live parts.
+  // A client that resumes has dropped its live parts.
   const { live = [] } = open;
   if (live.length > 0)
     messages.push({ type: "frames", channel: name, epoch, frames: [], live: wholeOf(live) });

@@ -248,7 +248,7 @@ export function createLive({
     channel.close();
   }
 
-  /** Checks that clients still answer, and tells them how far their channels are. */
+  /** Checks that clients still answer, and sends them the positions of their channels. */
   function beat(): void {
     for (const channel of channels.values()) channel.flush();
     const at = Date.now();
@@ -259,7 +259,7 @@ export function createLive({
       }
       client.unanswered++;
       client.socket.ping();
-      // The response it needs may still be queued. A newer position would make it request again.
+      // The frames that the client needs may still be queued. A newer position would make it request them again.
       if (client.socket.bufferedAmount > SOFT_LIMIT) continue;
       const positions: Record<string, { epoch: string; seq: number }> = {};
       for (const [name, { state }] of client.channels) {

@@ -32,7 +32,7 @@ export function notify(client: Client, message: ServerMessage): void {
   send(client, client.frame(JSON.stringify(message)));
 }
 
-/** Sends everything that a channel has, and how far it is. */
+/** Sends a channel's whole state and its position. */
 export function sendSnapshot(client: Client, channel: Channel, reason: SnapshotReason): void {
   if (client.socket.readyState !== WebSocket.OPEN) return;
   const snapshot = client.frame(channel.snapshot(reason));

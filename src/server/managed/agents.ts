@@ -20,7 +20,7 @@ export interface AgentKind {
   problemOf?(model: string): Promise<string | undefined>;
   /** Sessions that the agent itself stores. Absent: it stores none. The methods reject with a `PastSessionsFailure`. */
   readonly past?: {
-    /** `cwd`: only those of that folder. `cursor`: `next` of the page before. */
+    /** Lists a page of sessions. `cwd`: only those in this folder; `cursor`: `next` of the previous page. */
     list(
       options: { cwd?: string | undefined; cursor?: string | undefined },
       signal: AbortSignal,

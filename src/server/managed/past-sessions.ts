@@ -19,19 +19,25 @@ interface PastSessionsOptions {
   available(agent: string): AgentKind;
   /** What is known about sessions, by the agent's ids. */
   know(ids: readonly string[]): Promise<ReadonlyMap<string, KnownSession>>;
-  /** Creates a session with a history. Resolves once it is on disk, and rejects with `Refused` if it cannot be stored or its id is taken. */
+  /**
+   * Creates a session with a history. Resolves once it is on disk, and rejects with `Refused` if it cannot be stored or its id is
+   * taken.
+   */
   begin(session_id: string, body: { agent: string } & OpenPastBody, frames: readonly Frame[]): Promise<void>;
 }
 
 /** The sessions that external agents store themselves. The methods reject with `Refused`. */
 export interface PastSessions {
-  /** `cwd`: only those of that folder; `cursor`: `next` of the page before. Aborting ends the agent's program. */
+  /**
+   * Lists a page of sessions. `cwd`: only those in this folder; `cursor`: `next` of the previous page. Aborting ends the agent's
+   * program.
+   */
   list(
     agent: string,
     options: { cwd?: string | undefined; cursor?: string | undefined },
     signal: AbortSignal,
   ): Promise<PastSessionsReply>;
-  /** Opens one as a managed session, and resolves with its id. The session that continues it already is not opened again. */
+  /** Opens one as a managed session and resolves with its id. If a managed session already continues it, returns that one's id. */
   open(agent: string, body: OpenPastBody): Promise<string>;
   /** Ends the programs that were started. */
   close(): void;

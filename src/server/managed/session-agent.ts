@@ -7,9 +7,9 @@ import type { Recorder } from "./record/recorder.ts";
 /** Time that an agent has to close, in milliseconds. */
 const CLOSE_LIMIT = 5_000;
 
-/** The agent of a session. It is created when it is needed. */
+/** The agent of a session, created on first use. */
 export interface SessionAgent {
-  /** `undefined`: there is none. It may have processes otherwise. */
+  /** `undefined`: there is no agent. An existing agent may have processes. */
   readonly current: Promise<Agent> | undefined;
   ready(): Promise<Agent>;
   /** Closes the agent, and ignores its further frames and calls. */

@@ -13,12 +13,12 @@ const placeOf = (rule_id: string, session_id: string): string => `${rule_id} ${s
 export interface Alerts {
   of(session_id: string): readonly StoredAlert[];
   sessionsOf(rule_id: string): string[];
-  /** Alerts once per key. */
+  /** Creates or updates the alert of a rule for a session, once per key. */
   fire(rule: Rule, session_id: string, firing: Firing): void;
-  /** The rule no longer applies. */
+  /** Ends an alert whose rule no longer matches. */
   end(rule_id: string, session_id: string): void;
   done(rule_id: string, session_id: string): void;
-  /** Forgets all alerts of a rule, which the store has deleted. */
+  /** Drops all alerts of a rule, after they were deleted from the store. */
   clear(rule_id: string): void;
   close(): void;
 }
@@ -69,7 +69,7 @@ export function createAlerts(options: AlertsOptions): Alerts {
     try {
       store?.putAlerts(put, removed);
     } catch (error) {
-      // The alerts are shown, and stored with their next change.
+      // The alerts are shown anyway, and stored with their next change.
       report(error);
     }
     publish([...new Set(all.map(({ session_id }) => session_id))]);
@@ -78,7 +78,7 @@ export function createAlerts(options: AlertsOptions): Alerts {
     changed.set(placeOf(rule_id, session_id), { rule_id, session_id });
     timer ??= setTimeout(flush, WRITE_MS);
   }
-  /** Whether it has already alerted for this key. */
+  /** Whether the rule has already alerted for this key. Records the key. */
   function isKnown(rule_id: string, session_id: string, key: string): boolean {
     const ofRule = known.get(rule_id) ?? new Map<string, Set<string>>();
     known.set(rule_id, ofRule);
@@ -99,7 +99,7 @@ export function createAlerts(options: AlertsOptions): Alerts {
     fire(rule, session_id, { key, since, part_id, text }) {
       const before = bySession.get(session_id)?.get(rule.id);
       if (before?.key === key || isKnown(rule.id, session_id, key)) return;
-      // Before the restart it alerted for all matches up to that time, which may be read again.
+      // Records up to this time were evaluated before the restart, and may be read again.
       if (rule.when.type === "event" && since <= (loaded_at.get(placeOf(rule.id, session_id)) ?? 0)) return;
       const isMore = before !== undefined && !before.is_done && !endsByItself(rule);
       set({

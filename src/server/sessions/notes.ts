@@ -125,7 +125,7 @@ export function withNotes(options: NotesOptions): { sessions: Sessions; notes: N
   return { sessions, notes };
 }
 
-/** What a note stores of the part that it is about. Throws a `Refused` if there is no such part. */
+/** Describes the part that a note is on, as it is stored with the note. Throws a `Refused` if there is no such part. */
 async function notedPart(
   sessions: Pick<Sessions, "open">,
   session_id: string,

@@ -31,9 +31,9 @@ const MAX_MATCH_MS = 100;
 
 /** The users' rules. Changes that cannot be stored throw a `Refused` and have no effect. */
 export interface Rules {
-  /** By name. */
+  /** All rules, sorted by name. */
   list(): readonly Rule[];
-  /** Adds or replaces a rule. Throws a `Refused` if it is invalid. Earlier records do not count. */
+  /** Adds or replaces a rule. Throws a `Refused` if it is invalid. A new or changed rule does not match earlier records. */
   put(id: string, body: RuleBody): Rule;
   /** Deletes a rule with its alerts. An unknown one counts as deleted. */
   remove(id: string): void;
@@ -54,7 +54,7 @@ interface RulesStore {
 interface RulesOptions {
   sessions: Sessions;
   kept: { rules: readonly Rule[]; alerts: readonly StoredAlert[] };
-  /** Absent: rules apply, but cannot be changed. */
+  /** Absent: rules are evaluated, but cannot be changed. */
   store?: RulesStore | undefined;
   now: () => number;
   report(error: unknown): void;
@@ -72,7 +72,7 @@ export function withRules(options: RulesOptions): { sessions: Sessions; rules: R
   /** The evaluators of rules that are switched on, and of those among them that need frames. */
   let active: readonly RuleEvaluator[] = [];
   let watching: readonly RuleEvaluator[] = [];
-  /** No frame from before this time counts for any rule. */
+  /** Frames from before this time match no rule, in milliseconds since 1970. */
   let watching_from = Number.POSITIVE_INFINITY;
 
   const alerts = createAlerts({ ...options, kept: options.kept.alerts, publish: (ids) => rows.publish(ids) });
@@ -133,7 +133,7 @@ export function withRules(options: RulesOptions): { sessions: Sessions; rules: R
       try {
         store?.putRule(stopped, true);
       } catch (unstored) {
-        // After a restart it is switched off again.
+        // The store still has the rule switched on. After a restart it is switched off again in the same way.
         report(unstored);
       }
       return undefined;
@@ -154,7 +154,7 @@ export function withRules(options: RulesOptions): { sessions: Sessions; rules: R
         early.delete(oldest);
       }
     } catch (error) {
-      // The reader of the session must not fail because of a rule.
+      // An error in a rule must not reach the reader of the session.
       report(error);
     }
   });

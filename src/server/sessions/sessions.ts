@@ -31,8 +31,8 @@ export interface OpenSession {
   /** The position of a part that is not in `transcript`. `undefined`: there is no such part. */
   locate?(part_id: string): Promise<number | undefined>;
   /**
-   * `frames`: new frames, in order, already folded into `transcript`, and the change of the live parts. `reset`: the epoch changed, start from a snapshot. Returns
-   * a function that unsubscribes.
+   * Calls the listener with events. `frames`: new frames, in order, already folded into `transcript`, and the change of the live
+   * parts. `reset`: the epoch changed, start from a snapshot. Returns a function that unsubscribes.
    */
   subscribe(listener: (event: SessionEvent) => void): () => void;
 }

@@ -38,7 +38,7 @@ export interface AppServerOptions {
   mayAnswer(): boolean;
   onStates(threads: readonly string[]): void;
   onRequest(asked: TerminalRequest, connection: HookConnection): void;
-  /** Called with what the agent writes in a thread whose turn runs. */
+  /** Called with the live text of threads whose turn is running. */
   onLive(event: LiveEvent): void;
 }
 
@@ -148,7 +148,7 @@ function openConnection(
     follow(id, state);
   }
 
-  /** Subscribes only to threads that work or wait. The server sends what they write, and their open requests again. */
+  /** Subscribes only to threads that work or wait. The server then sends their live text, and sends their open requests again. */
   function follow(id: string, state: AgentState | undefined) {
     if (state?.busy !== true || !is_tested || !mayAnswer()) {
       onLive({ session_id: id, at: Date.now(), type: "turn_end" });

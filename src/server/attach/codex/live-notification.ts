@@ -27,7 +27,7 @@ export function createLiveNotificationReader(): LiveNotificationReader {
   ): string | undefined {
     const index = asNumber(of === "summary" ? params.summaryIndex : params.contentIndex) ?? 0;
     const before = sections.get(id);
-    // The raw content repeats what is summarized.
+    // An item has either a summary or its raw content as live text, because the second would repeat the first.
     if (before !== undefined && before.of !== of) return undefined;
     sections.set(id, { of, index });
     const [oldest] = sections.keys();

@@ -53,7 +53,7 @@ export function createSegmentFinder(
         const checkpoint = readerOf().checkpoint?.();
         if (checkpoint)
           pending = { segment, version: READERS_VERSION, checkpoint, transcripts: transcriptsNow() };
-        // The state is too large here, or the block is over: the segment begins at any line.
+        // No checkpoint in the whole block, because the reader's state was too large: this segment is skipped.
         else if (byte >= (segment + 1) * SEGMENT_BYTES) segment += 1;
       }
       return cut;

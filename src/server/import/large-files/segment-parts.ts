@@ -66,7 +66,7 @@ export function createSegmentParts({ list, index, contentOf }: SegmentPartsOptio
         .map((_, at) => at)
         .filter((at) => {
           const [segment, next] = [segments[at], segments[at + 1]];
-          // The last segment has no parts that are not loaded, unless the index is being built again.
+          // All parts of the last segment are in memory already, unless the index is being rebuilt.
           return segment && next && partsBefore(segment) < to && partsBefore(next) > from;
         });
       if (wanted.length === 0) throw notIndexed();
@@ -140,7 +140,7 @@ async function readSegment(
   }
 }
 
-/** The calls that are open at the start of a segment and not at that of the one after it, which may be unknown. */
+/** The calls that are open at the start of a segment and no longer at the start of the next one, if that is known. */
 function answeredIn(
   { open_calls }: TranscriptStart,
   after: TranscriptStart | undefined,
@@ -181,8 +181,8 @@ async function readBytes(reading: Reading, content: FileContent, from: number, t
 }
 
 /**
- * Reads on after the segment while calls wait for results that the next one has: at least one block, because the start of a turn
- * ends what the turn before left open, and at most a segment.
+ * Continues past the end of a segment while calls wait for results that are in the next one. Reads at least one block, because the
+ * start of a turn ends the open parts of the previous turn, and at most the size of a segment.
  */
 async function readResults(
   reading: Reading,

@@ -33,7 +33,7 @@ export class PushRefused extends Refused {
 /** A push in progress. */
 export interface Push {
   readonly session_id: string;
-  /** Identifies the foreign stream. Without an epoch it cannot be continued by another push. Absent: frames are pushed. */
+  /** Identifies the foreign stream. Without an epoch, another push cannot continue it. `undefined`: frames are pushed. */
   readonly stream_id: string | undefined;
   readonly pushed: Pushed;
   /** The line number for errors. */

@@ -44,7 +44,7 @@ export interface CommitQueue {
   readonly path: string;
   /** The sessions that an earlier daemon stored. */
   readonly sessions: readonly StoredSession[];
-  /** As those of `HistoryStore`. */
+  /** See `HistoryStore`. */
   history(session_id: string): Promise<string[]>;
   pending(session_id: string): Promise<string[]>;
   /** Includes the writer in the next commit. */
