@@ -205,7 +205,7 @@ export const MAX_PAST = 1_000;
 
 /** A request to find places in the turns of all sessions. */
 export type PastRequest =
-  /** Places within a turn where nothing was recorded for longer than that and no request was open. Milliseconds. */
+  /** Places within a turn where nothing was recorded for more than `longer_than` milliseconds and no request was open. */
   | { type: "gaps"; longer_than: number }
   /** Turns that ended with this status. */
   | { type: "turns"; status: TurnStatus };

@@ -53,14 +53,14 @@ export function projectSteps(transcript: Transcript, from = 0): IndexedStep[] {
   );
 }
 
-/** The rows of a transcript's parts and turns: of the parts from `from.parts` on, and of the turns that differ from `from.turns`. */
+/** The rows of a transcript: of the parts from `from.parts` on, and of the turns that differ from `from.turns`. */
 export function projectTranscript(
   transcript: Transcript,
   from: { parts: number; turns: Sequence<Turn> } = { parts: 0, turns: emptySequence() },
 ): { parts: IndexedPart[]; turns: IndexedTurn[] } {
   const changed = changedTurns(from.turns, transcript.turns);
   const last = transcript.turns.at(transcript.turns.length - 1);
-  // The last turn tells the number of turns.
+  // Always includes the last turn, because the number of turns is derived from it.
   if (last !== undefined && changed.at(-1) !== last) changed.push(last);
   const turns = changed.map(projectTurn);
   const parts = transcript.parts.slice(from.parts).flatMap((part, at) => {

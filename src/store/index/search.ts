@@ -40,7 +40,7 @@ export const isOfAgents = (
 
 /** The conditions of a query that only need a part's row. */
 export interface PartConditions {
-  /** All of them, by field. */
+  /** The filters of the query, including those for sessions. */
   readonly filters: readonly SearchFilter[];
   readonly holds: (part: Omit<IndexedPart, "text">) => boolean;
 }

@@ -223,7 +223,7 @@ function createTexts(statements: ReturnType<typeof prepareReads>) {
 const matchOf = (trigrams: readonly string[]): string =>
   trigrams.map((trigram) => `"${trigram.replaceAll('"', '""')}"`).join(" AND ");
 
-/** The bits of the values that a query asks for in a column, whose numbers are positions in `names`. 0: it asks for none of them. */
+/** A bit mask of the values that the filters require in a column. Bit n is the value `names[n]`. 0: any value matches. */
 function maskOf(
   filters: readonly SearchFilter[],
   column: SearchFilter["field"],

@@ -228,7 +228,7 @@ function holderOf(folder: string): string {
       return `Another Verbatim (process ${found.pid})`;
     }
   } catch {
-    // The file only improves the notice.
+    // Best effort: the file is only used for a more precise notice.
   }
   return "Another Verbatim";
 }
