@@ -74,7 +74,7 @@ async function measure(program: string): Promise<void> {
         goal: "≤ 1.05",
       },
       {
-        // Background hooks slow both turns above if there is no core for them.
+        // Hooks run in the background. Without an idle core they slow down both turns above.
         row: "CPU time of all its processes",
         figures: {
           ratio: round(median(cpu.attached) / median(cpu.plain)),
@@ -115,8 +115,8 @@ async function startDaemon(home: string, data_dir: string): Promise<ChildProcess
 }
 
 /**
- * Runs one turn. `ms`: its time as Claude Code measures it, without the program's start; `cpu_ms`: of the program, with its start,
- * and of all processes that it has waited for.
+ * Runs one turn. `ms`: its duration as measured by Claude Code, without the program's start; `cpu_ms`: CPU time of the program,
+ * including its start, and of all processes that it has waited for.
  */
 async function turnOf(options: {
   program: string;

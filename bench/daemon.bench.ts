@@ -73,7 +73,7 @@ const running = new Set<ChildProcess>();
 const templates = new Map<number, string>();
 const TEMPLATE_ID = "11111111-0000-4000-8000-000000000000";
 
-/** The text of a session of about `bytes` bytes. Some have the same content except for their ids. */
+/** The text of a session of about `bytes` bytes. Sessions of the same size differ only in their ids. */
 function sessionText(bytes: number, n: number): { id: string; text: string } {
   let template = templates.get(bytes);
   if (template === undefined) {
@@ -191,7 +191,7 @@ async function until(check: () => Promise<boolean>, pause_ms = 20): Promise<numb
   }
 }
 
-/** Sends small requests continuously. The result returns the maximum latency, in milliseconds. */
+/** Sends small requests continuously. The returned function stops this and returns the latencies, in milliseconds. */
 function watchWaits(daemon: Daemon): () => Promise<{ longest: number; p99: number }> {
   let ended = false;
   const waits: number[] = [];
@@ -252,7 +252,7 @@ async function many() {
   const listed_at = await until(async () => (await listOf(daemon)).length === files.length);
   const after = memory(daemon);
   const archived = await until(async () => archivedBytes(home) >= bytes, 100);
-  // Every session grows a few times, in turn.
+  // Append to every session a few times, one after the other.
   let n = 0;
   for (let round_ = 0; round_ < 3; round_++) {
     for (const { id, path } of files) {
@@ -492,7 +492,7 @@ async function large() {
   };
 }
 
-/** The time until the beginning of a huge session, and a part in its middle by its link, are there. */
+/** The times until the beginning of a huge session, and a part in its middle that a link leads to, are loaded. */
 async function placesOf(daemon: Daemon, id: string) {
   const pageOf = async () => sessionReply.parse(await daemon.get(`/api/sessions/${id}`)).page;
   let page = await pageOf();
@@ -508,7 +508,7 @@ async function placesOf(daemon: Daemon, id: string) {
   const beginning = performance.now();
   const middle = Math.floor(page.part_count / 2);
   const [part] = await partsAt(middle);
-  // Other segments take the place of this one in the cache.
+  // Load other segments, which evict this one from the cache.
   for (let n = 1; n < 8; n++) await partsAt(Math.floor((page.part_count * n) / 20));
   const followed = performance.now();
   const place = locateReply.parse(await daemon.get(`/api/sessions/${id}/locate?part=${part?.part.id}`));

@@ -8,12 +8,12 @@ import { continued } from "./scale.ts";
 
 /**
  * The cost of reading session files compared with `JSON.parse` of their lines: into frames, into a row of the list, into a
- * transcript. Two floors show what any reader costs: lines decoded from bytes and parsed; and in addition the same frames made by
- * `JSON.parse` of their own JSON. The bytes are in memory, and times are CPU times of the main thread.
+ * transcript. Two baselines show the minimum cost of any reader: decoding and parsing the lines; and in addition creating the same
+ * frames with `JSON.parse` of their own JSON. The bytes are in memory, and times are CPU times of the main thread.
  *
- * `node bench/reading.bench.ts [FOLDER…]`: a row for each source, from the records of the tests, which are short. With folders, first
- * from the session files below them. Sources with few bytes are continued (`scale.ts`): small files would measure what a file costs,
- * not its records.
+ * `node bench/reading.bench.ts [FOLDER…]`: a row for each source, from the short recordings of the tests. With folders, rows for the
+ * session files below them come first. Sources with few bytes are extended (`scale.ts`), because with small files the cost per file
+ * would be measured rather than the cost per record.
  */
 const PIECE = 256 * 1024;
 /** Number of measured rounds per source, after a warm-up round. */
@@ -26,7 +26,7 @@ const MOST_BYTES = 12 * 1024 * 1024;
 const folders = process.argv.slice(2);
 const TESTS = join(import.meta.dirname, "../test/fixtures");
 
-/** The largest files of a source, continued until they have the bytes together. */
+/** The largest files of a source, extended until their total size is at least `LEAST_BYTES`. */
 function atLeast({ format, files }: SourceFiles): SourceFiles {
   let room = MOST_BYTES;
   const chosen = files
@@ -116,7 +116,7 @@ async function cpuOf(run: () => void | Promise<void>): Promise<number> {
   return (user + system) / 1_000;
 }
 
-/** A row for each source, then one that counts those within the goal. `view`: what the files are. */
+/** A row for each source, then one with the number of sources within the goal. `view`: describes the files. */
 async function rowsOf(view: string, sources: readonly SourceFiles[]): Promise<Row[]> {
   const rows: Row[] = [];
   const within: string[] = [];
@@ -139,7 +139,7 @@ async function rowsOf(view: string, sources: readonly SourceFiles[]): Promise<Ro
       figures: {
         megabytes: round(bytes / 1024 / 1024),
         "bytes per record": Math.round(bytes / records),
-        // A record costs about the same in all sources: with small records, the ratio is high.
+        // A record costs about the same in all sources, so the ratio to parsing is high for sources with small records.
         "microseconds per record": round((median(rounds.map((times) => times.frames)) / records) * 1_000),
         "decoded and parsed": ratio((times) => times.decoded),
         "and the same frames parsed": least,

@@ -1,10 +1,10 @@
 import { asNumber, asObject, asString, type JsonObject } from "../src/model/narrow.ts";
 
 /**
- * Continues a session as its agent would: repeats its records in order, with new ids and times, up to the given number of bytes.
- * The first line and records that name the session are written once. References between records of one repetition stay; the first
- * record of a repetition follows the last one before it. Texts and sizes of records do not change, so the mix of small and large
- * records is that of the session.
+ * Extends a session as its agent would: repeats its records in order, with new ids and times, up to the given number of bytes. The
+ * first line and records that name the session are written once. References between records of one repetition are preserved; the
+ * first record of a repetition refers to the last one of the previous repetition. Texts and sizes of records do not change, so the
+ * mix of small and large records is that of the session.
  */
 export function continued(text: string, bytes: number): string {
   const lines = text.trimEnd().split("\n");
@@ -29,7 +29,7 @@ export function continued(text: string, bytes: number): string {
         if (isTime(name) && !Number.isNaN(Date.parse(value)))
           return new Date(Date.parse(value) + round * span).toISOString();
         if (isId(name)) return freshId(value, round);
-        // Records of documents have their index in key and place.
+        // Records from documents contain their index in `key` and `pointer`.
         if (name === "key" || name === "pointer")
           return freshKey(value, (index) => index + round * records.length, round);
       }
@@ -74,7 +74,7 @@ const isId = (name: string): boolean =>
     name,
   );
 
-/** Another id of the same length and alphabet. */
+/** Derives a new id of the same length and alphabet. */
 function freshId(id: string, round: number): string {
   const digits = round.toString(16);
   return id.length > digits.length + 2 ? `${id.slice(0, -digits.length)}${digits}` : `${id}${digits}`;

@@ -14,7 +14,7 @@ import { load, median, type Row, report, round } from "./measure.ts";
 const full = process.argv.includes("--full");
 const FILES = full ? 1_000 : 100;
 const FILE_BYTES = 1_000_000;
-/** Share of the files that are written after the others were indexed. */
+/** Share of the files that are written once the others are indexed. */
 const LATER = 0.1;
 const ROUNDS = 20;
 

@@ -10,7 +10,7 @@ import { load, median, report, round } from "./measure.ts";
  * bench/state.bench.ts`, after `npm run build`. The agent is this process: it writes Claude Code's registry file like 2.1.332.
  */
 const CHANGES = 60;
-/** One of 2,000 sessions changes. */
+/** Number of listed sessions, one of which changes. */
 const SESSIONS = 2_000;
 
 const home = await createHome();

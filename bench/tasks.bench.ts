@@ -14,7 +14,7 @@ import { median, report, round } from "./measure.ts";
  */
 const ROUNDS = 5;
 const SESSIONS = 40;
-/** Steps of the session in which something goes wrong, and its sub-agents. */
+/** Number of steps of the session in which something goes wrong, and number of its sub-agents. */
 const STEPS = 300;
 const RUNS = 6;
 
@@ -126,11 +126,11 @@ compacted.record("user", {
   isVisibleInTranscriptOnly: true,
 });
 compacted.prompt("Who is the keeper?");
-// Longer than the view, which opens at its end.
+// Longer than the viewport, because a session opens at its end.
 compacted.text(`${"The record names no keeper.\n\n".repeat(60)}I do not know the keeper's name.`);
 await save(`${forgetful}.jsonl`, compacted);
 
-/** Processes that stand for agents which wait in terminals. */
+/** Placeholder processes for agents that wait in terminals. */
 const agents: ChildProcess[] = [];
 async function waits(id: string, minutes: number): Promise<void> {
   const agent = spawn("sleep", ["3600"], { stdio: "ignore" });
@@ -151,12 +151,12 @@ const browser = await openBrowser();
 const { page } = await enter(await browser.newContext({ viewport: { width: 1440, height: 900 } }), daemon);
 const transcript = page.getByRole("region", { name: "Transcript", exact: true });
 
-/** A key by Playwright's name, a click, or a text that is typed once its field has the focus, and waits for a result. */
+/** A key by Playwright's name, a click, or text that is typed once its field (`into`) has the focus; then waits for `result`. */
 type Key = string | { click: Locator } | { text: string; into?: Locator; result?: Locator };
 
 interface Task {
   name: string;
-  /** Where it begins, as a path. */
+  /** The path of the page on which the task begins. */
   from: string;
   keys: readonly Key[];
   /** Waits until keys can be pressed. */
@@ -164,7 +164,7 @@ interface Task {
   /** Waits until the answer is on the page. */
   answered(): Promise<void>;
 }
-/** The list, once the index has the text that is searched for. */
+/** Waits for the list, and until the searched text is indexed. */
 async function list(): Promise<void> {
   await page.locator("[data-session]").first().waitFor();
   await page.waitForFunction(async () => {

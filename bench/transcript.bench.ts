@@ -72,7 +72,7 @@ interface Sample {
   heap_mb: number;
   load: number;
 }
-/** A sample of Verbatim, which scrolls with its own probes. */
+/** A sample of Verbatim's own page, which is also probed for blank areas while it scrolls. */
 interface ScrolledSample extends Sample {
   fling: number;
   jumps: number;
@@ -99,7 +99,7 @@ async function measurePeer(list: string, parts: number): Promise<Sample> {
   const opened = await read();
   await page.waitForTimeout(1_000);
   const quiet = await read();
-  // If each one takes a tenth of a second, fewer are sufficient.
+  // Each line takes about a tenth of a second here, so fewer are sufficient.
   const lines = list === "everything-mounted" ? 5 : LINES;
   for (let line = 0; line < lines; line++) await page.evaluate("window.__append()");
   const grown = await read();

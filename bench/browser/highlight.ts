@@ -15,8 +15,8 @@ worker.onmessage = (event: MessageEvent<HighlightReply>) => {
 
 let session = 1;
 /**
- * Milliseconds for highlighting lines, sent `at` a time. `again`: with all previous lines each time. The worker is never idle, so
- * that its work and messages are measured, not the time to wake a thread.
+ * Milliseconds for highlighting lines, sent `at` lines per message. `again`: each message repeats all previous lines. The worker is
+ * never idle, so that its work and messages are measured, not the time to wake a thread.
  */
 async function highlight(
   language: string,
@@ -48,7 +48,7 @@ export interface Times {
   again: number;
 }
 
-/** Highlights one block of code of each language: at once, growing with kept state, and all of it again at each line. */
+/** Highlights one block of code per language: at once, line by line with kept state, and from its beginning for each new line. */
 async function run(count: number): Promise<Times> {
   const total = { whole: 0, paged: 0, streamed: 0, again: 0 };
   for (const language of ["typescript", "python", "json"]) {

@@ -95,7 +95,7 @@ async function run(): Promise<Run> {
   };
 }
 
-/** Ends the text, including deferred work. Returns the longest task. */
+/** Ends the text and waits for deferred work. Returns the duration of the longest task. */
 async function end(): Promise<number> {
   let longest_ms = 0;
   new PerformanceObserver((list) => {

@@ -6,7 +6,7 @@ import { growing } from "./growing.ts";
 
 const plugins = { code: createCodePlugin({ themes: ["github-dark", "github-dark"] }) };
 
-/** The best peer with highlighting. */
+/** Streamdown: the best other renderer that highlights code. */
 export const mount: Mount = (root) => {
   const app = createRoot(root);
   return growing((text, open) =>
