@@ -1,6 +1,6 @@
 /**
- * A 53-bit hash of a text (cyrb53), for state that remembers which texts it has seen without keeping them. Not cryptographic. The
- * chance that two texts of one session collide is about one in some billions of sessions.
+ * A 53-bit hash of a text (cyrb53), for state that remembers which texts it has seen without storing them. Not cryptographic. Two
+ * texts of the same session collide in about one of several billion sessions.
  */
 export function fingerprint(text: string, length = text.length): number {
   let one = 0xdeadbeef;

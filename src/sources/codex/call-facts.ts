@@ -100,7 +100,7 @@ export function imagePrompt(payload: JsonObject): string {
   return JSON.stringify(prompt === undefined ? {} : { prompt });
 }
 
-/** Its output, from a call, an event or an item. */
+/** The output of an image generation, from a call, an event or an item. */
 export function imageOutput(payload: JsonObject): Output {
   const path = asText(payload.saved_path);
   const data = asText(payload.result);

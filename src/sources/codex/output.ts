@@ -125,7 +125,7 @@ const CUT_HEADER = /^Warning: truncated output[^\n]*\n(?:Total output lines: \d+
 /** The start of a shell tool's result in the form that scripts receive and print as JSON. The rest may be truncated. */
 const SHELL_RESULT =
   /^\{"chunk_id":"[^"\\]*","wall_time_seconds":[\d.e+-]+(?:,"session_id":\d+)?,"exit_code":(-?\d+)[,}]/;
-/** The same of a command that goes on. */
+/** The same for a command that is still running. */
 const SHELL_RUNNING =
   /^\{"chunk_id":"[^"\\]*","wall_time_seconds":[\d.e+-]+,"session_id":(\d+),"(?:original_token_count|output)":/;
 /** Maximum nesting of results in a script's output, such as `Promise.allSettled` of several. */

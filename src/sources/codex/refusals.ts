@@ -56,7 +56,7 @@ export function declined(text: string | undefined): CallOutcome {
 }
 
 const CTRL_C = "\u0003";
-/** The same in a code mode script. */
+/** Ctrl-C as it is written in a code mode script. */
 const CTRL_C_IN_SCRIPT = /\bchars["']?\s*:\s*["'`](?:\\u0003|\\x03)/;
 
 /** Whether a call sends Ctrl-C to a running command. An error end of that command is then expected. */

@@ -49,7 +49,7 @@ export interface ThreadIds {
 export interface SessionState extends ThreadIds {
   /** Reading started inside the file. */
   isInside: boolean;
-  /** The same, and no record has named the turn that is open there. */
+  /** Reading started inside the file, and no record has named the turn that was open there yet. */
   joins: boolean;
   /** A line of the thread itself (not copied) was read. */
   began: boolean;

@@ -176,7 +176,7 @@ function shellExtra(name: string, fields: JsonObject, facts: CallFacts, output: 
   const cwd = facts.cwd ?? asString(fields.workdir) ?? asString(fields.working_directory);
   const exit_code = output.exit_code ?? facts.exit_code;
   const session = output.running?.session;
-  // The output of a command that goes on states how long the model waited for it.
+  // The output of a command that is still running states how long the model waited for it.
   const duration_ms =
     (session === undefined ? undefined : facts.duration_ms) ?? output.duration_ms ?? facts.duration_ms;
   return {

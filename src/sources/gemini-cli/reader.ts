@@ -49,9 +49,9 @@ interface State {
   ended: string[];
   calls: SessionLinkFacts["calls"];
   context_told?: boolean;
-  /** The summary that last replaced the model's context, in short. Later mirrors of the context begin with it too. */
+  /** Length and start of the summary that last replaced the model's context. Later mirrors of the context begin with it too. */
   compressed?: string;
-  /** Frames before the first message of the conversation, which is what makes the file a session. Absent after it. */
+  /** Frames buffered before the first message of the conversation, without which the file is not a session. Absent after it. */
   held?: Frame[];
 }
 
@@ -123,7 +123,7 @@ class RecordReading {
     return { disposition: this.disposition, frames: this.released() };
   }
 
-  /** The frames of the record. Before the conversation begins they are held, and its first record gets them. */
+  /** The frames of the record. Before the conversation begins, they are buffered and then emitted with its first record. */
   private released(): Frame[] {
     const { state, frames, disposition } = this;
     const { held } = state;
@@ -136,7 +136,7 @@ class RecordReading {
     return [...held, ...frames];
   }
 
-  /** Tells what may precede the conversation. */
+  /** Emits a frame that may precede the conversation. It does not count as a message of the conversation. */
   private preface(body: FrameBody): void {
     if (this.state.held === undefined) {
       this.tell(body);

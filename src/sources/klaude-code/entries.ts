@@ -5,7 +5,7 @@ import { promptKey } from "../conversation/runs.ts";
 import { errorWords } from "../error-words.ts";
 import type { KlaudeState } from "./state.ts";
 
-/** Reads a history record that is no message. */
+/** Reads a history record that is not a message. */
 export function readEntry(
   state: KlaudeState,
   conversation: Conversation,

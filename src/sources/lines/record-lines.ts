@@ -161,7 +161,7 @@ export function createRecordLinesReader<State>(
   };
 }
 
-/** A line as a record, or what the line is instead. */
+/** A line as a record. The header of a record log, and damaged lines of one, are not records. */
 function recordOf(
   line: Extract<LineRecord, { value: JsonObject }>,
   path: string,
@@ -197,7 +197,7 @@ function unreadable(line: LineRecord, path: string): HeldRecord {
   return { kind: "damaged", place, source: inFile(path, place), raw: text, error };
 }
 
-/** What a held record shows. `at`: the time of the last frame. */
+/** The result of reading a held line. `at`: the time of the last frame. */
 function shown(held: HeldRecord, session_id: string, at: number, isLog: boolean): ReadRecord {
   const { place } = held;
   switch (held.kind) {

@@ -5,7 +5,7 @@ import type { Conversation } from "../conversation/conversation.ts";
 import { kindOf, type PiState, tokensInWords } from "./state.ts";
 import { usageOf } from "./usage.ts";
 
-/** Reads an entry that is no message. */
+/** Reads an entry that is not a message. */
 export function readEntry(
   state: PiState,
   conversation: Conversation,

@@ -257,7 +257,7 @@ export function showWaiting(stream: AgUiStream): void {
   for (const id of stream.helpers.keys()) flushHelper(stream, id, "did not end");
 }
 
-/** A repeated activity replaces the earlier one, unless it says otherwise. */
+/** Reads an activity. A repeated one replaces the earlier one, unless the event says otherwise. */
 function readActivity(stream: AgUiStream, event: JsonObject, id: string): void {
   const isKnownActivity = stream.activities.has(id);
   stream.activities.add(id);

@@ -12,7 +12,7 @@ import {
 } from "./ai-sdk-stream.ts";
 import { partOf, STOP_REASONS, signatureOf } from "./ai-sdk-values.ts";
 
-/** Reads an event that is neither of a call nor data. */
+/** Reads an event that belongs neither to a call nor to data. */
 export function pushEvent(stream: AiSdkStream, type: string, event: JsonObject): void {
   const { writer } = stream;
   switch (type) {
@@ -86,7 +86,7 @@ export function pushEvent(stream: AiSdkStream, type: string, event: JsonObject):
   }
 }
 
-/** Withdraws the message of a step that is begun again. */
+/** Retracts the message of a step that starts over. */
 function resetStep(stream: AiSdkStream): void {
   const { writer } = stream;
   const message_id = writer.message_id;

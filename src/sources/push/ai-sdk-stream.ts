@@ -68,7 +68,7 @@ export function note(
   stream.writer.put({ type: "marker", kind: "note", part_id, title, data });
 }
 
-/** Shows an event that is not known. */
+/** Shows an unknown event. */
 export function putUnknown(stream: AiSdkStream, event: JsonObject): void {
   const { writer } = stream;
   const title = asText(event.type) ?? "An event without a type";
