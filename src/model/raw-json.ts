@@ -82,7 +82,7 @@ function valuesAt(text: string, start: number): ReadonlyMap<string | number, num
   return values;
 }
 
-/** The name that a JSON string stands for. */
+/** Decodes a member name from its JSON text. */
 function nameOf(written: string): string {
   // Names are strings in valid JSON.
   return written.includes("\\") ? (JSON.parse(written) as string) : written.slice(1, -1);

@@ -116,6 +116,6 @@ export const part = z.discriminatedUnion("type", [
 ]);
 export type Part = z.infer<typeof part>;
 
-/** What a tool result contains besides text, and what a transcript shows as media. */
+/** The non-text content of a tool result, and media in a transcript. */
 export const mediaPart = z.discriminatedUnion("type", [imageUrlPart, imageFilePart, filePart, unknownPart]);
 export type MediaPart = z.infer<typeof mediaPart>;

@@ -41,7 +41,7 @@ export interface PartKind<Type extends TranscriptPart["type"]> {
    * a row too; renderers of the turn's heading omit it.
    */
   isRow(part: TranscriptPartOf<Type>, options: RowSettings): boolean;
-  /** Whether it is a failure: those that a turn's `errors` counts, on the rows that show them. */
+  /** Whether it is a failure, counted in a turn's `errors`. True for the part whose row shows it: the call, not its result. */
   isError?(part: TranscriptPartOf<Type>): boolean;
 }
 

@@ -3,7 +3,7 @@ import type { SessionSummary } from "../session.ts";
 import { isPreamble } from "./fold/fold.ts";
 import type { MarkerKind } from "./transcript.ts";
 
-/** Identifies what a call, its result or an error is retracted with. */
+/** The message or part with which a call, its result or an error is retracted. */
 export interface Named {
   readonly message_id?: string | undefined;
   readonly part_id?: string | undefined;
@@ -19,7 +19,7 @@ export interface Facts extends Named {
   readonly inherited?: boolean;
   /** For the end of a message. */
   readonly stop_reason?: StopReason | undefined;
-  /** For a result: what it is retracted with, if not with its call. */
+  /** For a result: the message or part with which it is retracted, if not with its call. */
   readonly own?: Named;
   readonly withdrawn?: boolean;
 }

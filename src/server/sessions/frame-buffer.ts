@@ -10,7 +10,7 @@ import type { ChannelFrame } from "../../protocol.ts";
 
 /** Number of frames that are kept for clients that reconnect. */
 const MAX_FRAMES = 5_000;
-/** Number of frames that are kept of the first reading, for clients that were connected before a restart. */
+/** Number of frames that are kept before the transcript is shown, for clients that were connected before a restart. */
 const MAX_READ_FRAMES = 500;
 
 /** One epoch of a session's channel: its transcript, its position, and the latest frames. */
@@ -24,7 +24,7 @@ export interface FrameBuffer {
   after(seq: number): readonly ChannelFrame[] | undefined;
   /**
    * A digest of all frames up to `seq`, and of the ends that no frame records. Two buffers with the same digest at the same `seq`
-   * have the same transcript there, even in two lives of the daemon. `undefined`: not resumable, or no longer kept.
+   * have the same transcript there, even across a restart of the daemon. `undefined`: not resumable, or no longer kept.
    */
   checkAt(seq: number): string | undefined;
   /** Keeps more frames from now on, because the transcript is shown. */

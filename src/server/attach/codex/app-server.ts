@@ -242,7 +242,7 @@ function openConnection(
   };
 }
 
-/** Tells a socket from an earlier one at the same path. `undefined`: there is none. */
+/** Distinguishes a socket from an earlier one at the same path. `undefined`: there is no socket. */
 function socketIdentity(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
   return found && `${found.ino}:${found.ctimeMs}`;

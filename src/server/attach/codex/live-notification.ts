@@ -87,7 +87,7 @@ function kindOf(type: unknown): "text" | "thinking" | "output" | undefined {
   }
 }
 
-/** The whole text of a completed item, as its record has it. `undefined`: it has none, so what was streamed stays. */
+/** The complete text of a completed item, as it will be recorded. `undefined`: it has none, so the streamed text is kept. */
 function textOf(item: JsonObject): string | undefined {
   if (item.type !== "reasoning") return asText(item.text);
   const sections = [...asArray(item.summary), ...asArray(item.content)];
