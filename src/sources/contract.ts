@@ -213,7 +213,7 @@ export interface SessionLocks {
   folder: string;
   /** The id of a session by the name of its folder. */
   sessionId(name: string): string;
-  /** The process that a lock file names; `undefined`: a file with this name is no lock. */
+  /** The process id in the name of a lock file; `undefined`: a file with this name is not a lock. */
   pidOf(name: string): number | undefined;
   /** The file of JSON lines in the session's folder from which the state is read. */
   records: string;
@@ -277,7 +277,7 @@ export interface Snapshots {
    * folder for a file in a folder of small documents. `undefined`: none.
    */
   storeOf(path: string): string | undefined;
-  /** Whether an open store belongs to this agent. Used for stores that a person opened by name, whose path is no evidence. */
+  /** Whether an open store belongs to this agent. Used for stores that a person opened by name, whose path proves nothing. */
   recognizes(store: OpenStore): boolean;
   sessions(store: OpenStore): Iterable<SnapshotSession>;
   /** Names of large folders without stores. They are not searched. */

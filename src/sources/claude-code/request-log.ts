@@ -27,7 +27,7 @@ interface Run {
  * `api-request` lines. A request's messages are the first `keep` of its `base`, then its `tail`. Hashes are resolved from the
  * blobs, then from the messages in the transcript's lines. `sha256`: SHA-256 of a text, in hex.
  */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over what the lines have told so far: its functions are short
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the lines read so far: its functions are short
 export function createRequestLog(sha256: (text: string) => string): RequestLog {
   const shapes = new Map<string, JsonObject>();
   const messages = new Map<string, Known>();

@@ -225,8 +225,8 @@ export class CallTable {
   }
 
   /**
-   * The call of an event of some kind, which records each call once. `traits`: what the event knows of a call that shares its
-   * id with others of its answer, most reliable first.
+   * The call that an event refers to. `kind`: the kind of event, which occurs once per call. `traits`: facts in the event that
+   * distinguish calls of one answer with the same id, most reliable first.
    */
   about(model_id: string, kind: string, traits: readonly (string | undefined)[]): Call | undefined {
     const newest = this.newest.get(model_id);

@@ -15,7 +15,7 @@ export function factsOf(data: JsonObject): SessionPatch {
   const cwd = asText(context.cwd);
   const git_branch = asText(context.branch);
   const owned = asText(context.repository) ?? "";
-  // `owner/name`, with the host beside it.
+  // `owner/name`. The host is a separate member.
   const repository = /^[^/]+\/[^/]+$/.test(owned)
     ? repositoryName(`${asText(context.repositoryHost) ?? "github.com"}/${owned}`)
     : undefined;

@@ -116,7 +116,7 @@ function createReader({ path, start }: ReaderOptions): Reader {
   };
 }
 
-/** Leaves out the second start and end of a message whose line occurs again; its parts revise the earlier ones. */
+/** Removes a repeated start and end of a message whose line occurs again. Its parts revise the earlier ones. */
 function endOnce(frames: readonly Frame[], ended: Set<string>): Frame[] {
   return frames.filter((frame) => {
     if (frame.type === "message.start") return !ended.has(frame.message_id);
