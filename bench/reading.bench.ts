@@ -8,12 +8,12 @@ import { continued } from "./scale.ts";
 
 /**
  * The cost of reading session files compared with `JSON.parse` of their lines: into frames, into a row of the list, into a
- * transcript. Two baselines show the minimum cost of any reader: decoding and parsing the lines; and in addition creating the same
- * frames with `JSON.parse` of their own JSON. The bytes are in memory, and times are CPU times of the main thread.
+ * transcript. Two baselines show the minimum cost of any reader: decoding and parsing the lines; and in addition creating the
+ * same frames with `JSON.parse` of their own JSON. The bytes are in memory, and times are CPU times of the main thread.
  *
- * `node bench/reading.bench.ts [FOLDER…]`: a row for each source, from the short recordings of the tests. With folders, rows for the
- * session files below them come first. Sources with few bytes are extended (`scale.ts`), because with small files the cost per file
- * would be measured rather than the cost per record.
+ * `node bench/reading.bench.ts [FOLDER…]`: a row for each source, from the short recordings of the tests. With folders, rows for
+ * the session files below them come first. Sources with few bytes are extended (`scale.ts`), because with small files the cost
+ * per file would be measured rather than the cost per record.
  */
 const PIECE = 256 * 1024;
 /** Number of measured rounds per source, after a warm-up round. */

@@ -1,10 +1,10 @@
 import { asNumber, asObject, asString, type JsonObject } from "../src/model/narrow.ts";
 
 /**
- * Extends a session as its agent would: repeats its records in order, with new ids and times, up to the given number of bytes. The
- * first line and records that name the session are written once. References between records of one repetition are preserved; the
- * first record of a repetition refers to the last one of the previous repetition. Texts and sizes of records do not change, so the
- * mix of small and large records is that of the session.
+ * Extends a session as its agent would: repeats its records in order, with new ids and times, up to the given number of bytes.
+ * The first line and records that name the session are written once. References between records of one repetition are preserved;
+ * the first record of a repetition refers to the last one of the previous repetition. Texts and sizes of records do not change,
+ * so the mix of small and large records is that of the session.
  */
 export function continued(text: string, bytes: number): string {
   const lines = text.trimEnd().split("\n");

@@ -15,8 +15,8 @@ worker.onmessage = (event: MessageEvent<HighlightReply>) => {
 
 let session = 1;
 /**
- * Milliseconds for highlighting lines, sent `at` lines per message. `again`: each message repeats all previous lines. The worker is
- * never idle, so that its work and messages are measured, not the time to wake a thread.
+ * Milliseconds for highlighting lines, sent `at` lines per message. `again`: each message repeats all previous lines. The worker
+ * is never idle, so that its work and messages are measured, not the time to wake a thread.
  */
 async function highlight(
   language: string,

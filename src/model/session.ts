@@ -101,9 +101,9 @@ export const terminalPlace = record({
 export type TerminalPlace = z.infer<typeof terminalPlace>;
 
 /**
- * What an agent that this daemon does not run waits for, according to its own process registry, server, hooks or records. The user
- * answers in the agent's own terminal. `for`: in the agent's words (Claude Code: `permission prompt`, `input needed`, `dialog
- * open`, ...).
+ * What an agent that this daemon does not run waits for, according to its own process registry, server, hooks or records. The
+ * user answers in the agent's own terminal. `for`: in the agent's words (Claude Code: `permission prompt`, `input needed`,
+ * `dialog open`, ...).
  */
 export const agentWait = record({
   for: optional(z.string()),
@@ -114,13 +114,13 @@ export type AgentWait = z.infer<typeof agentWait>;
 
 /**
  * The rule that determined a session's status. `register`: its process reports it in the agent's process registry, with `since`;
- * `server`: the agent's own server reports it; `lock`: its records say so, and its process has locked the session; `hook`: its hook
- * reported it; `background`: the registry lists a command that is still running; `run`: one of its sub-agents works; `recent`: the
- * turn is open, and the file was written within the last minute; `parent`: the session that started this run waits for its result;
- * `stopped`: the turn is open, and the process has been idle since a time after its last record; `ended`: the turn is open, and the
- * process ended after its last record; `answered`: the turn has no recorded end, and its last record is an answer without tool
- * calls; `silence`: the turn is open, nothing was recorded for a minute, and no process has the session open; `record`: the record
- * itself; `gone`: the agent's file no longer exists.
+ * `server`: the agent's own server reports it; `lock`: its records say so, and its process has locked the session; `hook`: its
+ * hook reported it; `background`: the registry lists a command that is still running; `run`: one of its sub-agents works;
+ * `recent`: the turn is open, and the file was written within the last minute; `parent`: the session that started this run waits
+ * for its result; `stopped`: the turn is open, and the process has been idle since a time after its last record; `ended`: the
+ * turn is open, and the process ended after its last record; `answered`: the turn has no recorded end, and its last record is an
+ * answer without tool calls; `silence`: the turn is open, nothing was recorded for a minute, and no process has the session open;
+ * `record`: the record itself; `gone`: the agent's file no longer exists.
  */
 export const statusRule = record({
   rule: z.enum([

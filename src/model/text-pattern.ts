@@ -1,5 +1,6 @@
 /**
- * Characters around words that a page does not show: Markdown marks (besides the `](address)` of a link) and the zero-width space.
+ * Characters around words that a page does not show: Markdown marks (besides the `](address)` of a link) and the zero-width
+ * space.
  */
 const MARKS = "*_`~[\u200b";
 /** Maximum number of marks at a place, and of places with marks, to bound the cost of a search. */

@@ -82,8 +82,8 @@ export function* comparedLines({ parts }: Transcript): Generator<string> {
 }
 
 /**
- * A part as JSON with its members in alphabetical order. Links to runs and ends of calls with an unknown outcome are left out: the
- * daemon adds them, so they are not in the record.
+ * A part as JSON with its members in alphabetical order. Links to runs and ends of calls with an unknown outcome are left out:
+ * the daemon adds them, so they are not in the record.
  */
 export function comparedText(part: TranscriptPart): string {
   if (part.type !== "tool_call") return canonicalJson(part);

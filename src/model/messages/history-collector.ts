@@ -28,7 +28,7 @@ export interface WrittenHistory {
  * Creates a collector: exactly one assistant message per model call, written when the call ends. Events that arrive meanwhile are
  * written at once with the part that they follow, so that `framesOf` restores the exact order. Continues from `stored` if given.
  */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the message being written and the events that wait for its end
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the message being written and the waiting events
 export function createHistory(session_id: string, stored?: WrittenHistory): HistoryCollector {
   let transcript = stored?.transcript ?? emptyTranscript(session_id);
   let draft: Draft | undefined;

@@ -1,7 +1,7 @@
-// Agents run this as a hook. It sends the hook's body to the daemon and prints the answer. On any error it exits with 0 and prints
-// nothing: the agent's own dialog then works as if there were no hook. Arguments: the path of the daemon's socket; then, for agents
-// whose hook bodies do not contain them, the agent, the event, and the agent's process id. The daemon writes lines: empty ones while
-// it holds the request, and finally the answer as JSON.
+// Agents run this as a hook. It sends the hook's body to the daemon and prints the answer. On any error it exits with 0 and
+// prints nothing: the agent's own dialog then works as if there were no hook. Arguments: the path of the daemon's socket; then,
+// for agents whose hook bodies do not contain them, the agent, the event, and the agent's process id. The daemon writes lines:
+// empty ones while it holds the request, and finally the answer as JSON.
 import { connect } from "node:net";
 
 /** Without a line from the daemon for this time, it is considered hung. Milliseconds. */

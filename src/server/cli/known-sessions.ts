@@ -13,9 +13,9 @@ interface KnownSessionsOptions {
 }
 
 /**
- * Returns a function that looks up sessions by their agents' own ids: whether they are read from files, and whether another process
- * has them open. A process has one open if the agent's process registry or lock says so, or if its row shows the agent at work,
- * waiting, or accepting prompts.
+ * Returns a function that looks up sessions by their agents' own ids: whether they are read from files, and whether another
+ * process has them open. A process has one open if the agent's process registry or lock says so, or if its row shows the agent at
+ * work, waiting, or accepting prompts.
  */
 export function createKnownSessions({ formats, rowOf, readOpen }: KnownSessionsOptions) {
   const fileSessionOf = (id: string): SessionSummary | undefined => {

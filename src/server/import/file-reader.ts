@@ -324,8 +324,8 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   const isQuiet = (entry: SessionFile) => now() - modifiedAt(entry) > Math.min(RECENT_MS, timing.idle);
 
   /**
-   * Whether only the end of the file is read again when it grows. Its reader is not kept, because a reader's memory grows with the
-   * bytes that it has read.
+   * Whether only the end of the file is read again when it grows. Its reader is not kept, because a reader's memory grows with
+   * the bytes that it has read.
    */
   const isLong = ({ seen }: SessionFile) => seen !== undefined && seen.size >= 2 * LOOK_BACK;
 

@@ -37,7 +37,7 @@ export interface PastSessions {
     options: { cwd?: string | undefined; cursor?: string | undefined },
     signal: AbortSignal,
   ): Promise<PastSessionsReply>;
-  /** Opens one as a managed session and resolves with its id. If a managed session already continues it, returns that one's id. */
+  /** Opens one as a managed session and resolves with its id, or with that of the managed session that already continues it. */
   open(agent: string, body: OpenPastBody): Promise<string>;
   /** Ends the programs that were started. */
   close(): void;

@@ -18,8 +18,8 @@ import type { PushSubscriptions } from "./push-subscriptions.ts";
 /** Time for which a push service stores a message for an offline browser, in seconds. After that it is outdated. */
 const TTL_S = 24 * 60 * 60;
 /**
- * Push services ask for a contact (RFC 8292, section 2.1). A daemon on the user's own machine has none, and Apple's service refuses
- * local addresses.
+ * Push services ask for a contact (RFC 8292, section 2.1). A daemon on the user's own machine has none, and Apple's service
+ * refuses local addresses.
  */
 const CONTACT = "mailto:verbatim@example.com";
 /** Length of a title and of a body, in UTF-16 code units: the encrypted message can have at most 4,096 bytes. */

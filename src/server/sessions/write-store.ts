@@ -10,8 +10,8 @@ interface WriteErrors {
 }
 
 /**
- * Writes to a store. `undefined`: the daemon cannot write it. Throws a `Refused`: 409 `read_only` without a store, 503 `disk` if the
- * write fails.
+ * Writes to a store. `undefined`: the daemon cannot write it. Throws a `Refused`: 409 `read_only` without a store, 503 `disk` if
+ * the write fails.
  */
 export function writeStore<Store>(
   { readOnly, failed }: WriteErrors,

@@ -11,8 +11,8 @@ import { sumUsage } from "./usage-sums.ts";
 
 /**
  * `part.id` is `session.ref × MOST_PARTS + seq`, and also the row id of the part's text in `part_text`, so that a session's parts
- * are one range. `step.id` is the id of the step's first part. `text_block.id` is the id of the first of `BLOCK` parts whose texts
- * it contains. See docs/decisions/0023-part-index.md.
+ * are one range. `step.id` is the id of the step's first part. `text_block.id` is the id of the first of `BLOCK` parts whose
+ * texts it contains. See docs/decisions/0023-part-index.md.
  */
 const SCHEMA = `
   CREATE TABLE source (key TEXT PRIMARY KEY, stamp TEXT NOT NULL) STRICT, WITHOUT ROWID;

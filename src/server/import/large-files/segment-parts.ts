@@ -181,8 +181,8 @@ async function readBytes(reading: Reading, content: FileContent, from: number, t
 }
 
 /**
- * Continues past the end of a segment while calls wait for results that are in the next one. Reads at least one block, because the
- * start of a turn ends the open parts of the previous turn, and at most the size of a segment.
+ * Continues past the end of a segment while calls wait for results that are in the next one. Reads at least one block, because
+ * the start of a turn ends the open parts of the previous turn, and at most the size of a segment.
  */
 async function readResults(
   reading: Reading,
