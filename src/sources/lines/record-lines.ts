@@ -178,7 +178,7 @@ function recordOf(
     case "damaged":
       return { kind: "damaged", place, source: entry.place, raw: entry.text, error: entry.error };
     case undefined: {
-      const error = "no line of a record log";
+      const error = "not a line of a record log";
       return { kind: "damaged", place, source: inFile(path, place), raw: text, error };
     }
     default:

@@ -263,7 +263,7 @@ function readActivity(stream: AgUiStream, event: JsonObject, id: string): void {
   stream.activities.add(id);
   const title = asText(event.activityType) ?? "Activity";
   if (event.replace === false && isKnownActivity)
-    note(stream, `${title}, not in the place of what it was`, event.content);
+    note(stream, `${title}, which does not replace the earlier content`, event.content);
   else note(stream, title, event.content, stream.lastingIdOf(`activity:${id}`));
 }
 

@@ -92,7 +92,7 @@ function resetStep(stream: AiSdkStream): void {
   const message_id = writer.message_id;
   endStep(stream);
   if (message_id !== undefined) {
-    writer.put({ type: "message.retract", message_id, reason: "The step was begun again" });
+    writer.put({ type: "message.retract", message_id, reason: "The step was restarted" });
   }
 }
 

@@ -1,7 +1,7 @@
 import type { FrameWriter } from "../../model/frames/frame-writer.ts";
 
 /** The message for a stream that its source did not end. */
-export const CUT = "The stream ended before its source had ended it: what follows was never sent.";
+export const CUT = "The stream ended early. The rest was never sent.";
 
 /** Ends a stream that its source did not end. Its content remains and is marked as incomplete. */
 export function endCut(writer: FrameWriter): void {

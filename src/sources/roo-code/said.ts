@@ -18,8 +18,8 @@ const SHOWN = new Set(
 );
 /** Messages without content of their own, with the rule that hides them. */
 const SILENT = new Map([
-  ["resume_task", "question whether to go on"],
-  ["resume_completed_task", "question whether to go on"],
+  ["resume_task", "question whether to continue"],
+  ["resume_completed_task", "question whether to continue"],
   ["api_req_finished", "end of a request"],
   ["api_req_deleted", "request that was taken back"],
   ["deleted_api_reqs", "tokens of requests that were taken back"],

@@ -209,7 +209,7 @@ describe("frames that an agent pushes", () => {
     expect((await push([...numbered.slice(0, count), ...again])).status).toBe(200);
     const words_shown = await shown();
     expect(words_shown.slice(-2)).toEqual([
-      expect.stringContaining("ended before its source had ended it"),
+      expect.stringContaining("The stream ended early"),
       "prompt: Again",
     ]);
     expect(hosted.get(id)?.status).toBe("completed");
@@ -531,7 +531,7 @@ describe("a foreign stream that is pushed", () => {
     expect((await push(sse, "?format=ai-sdk&epoch=two")).status).toBe(200);
     expect(await shown()).toEqual([
       "text: Hello from elsewhere.",
-      expect.stringContaining("The stream ended before its source had ended it"),
+      expect.stringContaining("The stream ended early"),
       "prompt: Go",
       "text: Hello from elsewhere.",
     ]);
@@ -551,7 +551,7 @@ describe("a foreign stream that is pushed", () => {
     expect(await shown()).toEqual([
       "prompt: Go",
       "text: Hello, ",
-      expect.stringContaining("The stream ended before its source had ended it"),
+      expect.stringContaining("The stream ended early"),
       "text: Hello from elsewhere.",
       "text: Hello from elsewhere.",
     ]);
@@ -574,7 +574,7 @@ describe("a foreign stream that is pushed", () => {
       for (const _ of [1, 2]) expect((await push(sse, "?format=ai-sdk")).status).toBe(200);
       expect(await shown()).toEqual([
         "text: Hello ",
-        expect.stringContaining("The stream ended before its source had ended it"),
+        expect.stringContaining("The stream ended early"),
         "text: Hello from elsewhere.",
         "text: Hello from elsewhere.",
       ]);
@@ -637,7 +637,7 @@ describe("a foreign stream that is pushed", () => {
         'write {"path":"a',
         "State",
         "helper did not end Helped.",
-        "The stream ended before its source had ended it: what follows was never sent.",
+        "The stream ended early. The rest was never sent.",
       ]);
       expect((await shown()).slice(-2)).toEqual(Array(2).fill("text: Hello from elsewhere."));
     },

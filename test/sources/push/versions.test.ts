@@ -91,7 +91,7 @@ describe("AI SDK streams", () => {
       "note Message metadata",
       "end stop",
     ]);
-    expect(parts[1]).toMatchObject({ retracted: "The step was begun again" });
+    expect(parts[1]).toMatchObject({ retracted: "The step was restarted" });
     expect(parts[14]).toMatchObject({ outcome: { kind: "refused", reason: "Keep the table" } });
     expect(parts[16]).toMatchObject({ queued: true });
   });
@@ -132,7 +132,7 @@ it("reads AG-UI streams of version 1.0", () => {
     "note State",
     "note State changed",
     "note PLAN",
-    "note PLAN, not in the place of what it was",
+    "note PLAN, which does not replace the earlier content",
     "note PLAN changed",
     "note confetti",
     "note All 2 messages, as the source has them",
