@@ -35,7 +35,9 @@ function stateOf(row: SessionSummary): State {
   return status satisfies never;
 }
 
-/** Announces to screen readers how the session on screen changes, and which other sessions start to wait for the user. */
+/**
+ * Announces to screen readers the status changes of the session on screen, and other sessions that start waiting for the user.
+ */
 export function Announcements({ session_id }: { session_id: string | undefined }): ReactNode {
   const { rows } = useClient();
   const loaded = useStore(rows, (now) => now.loaded);
@@ -68,6 +70,6 @@ export function Announcements({ session_id }: { session_id: string | undefined }
     }
     setSaid(({ count }) => ({ words: news.join(". "), count: count + 1 }));
   }, [loaded, session_id, key, words, isOver, waiting, rows]);
-  // A new key, so that the same words are announced again.
+  // A new key makes screen readers announce the same words again.
   return <span key={said.count}>{said.words}</span>;
 }

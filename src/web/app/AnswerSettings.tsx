@@ -41,7 +41,7 @@ export function AnswerSettings(): ReactNode {
     setDone(wanted === undefined ? t.unlock.removed : t.unlock.changed);
     setCurrent("");
     setNext("");
-    // Whoever just set it need not enter it again in this page.
+    // Unlock this page right away, so that the user need not enter the new passphrase again.
     if (wanted !== undefined) await api.unlock(wanted);
   };
   const isReady = next.length >= MIN_PASSPHRASE && (isSet !== true || current !== "");

@@ -47,7 +47,7 @@ const RulesScreen = onDemand(
   ON_DEMAND,
 );
 
-/** Loads the screen of a route. Resolves in any case: a screen that cannot be loaded says so once it is rendered. */
+/** Loads the screen of a route. Never rejects: a screen that failed to load shows the error when it is rendered. */
 export async function loadScreen({ screen }: Route): Promise<void> {
   switch (screen) {
     case "sessions":
@@ -78,7 +78,7 @@ export function App({ client }: { client: Client }): ReactNode {
   );
 }
 
-/** Shows on every screen that the daemon serves a newer page than this one. */
+/** Tells the user, on every screen, that the daemon serves a newer version of the page. */
 function Outdated(): ReactNode {
   const { outdated } = useStatus();
   // A class, because a `:has()` rule would make the browser check the whole page whenever a row is added or removed.
@@ -98,7 +98,7 @@ function Outdated(): ReactNode {
 
 const UnlockDialog = onDemand(async () => (await import("./UnlockDialog.tsx")).UnlockDialog);
 
-/** Asks for the passphrase while an answer waits for it. */
+/** Asks for the passphrase while an answer to an agent is waiting for it. */
 function Unlocking(): ReactNode {
   const isWaiting = useStore(useClient().answer_lock, ({ waiting }) => waiting !== undefined);
   return isWaiting && <UnlockDialog />;
@@ -108,14 +108,14 @@ const loadBackground = () => import("./background.ts");
 
 const loadPalette = () => import("../screens/palette/Palette.tsx");
 
-/** The command palette, after it was opened for the first time. */
+/** The command palette. Its script is loaded when it is first opened. */
 function OpenPalette({ session_id }: { session_id: string | undefined }): ReactNode {
   const bindings = useStore(palette, (state) => state.bindings);
   const [loaded, setLoaded] = useState<Awaited<ReturnType<typeof loadPalette>>>();
   const isWanted = bindings !== undefined;
   useEffect(() => {
     if (!isWanted || loaded !== undefined) return;
-    // If it cannot be fetched, it does not open: the page already shows that it is disconnected.
+    // If the script cannot be fetched, the palette stays closed: the page already shows that it is disconnected.
     loadPalette().then(setLoaded, closePalette);
   }, [isWanted, loaded]);
   useEffect(() => closePalette, []);
@@ -134,7 +134,7 @@ function Screen(): ReactNode {
   const [announcing, setAnnouncing] = useState<Awaited<ReturnType<typeof loadBackground>>>();
   useEffect(followLinks, []);
   useKeys(pageKeys());
-  // Prefetched, so that a click does not wait. If that fails, the click fetches again.
+  // Prefetched, so that a click need not wait. If prefetching fails, the click fetches the script again.
   useEffect(() => {
     let cancel: (() => void) | undefined;
     const timer = setTimeout(() => {

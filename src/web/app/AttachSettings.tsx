@@ -6,7 +6,7 @@ import { t } from "../text/text.ts";
 import { ScrollBox } from "../ui/ScrollBox.tsx";
 import { useClient } from "./store.ts";
 
-/** Lists agents in terminals that can be answered here, and the change to their settings that this needs. */
+/** Lists the terminal agents whose requests can be answered here, and the change to their settings that this requires. */
 export function AttachSettings(): ReactNode {
   const api = apiOf(useClient());
   const [agents, setAgents] = useState<readonly Attachment[]>();

@@ -14,7 +14,7 @@ const passFocusOn = (button: HTMLElement | null) => (): void => {
       ?.focus();
 };
 
-/** Shows `live`, or since when the connection is lost. */
+/** Shows that the page is live, or how long ago the connection was lost. */
 export function ConnectionState(): ReactNode {
   const connection = useConnection();
   if (connection.status === "live") return <span className="connection">{t.connection.live}</span>;
@@ -45,6 +45,6 @@ function NotLive(): ReactNode {
   );
 }
 
-/** Why nothing is shown yet, while the connection is lost: a heading, and what to do. */
+/** Explains an empty screen while the connection is lost: a heading, and what to do. */
 export const lostWords = ({ blocked }: Connection): readonly [heading: string, text: string] =>
   blocked ? [t.connection.blocked, t.connection.blockedText] : [t.connection.lost, t.connection.lostText];

@@ -4,11 +4,11 @@ import type { Shown } from "./HelpDialogs.tsx";
 import { type KeyBinding, useKeys } from "./keys.ts";
 import { openPalette, pageKeys } from "./page-keys.ts";
 
-/** Their script is loaded after the screen's. */
+/** The script of the dialogs, loaded after the screen's. */
 export const loadHelpDialogs = () => import("./HelpDialogs.tsx");
 
 /**
- * The buttons for help and settings of every screen. `more`: actions for which a narrow screen has no room; there, one button opens
+ * The help and settings buttons of every screen. `more`: actions that do not fit on a narrow screen; there, a single button opens
  * a dialog with all of them.
  */
 export function HelpAndSettings({
@@ -22,7 +22,10 @@ export function HelpAndSettings({
   pane?: RefObject<HTMLElement | null>;
 }): ReactNode {
   const [open, setOpen] = useState<{ shown: Shown } & Awaited<ReturnType<typeof loadHelpDialogs>>>();
-  /** If the script cannot be fetched, nothing opens, and the next click tries again: the page already shows that it is disconnected. */
+  /**
+   * If the script cannot be fetched, nothing opens, and the next click tries again: the page already shows that it is
+   * disconnected.
+   */
   const show = (shown: Shown): void =>
     void loadHelpDialogs().then(
       (dialogs) => setOpen({ shown, ...dialogs }),

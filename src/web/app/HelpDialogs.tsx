@@ -117,10 +117,10 @@ export function HelpDialogs({
     case "more":
       return (
         <Dialog key={shown} title={t.settings.thisSession} onClose={close}>
-          {/* biome-ignore lint/a11y: what is clicked are links and buttons, which know the keys */}
+          {/* biome-ignore lint/a11y: only clicks on links and buttons matter, and those handle keys themselves */}
           <div
             onClick={({ target, currentTarget }) => {
-              // The chosen action happens on the page below the dialog.
+              // The chosen action affects the page below the dialog.
               if (target instanceof Element && target.closest("a, button") !== null)
                 currentTarget.closest("dialog")?.close();
             }}
@@ -194,8 +194,8 @@ function Radios<Option extends string>({
 }
 
 /**
- * Notifications need the browser's permission, which it gives only after a click. Until it has answered, the choice is shown and not
- * stored; without permission the setting is "off".
+ * The notification setting. Browsers ask the user for permission only after a click. Until the user decides, the choice is shown
+ * but not stored; without permission the setting is "off".
  */
 function NotifyChoice(): ReactNode {
   const [notify, setNotify] = useSetting("notify");
@@ -229,7 +229,7 @@ function NotifyChoice(): ReactNode {
   );
 }
 
-/** Asks for permission to show notifications. Returns why there is none. */
+/** Asks for permission to show notifications. Returns why it was not granted. */
 async function refusalOf(): Promise<string | undefined> {
   if (!("Notification" in globalThis)) return t.settings.cannotNotify;
   try {

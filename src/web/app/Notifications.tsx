@@ -7,10 +7,10 @@ import { navigate } from "./router.ts";
 import { sessionTitle } from "./session-title.ts";
 import { useClient, useSetting } from "./store.ts";
 
-/** Shortest time between two checks of the list while its rows change, in milliseconds. */
+/** Minimum time between two checks of the list while its rows change, in milliseconds. */
 const CHECK_MS = 1_000;
 
-/** Shows desktop notifications for sessions that begin to need attention, if the user switched them on. */
+/** Shows desktop notifications for sessions that start to need attention, if the user enabled them. */
 export function Notifications({ session_id }: { session_id: string | undefined }): null {
   const client = useClient();
   const { rows } = client;
@@ -27,7 +27,7 @@ export function Notifications({ session_id }: { session_id: string | undefined }
     void import("./push.ts").then(async ({ subscribePush, unsubscribePush, openClickedSessions }) => {
       if (ended) return;
       end = openClickedSessions();
-      // Repeated with each load of the page: browser and daemon may have lost the subscription. The settings show problems.
+      // Repeated on each page load: the browser or the daemon may have lost the subscription. Problems are shown in the settings.
       if (of === "off") await unsubscribePush(client);
       else await subscribePush(client, of);
     });
@@ -78,7 +78,7 @@ export function Notifications({ session_id }: { session_id: string | undefined }
 const canNotify = (): boolean => "Notification" in globalThis && Notification.permission === "granted";
 
 function notify({ key, kind, row, reason, href }: AttentionItem): void {
-  // With the same tag, the desktop shows one notification for several tabs.
+  // The tag makes the desktop show one notification, even if several tabs are open.
   const notification = new Notification(
     `${t.attention.kinds[kind]}: ${visibleText(sessionTitle(row), "name")}`,
     {

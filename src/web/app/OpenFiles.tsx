@@ -6,11 +6,11 @@ import { navigate, sessionHref } from "./router.ts";
 import { useClient } from "./store.ts";
 import "./open-files.css";
 
-/** Loaded when it is used first. */
+/** Loaded on first use. */
 const loadOpened = () => import("./OpenedDialog.tsx");
 type Opened = Awaited<ReturnType<typeof loadOpened>>;
 
-/** `told`: shows a problem, or a choice of sessions. */
+/** `told`: a dialog shows a problem, or several sessions to choose from. */
 type State =
   | { is: "idle" | "dragging" | "opening" }
   | { is: "told"; opened: Awaited<ReturnType<Opened["openFiles"]>>; Dialog: Opened["OpenedDialog"] };
@@ -26,7 +26,7 @@ export function OpenFiles(): ReactNode {
   const open = useCallback(
     async (given: Given): Promise<void> => {
       setState({ is: "opening" });
-      // If it cannot be fetched, the page already shows that it is disconnected.
+      // If the script cannot be fetched, the page already shows that it is disconnected.
       const loaded = await loadOpened().catch(() => undefined);
       if (loaded === undefined) return setState(IDLE);
       const opened = await loaded.openFiles(client, given);
@@ -85,7 +85,7 @@ function useFileDrop(setDragging: (isOver: boolean) => void, open: (given: Given
       if (event.defaultPrevented || dataTransfer === null || !dataTransfer.types.includes("Files")) return;
       event.preventDefault();
       if (!isFree()) return;
-      // Read now: the list is empty after the event. A drag that a script made has only `files`.
+      // Read now: the list is emptied after the event. A drag created by a script has only `files`.
       const entries = [...dataTransfer.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
       void open(entries.length > 0 ? { entries } : { files: [...dataTransfer.files] });
     };

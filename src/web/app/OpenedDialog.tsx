@@ -10,7 +10,7 @@ import { sessionTitle } from "./session-title.ts";
 
 export { openFiles, topSessions } from "./opened-files.ts";
 
-/** What could not be opened and why; or which of several sessions to look at, with files that could not be read. */
+/** Shows why nothing could be opened, or lets the user choose between several sessions and lists files that could not be read. */
 export function OpenedDialog({
   opened,
   onClose,

@@ -1,6 +1,6 @@
 import { type ReactNode, type RefObject, useId } from "react";
 
-/** A field whose characters are hidden. Password managers may fill it. */
+/** A password field, which password managers may fill in. */
 export function PassphraseField({
   label,
   autoComplete,

@@ -3,7 +3,7 @@ import { t } from "../text/text.ts";
 import { canPush, subscribePush, unsubscribePush } from "./push.ts";
 import { useClient, useSetting } from "./store.ts";
 
-/** Switches notifications on that arrive when no page is open. Needs `notify` to be on. */
+/** Enables push messages: notifications that arrive while no page is open. Requires `notify` to be on. */
 export function PushChoice(): ReactNode {
   const client = useClient();
   const [of] = useSetting("notify");
@@ -13,7 +13,7 @@ export function PushChoice(): ReactNode {
 
   const change = async (wanted: boolean): Promise<void> => {
     setProblem(undefined);
-    // Shown immediately: a switch that is disabled during the request would lose the focus.
+    // Shown immediately: a switch disabled during the request would lose the focus.
     setOn(wanted);
     const found = wanted && of !== "off" ? await subscribePush(client, of) : await unsubscribePush(client);
     setProblem(found);

@@ -3,15 +3,15 @@ import { t } from "../text/text.ts";
 import { reasonOf } from "../ui/ErrorBoundary.tsx";
 import { useConnection } from "./store.ts";
 
-/** The messages of Chromium, Firefox and WebKit for a script that could not be fetched. */
+/** Matches the error messages of Chromium, Firefox and WebKit for a script that could not be fetched. */
 const SCRIPT_LOST = /dynamically imported module|importing a module script failed/i;
 
-/** Replaces a screen that cannot be shown: says why and what to do. */
+/** Shown instead of a screen that failed: says why it failed and what to do. */
 export function ScreenFailure({ error, tryAgain }: { error: unknown; tryAgain(): void }): ReactNode {
   const { status } = useConnection();
   const reason = reasonOf(error);
   const before = useRef(status);
-  // Once the daemon is back, the script can be fetched.
+  // Once the connection is back, the script can be fetched.
   useEffect(() => {
     if (status === "live" && before.current !== "live") tryAgain();
     before.current = status;

@@ -5,7 +5,9 @@ import { HelpAndSettings } from "./HelpAndSettings.tsx";
 import type { KeyBinding } from "./keys.ts";
 import "./screen-header.css";
 
-/** The header of a screen that is reached from the session list: its title, a link back, the connection, help and settings. */
+/**
+ * The header of a screen that is reached from the session list: its title, a link back, the connection state, help and settings.
+ */
 export function ScreenHeader({
   title,
   bindings,

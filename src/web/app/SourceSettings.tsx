@@ -10,13 +10,13 @@ import { useClient } from "./store.ts";
 /** Polling interval, in milliseconds. */
 const REFRESH_MS = 5_000;
 
-/** The agents whose session files are read, what was found of each, and a switch for each. */
+/** Lists the agents whose session files are read, what was found for each, and a switch to turn each one off. */
 export function SourceSettings(): ReactNode {
   const api = apiOf(useClient());
   const [agents, setAgents] = useState<readonly AgentSource[]>();
-  /** Increases with each change, which makes replies to earlier requests outdated. */
+  /** Incremented with each change: replies to requests sent before it are ignored. */
   const changes = useRef(0);
-  /** Why the last request failed, or why a change was not stored. */
+  /** `unloaded`: why the last request failed. `unkept`: why a change was not stored. */
   const [unloaded, setUnloaded] = useState<string>();
   const [unkept, setUnkept] = useState<string>();
   const problem = unkept ?? unloaded;
@@ -43,7 +43,7 @@ export function SourceSettings(): ReactNode {
   const change = async (agent: string, is_on: boolean): Promise<void> => {
     changes.current += 1;
     setUnkept(undefined);
-    // Shown immediately: a switch that is disabled during the request would lose the focus.
+    // Shown immediately: a switch disabled during the request would lose the focus.
     put({ agent, is_on });
     const reply = await api.changeSource(agent, is_on);
     changes.current += 1;
@@ -51,7 +51,7 @@ export function SourceSettings(): ReactNode {
     if (!reply.ok) setUnkept(failureText(reply.failure));
   };
 
-  // One that is off was switched off by hand: it stays where its switch is found.
+  // A source that is off was switched off by the user, who must be able to find its switch again.
   const isFound = ({ sessions, is_on, problems }: AgentSource) =>
     sessions > 0 || !is_on || problems.length > 0;
   const rows = (wanted: boolean): ReactNode =>

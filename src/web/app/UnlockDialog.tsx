@@ -8,7 +8,7 @@ import { Dialog } from "../ui/Dialog.tsx";
 import { PassphraseField } from "./PassphraseField.tsx";
 import { useClient } from "./store.ts";
 
-/** Asks for the passphrase for answers, after the daemon refused an answer without it. */
+/** Asks for the answer passphrase, after the daemon refused an answer without it. */
 export function UnlockDialog(): ReactNode {
   const client = useClient();
   const field = useRef<HTMLInputElement>(null);
@@ -16,7 +16,7 @@ export function UnlockDialog(): ReactNode {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
 
-  // After the dialog's own effect, which focuses the dialog.
+  // Runs after the dialog's own effect, which focuses the dialog.
   useEffect(() => field.current?.focus(), []);
 
   const submit = async (event: FormEvent): Promise<void> => {
@@ -24,7 +24,7 @@ export function UnlockDialog(): ReactNode {
     if (busy || passphrase === "") return;
     setBusy(true);
     const reply = await apiOf(client).unlock(passphrase);
-    // The dialog closes if it was right.
+    // If the passphrase is right, the dialog is unmounted.
     if (reply.ok) return;
     setBusy(false);
     setProblem(failureText(reply.failure));

@@ -1,6 +1,6 @@
 import type { Client } from "./store.ts";
 
-/** Dismisses an alert of a rule for a session in the daemon. `false`: it was not stored. */
+/** Dismisses the alert of a rule in a session. The daemon stores this; `false`: it could not be stored. */
 export async function alertDone(
   { ask }: Pick<Client, "ask">,
   rule_id: string,
@@ -10,7 +10,7 @@ export async function alertDone(
     const path = `/api/rules/${encodeURIComponent(rule_id)}/done/${encodeURIComponent(session_id)}`;
     return (await ask(path, undefined, {})).ok;
   } catch {
-    // No daemon answered: the connection's state is on screen.
+    // The daemon did not answer: the page already shows the connection state.
     return false;
   }
 }

@@ -1,3 +1,3 @@
-/** Parts of every screen that show nothing, so their script is loaded after the screen. */
+/** Components of every screen that are invisible, so that their script can be loaded after the screen's. */
 export { Announcements } from "./Announcements.tsx";
 export { Notifications } from "./Notifications.tsx";

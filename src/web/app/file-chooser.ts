@@ -1,8 +1,8 @@
 const listeners = new Set<(files: readonly File[]) => void>();
-/** The input of the last file dialog: a browser may collect one that nothing refers to. */
+/** The input of the last file dialog. Without a reference, the browser could garbage-collect it. */
 let chooser: HTMLInputElement | undefined;
 
-/** Asks for session files, or a folder, to open. Browsers allow it only right after a key or a click. */
+/** Opens the browser's dialog for session files or a folder. Browsers allow this only right after a key press or a click. */
 export function chooseFiles(what: "file" | "folder"): void {
   const input = document.createElement("input");
   chooser = input;
@@ -16,7 +16,7 @@ export function chooseFiles(what: "file" | "folder"): void {
   input.click();
 }
 
-/** Calls the listener with the chosen files. Returns a function that unsubscribes. */
+/** Calls `listener` with the chosen files. Returns a function that unsubscribes. */
 export function onFilesChosen(listener: (files: readonly File[]) => void): () => void {
   listeners.add(listener);
   return () => {

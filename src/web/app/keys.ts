@@ -2,13 +2,13 @@ import { type RefObject, useEffect, useRef } from "react";
 import { t } from "../text/text.ts";
 import { composing } from "../ui/composing.ts";
 
-/** A key binding, as the help lists it. `keys`: alternatives, as `KeyboardEvent.key` names; `Ctrl+f` also means ⌘F. */
+/** A key binding, listed in the help. `keys`: alternatives, named as in `KeyboardEvent.key`; `Ctrl+f` also matches ⌘F. */
 export interface KeyBinding {
   readonly keys: readonly string[];
   readonly does: string;
-  /** Only while nothing is focused: otherwise the browser's own behaviour of the key applies. */
+  /** Active only while nothing is focused; otherwise the key does what it does in the browser. */
   readonly unfocused?: true;
-  /** Useful only as a key: the palette does not list it. */
+  /** Not listed in the palette: useful only as a key. */
   readonly keyOnly?: boolean;
   run(): void;
 }
@@ -23,10 +23,10 @@ const NAMES: Readonly<Record<string, string>> = {
   "Ctrl+F": "Ctrl+Shift+F",
   "Ctrl+k": "Ctrl+K",
 };
-/** The label of a key on the page. */
+/** The label of a key, as the page shows it. */
 export const keyLabel = (key: string): string => NAMES[key] ?? key.replace(/ $/, t.keys.space);
 
-/** Whether keys pressed there are typed into a field. */
+/** Whether keys pressed on `target` are text input. */
 export const typing = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable ||
@@ -36,14 +36,14 @@ function keyName(event: KeyboardEvent): string {
   const control = event.ctrlKey || event.metaKey ? "Ctrl+" : "";
   const alt = event.altKey ? "Alt+" : "";
   const key = latinKey(event);
-  // The character shows Shift (`E`, `?`), except for space and for keys without a character.
+  // Shift is implied by the character (`E`, `?`), except for space and for keys without a character.
   const shift = event.shiftKey && (key.length > 1 || key === " ") ? "Shift+" : "";
   return control + alt + shift + key;
 }
 
 /**
- * The character or the name of a key. On a keyboard of another script, the Latin letter at that place. Only Shift makes a capital:
- * Caps Lock is ignored.
+ * The character or the name of a key. On a keyboard with another script: the Latin letter at the same position. Caps Lock is
+ * ignored: only Shift makes a letter upper case.
  */
 function latinKey({ key, code, shiftKey }: KeyboardEvent): string {
   const [, letter] = /^Key([A-Z])$/.exec(code) ?? [];
@@ -56,10 +56,10 @@ interface KeyUser {
   bindings: readonly KeyBinding[];
   readonly pane: RefObject<HTMLElement | null> | undefined;
 }
-/** All components with key bindings that are mounted. */
+/** All mounted components with key bindings. */
 const users = new Set<KeyUser>();
 
-/** The bindings that apply where the focus is, for the palette; the screen's before the page's. */
+/** The bindings that the palette lists: those that apply to the current focus, the screen's before the page's. */
 export function commandBindings(): KeyBinding[] {
   return [...users]
     .filter(({ pane }) => pane === undefined || (pane.current !== null && holdsKeys(pane.current)))
@@ -74,8 +74,8 @@ function holdsKeys(pane: HTMLElement): boolean {
 }
 
 /**
- * Key bindings of a screen, or of one of several panes. Inactive while a dialog is open and, except for those with Ctrl, while the user
- * types.
+ * Registers the key bindings of a screen, or of one of several panes. They are inactive while a dialog is open and, except for
+ * those with Ctrl, while the user is typing.
  */
 export function useKeys(bindings: readonly KeyBinding[], pane?: RefObject<HTMLElement | null>): void {
   const user = useRef<KeyUser>({ bindings, pane });

@@ -12,7 +12,7 @@ const client = createClient({
   origin: location.origin,
   ...(pathname.startsWith("/assets/") && { build: pathname }),
 });
-// Render once the screen's script is loaded, so that no empty page is shown.
+// Render only after the screen's script is loaded, so that no empty page is shown.
 void Promise.all([loadText(), loadScreen(parseRoute(new URL(location.href)))]).then(() =>
   createRoot(root).render(
     <StrictMode>

@@ -1,4 +1,4 @@
-/** A random UUID (version 4). Also works outside a secure context, which `crypto.randomUUID` needs. */
+/** A random UUID (version 4). Also works outside secure contexts, where `crypto.randomUUID` is missing. */
 export function newId(): string {
   if (typeof crypto.randomUUID === "function") return crypto.randomUUID();
   const bytes = crypto.getRandomValues(new Uint8Array(16));

@@ -1,9 +1,9 @@
 import type { AttentionItem, AttentionKind } from "../screens/sessions/attention.ts";
 import type { NotifyOf } from "./settings.ts";
 
-/** How long an item must need attention before a notification is shown, in milliseconds: a person may already be answering. */
+/** How long an item must need attention before a notification is shown, in milliseconds: the user may already be answering. */
 export const DWELL_MS = 5_000;
-/** Shortest time between two notifications that the same session ended, in milliseconds. */
+/** Minimum time between two notifications that the same session ended, in milliseconds. */
 export const REPEAT_MS = 60_000;
 
 const KINDS: Readonly<Record<NotifyOf, ReadonlySet<AttentionKind>>> = {
@@ -13,11 +13,11 @@ const KINDS: Readonly<Record<NotifyOf, ReadonlySet<AttentionKind>>> = {
 };
 
 /**
- * Decides which notifications to show: one for each item that begins to need attention while the page is open, still needs it
- * after `DWELL_MS`, and is not on screen by then.
+ * Decides which notifications to show: one for each item that starts to need attention while the page is open, still needs it
+ * after `DWELL_MS`, and is not on screen then.
  */
 export class Notifier {
-  /** When each known item is due. `undefined`: it was there when the page opened, or has already been handled. */
+  /** When each known item is due. `undefined`: it existed when the page was opened, or was already handled. */
   private known = new Map<string, number | undefined>();
   private readonly shown_at = new Map<string, number>();
   private isFirst = true;
@@ -46,13 +46,13 @@ export class Notifier {
       }
     }
     this.known = known;
-    // Switching notifications on shows none for items that were already there.
+    // After notifications are enabled, items that already exist are not shown.
     this.isFirst = of === "off";
     const dues = [...known.values()].filter((due) => due !== undefined);
     return { show, next: dues.length === 0 ? undefined : Math.min(...dues) };
   }
 
-  /** A question and a rule are always shown. That a session ended is shown at most once in `REPEAT_MS`. */
+  /** Requests and alerts are always shown. The end of a session is shown at most once per `REPEAT_MS`. */
   private isTooSoon({ kind, row }: AttentionItem, now: number): boolean {
     if (kind === "waiting" || kind === "rule") return false;
     return now - (this.shown_at.get(row.id) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS;

@@ -5,29 +5,29 @@ import type { TranscriptPart } from "../../model/transcript/transcript.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
 import type { ApiFailure } from "../api/requests.ts";
 
-/** What changed with a state, so that a view of many parts looks only at those. */
+/** What a state update changed, so that a view of many parts need check only those. */
 export type Change =
-  /** Everything may differ: a first state, or a snapshot. */
+  /** Anything may have changed: this is the first state, or a snapshot. */
   | { readonly type: "reset" }
-  /** Positions whose parts differ, beside those appended. */
+  /** Positions of the parts that changed, not counting appended ones. */
   | { readonly type: "parts"; readonly touched: readonly number[] };
 
 /** A session as the daemon has sent it so far. */
 export interface OpenSessionState {
   readonly transcript?: Transcript;
-  /** The row as the last snapshot had it; the list's own row is newer. */
+  /** The row in the last snapshot. The row in the session list is newer. */
   readonly summary?: SessionSummary;
-  /** Parts from before a snapshot, shown where the new ones are not loaded yet. */
+  /** Parts from before the last snapshot, shown as placeholders until the new ones are loaded. */
   readonly stale?: Sequence<TranscriptPart>;
   readonly change: Change;
-  /** What the agent has written and not recorded yet: shown, and no part of the transcript. */
+  /** What the agent is writing and has not recorded yet. Shown, but not part of the transcript. */
   readonly live: readonly LivePart[];
-  /** The daemon says that there is no such session, or will not show it. */
+  /** The daemon refused the subscription: it has no such session, or will not show it. */
   readonly refused?: { readonly code: string; readonly message: string };
-  /** Everything that the daemon had at its last message is loaded. */
+  /** Everything that the daemon had at its last heartbeat has been applied. */
   readonly synced: boolean;
-  /** The channel is over: nothing follows. */
+  /** The session's `end` frame has arrived: no more frames follow. */
   readonly ended: boolean;
-  /** A page that could not be loaded; tried again with the next scroll. */
+  /** Why a page of parts could not be loaded. The next scroll retries. */
   readonly failure?: ApiFailure;
 }

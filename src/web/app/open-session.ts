@@ -12,41 +12,41 @@ import type { Client } from "./store.ts";
 
 export type { OpenSessionState };
 
-/** One session as the page holds it: folded live, its pages filled as they are looked at. */
+/** One session in the page: its frames are folded as they arrive, and its parts are loaded when they scroll into view. */
 export interface OpenSession {
   readonly id: string;
   readonly state: StoreApi<OpenSessionState>;
   /** Loads the missing parts of `[from, to)`. Resolves when they are loaded or have failed. */
   load(from: number, to: number): Promise<void>;
-  /** The part at a position, or the one that was there before a snapshot. */
+  /** The part at a position. If it is not loaded, the part that was there before the last snapshot. */
   partAt(index: number): TranscriptPart | undefined;
-  /** The frames that the state has; `undefined`: none came yet. */
+  /** The channel position of the state. `undefined`: nothing was received yet. */
   position(): ChannelPosition | undefined;
-  /** Asks anew for a session that was refused: the daemon has found it since. */
+  /** Subscribes again to a session that was refused, because the daemon may have found it since. */
   retry(): void;
-  /** Subscribes to the channel until every `follow` has ended. The folded state is kept for a return. */
+  /** Subscribes to the channel. Returns a function that unsubscribes; the last call ends the subscription and keeps the state. */
   follow(): () => void;
 }
 
 const NO_LIVE: readonly LivePart[] = [];
-/** Nothing came from the daemon yet. */
+/** The state before anything was received. */
 const UNREAD: OpenSessionState = { change: { type: "reset" }, live: NO_LIVE, synced: false, ended: false };
-/** How many touched positions are remembered to judge a page that was read while frames arrived. */
+/** How many touched positions are kept, to tell whether a page of parts is older than the frames that arrived meanwhile. */
 const REMEMBERED = 4_000;
-/** Delay before another snapshot is requested if one leaves a gap, in milliseconds. */
+/** Minimum time between two snapshots that are requested because of a gap, in milliseconds. */
 const RESYNC_MS = 2_000;
 
-/** What a session needs of the page: its ways to the daemon. */
+/** How a session reaches the daemon. */
 interface SessionClient {
   readonly api: Pick<Api, "parts">;
   readonly live: Live;
 }
 
-/** Sessions kept folded after they were left, for a way back without waiting. */
+/** Maximum number of sessions cached after the user left them, so that returning shows them immediately. */
 const KEPT_SESSIONS = 6;
 const kept = new WeakMap<Client, Map<string, OpenSession>>();
 
-/** The session as this page holds it; made at the first call. */
+/** Returns the cached session, or creates it. */
 export function openSession(client: Client, id: string): OpenSession {
   const open = kept.get(client) ?? new Map<string, OpenSession>();
   kept.set(client, open);
@@ -61,14 +61,14 @@ export function openSession(client: Client, id: string): OpenSession {
   return session;
 }
 
-/** A session without the cache. The page uses `openSession`. */
+/** Creates a session without caching it. The page uses `openSession`. */
 export function createOpenSession(id: string, { api, live }: SessionClient): OpenSession {
   const state = createStore<OpenSessionState>(() => UNREAD);
   let position: ChannelPosition | undefined;
   let subscription: Subscription | undefined;
   let followers = 0;
   let resynced_at = 0;
-  /** The newest frames' seq and the part that each touched. */
+  /** The `seq` of the latest frames, and the index of the part that each one touched. */
   let touches: { seq: number; index: number }[] = [];
   const loader = createPartLoader({
     id,
@@ -85,7 +85,7 @@ export function createOpenSession(id: string, { api, live }: SessionClient): Ope
     let change: Change = { type: "parts", touched: [] };
     if (batch.snapshot?.page !== undefined) {
       const { page, reason } = batch.snapshot;
-      // After a rewrite of the file, the former parts are no placeholder for the new ones.
+      // If the file was rewritten, the former parts cannot serve as placeholders for the new ones.
       if (transcript !== undefined && reason !== "rewritten") stale = transcript.parts;
       else stale = undefined;
       transcript = restoreTranscript({ ...page, session_id: id });

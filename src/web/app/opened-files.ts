@@ -4,20 +4,20 @@ import { failureText } from "../text/failure-text.ts";
 import { t } from "../text/text.ts";
 import { type Client, keepOpenedRows } from "./store.ts";
 
-/** What was dropped, or chosen in a file dialog. */
+/** What the user dropped, or chose in a file dialog. */
 export type Given = { readonly entries: readonly FileSystemEntry[] } | { readonly files: readonly File[] };
 
-/** A file with its place among those that are opened together. */
+/** A file and its path relative to the opened folder. */
 interface PlacedFile {
   /** `folder/sub/name`, or the name alone. */
   readonly path: string;
   readonly file: File;
 }
 
-/** Folders that hold no sessions and many files. */
+/** Folders that have many files, but no sessions. */
 const SKIPPED: ReadonlySet<string> = new Set(["node_modules", ".git"]);
 
-/** Sends files to the daemon, which keeps them in memory. Resolves with their sessions, or with a message about the problem. */
+/** Sends files to the daemon, which keeps them in memory. Resolves with their sessions, or with an error message. */
 export async function openFiles(
   client: Client,
   given: Given,
@@ -40,11 +40,11 @@ export async function openFiles(
   return reply.value;
 }
 
-/** Of a chosen folder a file has its path in it. */
+/** `webkitRelativePath` is set only for files of a folder that was chosen in a dialog. */
 const placed = (file: File): PlacedFile => ({ path: file.webkitRelativePath || file.name, file });
 const isWanted = ({ path }: PlacedFile): boolean => !path.split("/").some((name) => SKIPPED.has(name));
 
-/** All files of dropped folders, at most one more than may be opened. */
+/** Finds all files in dropped folders. Stops once there are more than `MAX_OPENED_FILES`. */
 async function filesBelow(entries: readonly FileSystemEntry[]): Promise<PlacedFile[]> {
   const found: PlacedFile[] = [];
   const waiting = [...entries];
@@ -63,7 +63,7 @@ const isFolder = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry => 
 const fileOf = (entry: FileSystemFileEntry): Promise<File> =>
   new Promise((resolve, reject) => entry.file(resolve, reject));
 
-/** A reader gives some entries at a time, and none at the end. */
+/** `readEntries` returns a batch per call, and an empty one at the end. */
 async function entriesIn(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = folder.createReader();
   const all: FileSystemEntry[] = [];
@@ -76,7 +76,7 @@ async function entriesIn(folder: FileSystemDirectoryEntry): Promise<FileSystemEn
   }
 }
 
-/** Sessions that no other one of the same files started. */
+/** The sessions that were not started by another session in these files. */
 export const topSessions = ({ sessions }: OpenedFilesReply): OpenedFilesReply["sessions"] =>
   sessions.filter(
     ({ parent }) => parent === undefined || !sessions.some(({ id }) => id === parent.session_id),

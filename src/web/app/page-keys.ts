@@ -3,13 +3,13 @@ import { t } from "../text/text.ts";
 import { commandBindings, type KeyBinding } from "./keys.ts";
 import { navigate, RULES, searchHref, USAGE_DAYS, usageHref } from "./router.ts";
 
-/** The command palette, open over any screen: `bindings` are the keys as they were when it opened. Absent: it is closed. */
+/** State of the command palette. `bindings`: the key bindings at the time it was opened; absent: it is closed. */
 export const palette = createStore<{ readonly bindings?: readonly KeyBinding[] }>(() => ({}));
 
 export const openPalette = (): void => palette.setState({ bindings: commandBindings() }, true);
 export const closePalette = (): void => palette.setState({}, true);
 
-/** Keys of every screen. */
+/** Key bindings of every screen. */
 export const pageKeys = (): readonly KeyBinding[] => [
   { keys: ["Ctrl+k"], does: t.palette.key, keyOnly: true, run: openPalette },
   { keys: ["$"], does: t.keys.usage, run: () => navigate(usageHref({ by: "day", days: USAGE_DAYS })) },

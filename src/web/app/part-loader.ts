@@ -9,7 +9,7 @@ interface LoadedSession {
   readonly id: string;
   readonly api: Pick<Api, "parts">;
   readonly state: StoreApi<OpenSessionState>;
-  /** The frames that the state has; `undefined`: none came yet. */
+  /** The channel position of the state. `undefined`: nothing was received yet. */
   position(): ChannelPosition | undefined;
   /** Whether a frame after `seq` touched a part of `[from, to)`. */
   isTouched(seq: number, from: number, to: number): boolean;
@@ -19,16 +19,16 @@ interface LoadedSession {
 interface PartLoader {
   /** Loads the missing parts of `[from, to)`. Resolves when they are loaded or have failed. */
   load(from: number, to: number): Promise<void>;
-  /** The position has changed: pages that waited for its frames can be filled in. */
+  /** Call after the position has changed: fills in pages that were waiting for its frames. */
   moved(): void;
 }
 
-/** The loader of one session. */
+/** Creates the loader of one session. */
 export function createPartLoader({ id, api, state, position, isTouched }: LoadedSession): PartLoader {
   const loading = new Map<number, Promise<void>>();
   let waitingPages: { epoch: string; seq: number; settle: () => void }[] = [];
 
-  /** Waits until the frames that a page already contains have arrived here too. */
+  /** Resolves when the frames that are already part of a page have arrived on the channel, too. */
   const reached = (epoch: string, seq: number): Promise<void> => {
     const now = position();
     return now === undefined || now.epoch !== epoch || now.seq >= seq
@@ -49,7 +49,7 @@ export function createPartLoader({ id, api, state, position, isTouched }: Loaded
       await reached(epoch, seq);
       const now = position();
       if (now !== undefined && now.epoch !== epoch) continue;
-      // A frame that arrived after the page was read changed one of its parts before that was loaded.
+      // A frame changed a part of this page after the daemon had read the page: load it again.
       if (isTouched(seq, from, to)) continue;
       fill(state, parts);
       // The daemon sends fewer parts than requested if they are long.
@@ -95,7 +95,7 @@ export function createPartLoader({ id, api, state, position, isTouched }: Loaded
 function fill(state: StoreApi<OpenSessionState>, parts: readonly PlacedPart[]): void {
   const { transcript, ...rest } = state.getState();
   if (transcript === undefined) return;
-  // What is here was folded up to the last frame; a page may be older.
+  // Keep the parts that are already here: they include the latest frames, and the page may be older.
   const missing = parts.filter(({ index }) => transcript.parts.at(index) === undefined);
   if (missing.length === 0) return;
   const { failure: _, ...kept } = rest;

@@ -8,12 +8,12 @@ import { navigate } from "./router.ts";
 
 const WORKER = "/push-worker.js";
 
-/** Whether this browser can receive push messages on this page. It needs https, or an address of this machine. */
+/** Whether this browser can receive push messages from this page. Requires HTTPS, or localhost. */
 export const canPush = (): boolean => "serviceWorker" in navigator && "PushManager" in globalThis;
 
 /**
- * Subscribes this browser, or updates what it is notified of. Call after the user granted the permission. Returns the problem, if
- * any.
+ * Subscribes this browser to push messages, or updates what it is notified of. Call after the user has granted permission.
+ * Returns an error message if it failed.
  */
 export async function subscribePush(client: ApiClient, of: "waiting" | "all"): Promise<string | undefined> {
   if (!canPush()) return t.settings.cannotNotify;
@@ -47,13 +47,16 @@ async function subscribeWith(public_key: string): Promise<PushSubscriptionJSON> 
   } catch (error) {
     const outdated = await pushManager.getSubscription();
     if (outdated === null) throw error;
-    // It is bound to the key of another daemon.
+    // The existing subscription is bound to the key of another daemon.
     await outdated.unsubscribe();
     return (await pushManager.subscribe(options)).toJSON();
   }
 }
 
-/** Ends this browser's subscription. Returns the problem, if any; the browser then no longer shows messages either way. */
+/**
+ * Ends this browser's push subscription. Returns an error message if the daemon did not confirm it; either way, this browser no
+ * longer shows messages.
+ */
 export async function unsubscribePush(client: ApiClient): Promise<string | undefined> {
   const registration = canPush() ? await navigator.serviceWorker.getRegistration(WORKER) : undefined;
   const subscription = await registration?.pushManager.getSubscription();

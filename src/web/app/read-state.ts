@@ -2,7 +2,7 @@ import type { ReadStatePatch } from "../../model/read-state.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import type { Client } from "./store.ts";
 
-/** Stores in the daemon, for all browsers, what was seen of a session or how it is marked. `false`: it was not stored. */
+/** Stores the read state and the marks of a session in the daemon, for all browsers. `false`: it was not stored. */
 export async function markRead(
   { ask }: Pick<Client, "ask">,
   session_id: string,
@@ -12,10 +12,10 @@ export async function markRead(
     const path = `/api/sessions/${encodeURIComponent(session_id)}/read-state`;
     return (await ask(path, undefined, patch)).ok;
   } catch {
-    // No daemon answered: the connection's state is on screen.
+    // The daemon did not answer: the page already shows the connection state.
     return false;
   }
 }
 
-/** A session as read to its end. */
+/** The patch that marks a session as read to its end. */
 export const readToEnd = ({ parts }: SessionSummary): ReadStatePatch => ({ parts, unread: false });

@@ -2,23 +2,23 @@ import { useSyncExternalStore } from "react";
 import { SESSION_STATES, type SessionState } from "../../model/session-state.ts";
 import { USAGE_GROUPS, type UsageGroup } from "../../protocol.ts";
 
-/** What the list shows: the sessions with all words of a text, in any of some states; empty: all. */
+/** Filters the list: sessions that contain all words of `text` and are in one of `states`. Empty: all. */
 export interface ListFilter {
   readonly text: string;
   readonly states: ReadonlySet<SessionState>;
 }
 
-/** Usage of all sessions: the grouping, and the number of days until today; 0: all. */
+/** What the usage screen shows: the grouping, and the number of days up to today. 0: all. */
 export interface UsageView {
   readonly by: UsageGroup;
   readonly days: number;
 }
-/** Days that are shown at first. */
+/** The default number of days on the usage screen. */
 export const USAGE_DAYS = 30;
 
 /**
- * What the address names. `fragment`: `part-<id>`, `turn-<id>`, `call-<tool call id>`, or empty. `find`: texts that are marked in
- * the session; find opens with the first.
+ * What an address points to. `fragment`: `part-<id>`, `turn-<id>`, `call-<tool call id>`, or empty. `find`: texts to mark in the
+ * session; the find bar opens with the first one.
  */
 export type Route =
   | ({ screen: "sessions" } & ListFilter)
@@ -36,30 +36,30 @@ export const RULES = "/rules";
 const SEARCH = "/search";
 const USAGE = "/usage";
 
-/** A server refuses an address of many thousands of characters. */
+/** Servers refuse addresses with many thousands of characters. */
 const MAX_TEXT = 1_000;
-/** Texts that an address of a session may mark, and characters of each. */
+/** How many texts the address of a session may mark, and the maximum length of each. */
 export const MAX_FIND_TEXTS = 5;
 const MAX_FIND_TEXT = 200;
 
-/** Where the page is. */
+/** The current address. */
 interface Address {
   /** Path, query and fragment. */
   readonly href: string;
-  /** Increases when the current address is requested again, so that its target is navigated to again. */
+  /** Incremented when the user navigates to the current address again, so that the page scrolls to its target again. */
   readonly visit: number;
 }
 
 const listeners = new Set<() => void>();
 let hasMoved = false;
-/** Whether the page went anywhere since it was loaded: the address that a browser opens has its own focus. */
+/** Whether the user has navigated since the page was loaded. On a page load, the focus is left as the browser set it. */
 export const cameFromWithin = (): boolean => hasMoved;
 const notify = (): void => {
   hasMoved = true;
   for (const listener of listeners) listener();
 };
 
-/** `#part-<id>` names a part, also in a link from outside; percent-escapes that are not valid stay as they are. */
+/** Decodes a fragment. Links from elsewhere may contain invalid percent-escapes, which are left as they are. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -68,7 +68,7 @@ function decoded(text: string): string {
   }
 }
 
-/** What addresses called states that were split or renamed. */
+/** States that were split or renamed, by the names that old addresses use. */
 const FORMER_STATES: ReadonlyMap<string, readonly SessionState[]> = new Map([
   ["running", ["working"]],
   ["interrupted", ["stopped"]],
@@ -122,15 +122,15 @@ export function sessionsHref({ text, states }: ListFilter): string {
 export const searchHref = (text: string): string =>
   text === "" || text.length > MAX_TEXT ? SEARCH : `${SEARCH}?${new URLSearchParams({ q: text })}`;
 
-/** The address of the figures of all sessions. */
+/** The address of the usage screen. */
 export const usageHref = ({ by, days }: UsageView): string =>
   `${USAGE}?${new URLSearchParams({ by, days: String(days) })}`;
 
 const isFindText = (text: string): boolean => text.trim() !== "" && text.length <= MAX_FIND_TEXT;
 
 /**
- * `fragment` is what the address names of the session, not escaped; `beside` is the session to its right; `find` are the texts
- * to mark.
+ * The address of a session. `fragment`: what to navigate to in the session, not escaped. `beside`: the session in the pane to its
+ * right. `find`: texts to mark.
  */
 export function sessionHref(
   session_id: string,
@@ -154,12 +154,12 @@ let isBack = !performance
   .getEntriesByType("navigation")
   .some((loaded) => loaded instanceof PerformanceNavigationTiming && loaded.type === "navigate");
 
-/** Whether the reader came back to where the page is, by the browser's own means or a reload; `false`: they followed a link. */
+/** Whether the current address was reached through the browser's history or a reload. `false`: through a link. */
 export const cameBack = (): boolean => isBack;
 
 let stateHere: () => unknown = () => null;
 
-/** State that a screen stores in `history.state` for a return to an address that was left by a link. */
+/** Registers the state that is saved in `history.state` when the user follows a link. Returns a function that unregisters it. */
 export function keepWhenLeaving(state: () => unknown): () => void {
   stateHere = state;
   return () => {
@@ -167,7 +167,7 @@ export function keepWhenLeaving(state: () => unknown): () => void {
   };
 }
 
-/** Navigates to an address of this page without reloading. The current address adds no history entry. */
+/** Navigates to an address of this page without a reload. Navigating to the current address adds no history entry. */
 export function navigate(href: string, how: "push" | "replace" = "push"): void {
   const before = here();
   isBack = false;
@@ -181,7 +181,7 @@ export function navigate(href: string, how: "push" | "replace" = "push"): void {
   notify();
 }
 
-/** Makes links inside the page navigate; modified clicks, downloads and foreign addresses stay the browser's. */
+/** Handles clicks on links within the page. Modified clicks, downloads and other origins are left to the browser. */
 export function followLinks(): () => void {
   const follow = (event: MouseEvent): void => {
     if (event.defaultPrevented || event.button !== 0) return;
@@ -209,7 +209,7 @@ const subscribe = (listener: () => void): (() => void) => {
   return () => listeners.delete(listener);
 };
 
-/** Where the page is, live. */
+/** The current address, live. */
 export function useAddress(): Address {
   return useSyncExternalStore(subscribe, () => {
     const href = here();

@@ -1,16 +1,16 @@
-/** The reading position in a session and what is open. Stored in this tab, so that a reload restores it. */
+/** The reading position in a session and which parts are expanded. Stored per tab, so that a reload restores it. */
 export interface Reading {
-  /** `end`: follows the end. Otherwise the row at the top of the view and how far it is scrolled, in pixels. */
+  /** `end`: the view follows the end. Otherwise: the row at the top of the viewport, and how far it is scrolled, in pixels. */
   place?: { end: true } | { end: false; index: number; offset: number };
-  /** The address's fragment when the place was stored: a link that is followed later takes precedence. */
+  /** The address's fragment when the position was saved. If a link has changed it since, the link takes precedence. */
   fragment: string;
-  /** The marked part, which a link or a key led to. */
+  /** The highlighted part: the target of the last link or key. */
   marked?: string | undefined;
-  /** Parts that the user opened (true) or closed (false), by part id. */
+  /** Parts that the user expanded (true) or collapsed (false), by part id. */
   opened: ReadonlyMap<string, boolean>;
 }
 
-/** The place that `keepWhenLeaving` stored in the history. */
+/** The scroll position that `keepWhenLeaving` saved in `history.state`. */
 export function placeFrom(state: unknown): Reading["place"] {
   if (typeof state !== "object" || state === null || !("place" in state)) return undefined;
   const { place } = state;
@@ -24,13 +24,13 @@ export function placeFrom(state: unknown): Reading["place"] {
 const KEPT = 2_000;
 const key = (session_id: string): string => `verbatim.reading.${session_id}`;
 
-/** What `saveReading` stored in this tab; empty if nothing was stored or storage is blocked. */
+/** Loads what `saveReading` stored in this tab. Empty if nothing was stored or storage is blocked. */
 export function loadReading(session_id: string): Reading {
   const nothing: Reading = { fragment: "", opened: new Map() };
   try {
     const stored: unknown = JSON.parse(sessionStorage.getItem(key(session_id)) ?? "null");
     if (typeof stored !== "object" || stored === null) return nothing;
-    // Only `saveReading` writes it; anything else fails below or is harmless.
+    // Only `saveReading` writes this key; any other value throws below or is harmless.
     const { place, fragment, marked, opened } = stored as {
       place?: Reading["place"];
       fragment?: string;
@@ -48,11 +48,13 @@ export function loadReading(session_id: string): Reading {
   }
 }
 
-/** Stores it in this tab, with the last 2,000 choices of what is open. Does nothing if storage is full or blocked. */
+/**
+ * Stores the position in this tab, with the last `KEPT` expanded or collapsed parts. Does nothing if storage is full or blocked.
+ */
 export function saveReading(session_id: string, { opened, ...reading }: Reading): void {
   try {
     sessionStorage.setItem(key(session_id), JSON.stringify({ ...reading, opened: [...opened].slice(-KEPT) }));
   } catch {
-    // Storage is full or blocked: the place lasts until the page is closed.
+    // Storage is full or blocked: the position is lost when the page is closed.
   }
 }

@@ -4,8 +4,8 @@ import { plainMarkdown } from "../text/plain-markdown.ts";
 import { t } from "../text/text.ts";
 
 /**
- * The title of a session: its own, else its first prompt; of a run, its task. Hidden characters are written out, because the title is
- * also used in attributes and as the window's title.
+ * The title of a session: a run's task, or else the session's own title or first prompt. Hidden characters are made visible,
+ * because the title is also used in attributes and as the window title.
  */
 export const sessionTitle = (row: SessionSummary): string =>
   visibleText(
@@ -13,6 +13,8 @@ export const sessionTitle = (row: SessionSummary): string =>
     "prose",
   );
 
-/** The name of a run's agent, shown beside its title. `undefined`: not a run, or the title is that name. */
+/**
+ * The name of a run's agent, shown beside its title. `undefined`: the session is not a run, or the title already is that name.
+ */
 export const runKind = (row: SessionSummary): string | undefined =>
   row.run?.name === sessionTitle(row) ? undefined : row.run?.name;

@@ -1,45 +1,45 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
 
-/** Which events show a desktop notification: none, sessions that wait for the user, or also those that failed or finished. */
+/** What to notify of: nothing, sessions that wait for the user, or also sessions that failed or finished. */
 export type NotifyOf = "off" | "waiting" | "all";
 
 /** The columns that the list can be sorted by. */
 export const LIST_COLUMNS = ["turns", "tools", "errors", "tokens", "active"] as const;
 export type ListColumn = (typeof LIST_COLUMNS)[number];
-/** `down`: the highest value first. */
+/** `down`: highest value first. */
 export type ListSort = "none" | `${ListColumn} ${"down" | "up"}`;
 
 /** The user's settings, stored in this browser. */
 export interface Settings {
   readonly theme: "system" | "dark" | "light";
-  /** Takes effect when the page is loaded again. */
+  /** Takes effect after a reload. */
   readonly language: "system" | "en" | "zh";
-  /** Density of the rows of the list and of transcripts. */
+  /** Density of the rows in the list and in transcripts. */
   readonly density: "comfortable" | "compact";
   readonly thinking: "open" | "closed" | "open-while-live";
   readonly showSteps: boolean;
-  /** `readable`: records that say nothing by themselves are folded into a row beside them. */
+  /** `readable`: records without content of their own are folded into an adjacent row. */
   readonly rows: "readable" | "every";
   readonly times: "clock" | "elapsed";
   readonly groupBy: "project" | "time";
   /** The order within the groups of the list. */
   readonly sort: ListSort;
-  /** The groups of the list that are folded, by their keys; the last one was folded last. */
+  /** Keys of the folded groups of the list, in the order in which they were folded. */
   readonly folded: readonly string[];
   readonly outline: boolean;
-  /** Whether the list of what needs attention is open. */
+  /** Whether the attention list is expanded. */
   readonly attention: boolean;
   readonly notify: NotifyOf;
   /** Whether this browser also receives notifications when no page is open. */
   readonly push: boolean;
-  /** Whether the timeline is above the transcript. */
+  /** Whether the timeline is shown above the transcript. */
   readonly lanes: boolean;
 }
 
 /** public/first-paint.js reads the same key before the first paint. */
 const KEY = "verbatim.settings";
 
-/** Folded groups that are kept. The list may no longer have them. */
+/** Maximum number of stored folded groups. Some may no longer exist. */
 const MOST_FOLDED = 500;
 
 type Choices = Omit<Settings, "folded">;
@@ -64,7 +64,7 @@ const choices: { [Name in keyof Choices]: readonly Choices[Name][] } = {
 function choice<Name extends keyof Choices>(stored: object, name: Name): Choices[Name] {
   const value: unknown = Reflect.get(stored, name);
   const [first] = choices[name];
-  // Every list of choices has a first entry.
+  // Every list of choices has at least one entry.
   return choices[name].find((known) => known === value) ?? (first as Choices[Name]);
 }
 
@@ -79,7 +79,7 @@ function read(): Settings {
   try {
     stored = JSON.parse(localStorage.getItem(KEY) ?? "{}");
   } catch {
-    // Storage is blocked or holds something else.
+    // Storage is blocked or contains something else.
   }
   const from = typeof stored === "object" && stored !== null ? stored : {};
   return {
@@ -106,7 +106,7 @@ function applyTheme(theme: Settings["theme"]): void {
   else document.documentElement.dataset.theme = theme;
 }
 
-/** Its measures are in theme.css. */
+/** The class selects the sizes in theme.css. */
 function applyDensity(density: Settings["density"]): void {
   document.documentElement.classList.toggle("is-compact", density === "compact");
 }
@@ -122,7 +122,7 @@ export function createSettings(): StoreApi<Settings> {
     try {
       localStorage.setItem(KEY, JSON.stringify(now));
     } catch {
-      // Without storage, a choice lasts until the page is closed.
+      // Storage is full or blocked: the choice is lost when the page is closed.
     }
   });
   return settings;

@@ -16,7 +16,7 @@ export interface SessionRows {
   readonly byId: ReadonlyMap<string, SessionSummary>;
   /** Ids of the runs that each session started. */
   readonly runs: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Ids of the sessions that wait for a person. */
+  /** Ids of the sessions that wait for the user. */
   readonly waiting: ReadonlySet<string>;
 }
 
@@ -25,10 +25,10 @@ export interface Client {
   /** Sends requests; `apiOf` has a method for each. */
   readonly ask: Ask;
   readonly live: Live;
-  /** Whether this page may answer agents. */
+  /** Whether this page is unlocked to answer agents. */
   readonly answer_lock: StoreApi<AnswerLock>;
   readonly rows: StoreApi<SessionRows>;
-  /** Rows of sessions in opened files, which are not listed. */
+  /** Rows of sessions in opened files, which are not in the list. */
   readonly opened: StoreApi<Pick<SessionRows, "byId" | "runs">>;
   readonly settings: StoreApi<Settings>;
   /** The daemon's status. `outdated`: it serves another version of the page. */
@@ -38,7 +38,7 @@ export interface Client {
 }
 
 interface ClientOptions {
-  /** Where the daemon is: `http://127.0.0.1:4777`. */
+  /** The origin of the daemon, such as `http://127.0.0.1:4777`. */
   origin: string;
   /** The path of the page's entry script. Absent in development. */
   build?: string;
@@ -52,7 +52,7 @@ export function createClient({ origin, build, openSocket }: ClientOptions): Clie
   const ask = createAsk(origin);
   const askStatus = async (): Promise<StatusReply | "unauthorized" | "offline"> => {
     try {
-      // Each reconnection asks. Without a timeout, unanswered requests would use up the browser's connections to this host.
+      // Sent after each reconnection. Without a timeout, unanswered requests would use up the browser's connections to this host.
       const response = await ask("/api/status", AbortSignal.timeout(STATUS_MS));
       if (response.ok) return await response.json();
       return response.status === 401 ? "unauthorized" : "offline";
@@ -131,7 +131,7 @@ export function createClient({ origin, build, openSocket }: ClientOptions): Clie
   };
 }
 
-/** Adds the rows of sessions in opened files. They stay until the page is closed. */
+/** Adds the rows of sessions in opened files. They are kept until the page is closed. */
 export function keepOpenedRows({ opened }: Pick<Client, "opened">, found: readonly SessionSummary[]): void {
   opened.setState(({ byId, runs }) => {
     const all = new Map([...byId, ...found.map((row) => [row.id, row] as const)]);

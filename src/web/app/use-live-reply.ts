@@ -3,15 +3,15 @@ import type { ApiResult } from "../api/requests.ts";
 import { failureText } from "../text/failure-text.ts";
 
 export interface LiveReply<T> {
-  /** The last one. */
+  /** The value of the last successful reply. */
   value?: T;
-  /** Why the last request failed. A value from before stays. */
+  /** Why the last request failed. An earlier value is kept. */
   problem?: string;
 }
 
 /**
- * What a request gives, asked again when `version` changes, but not within `rest` milliseconds after a reply. Another `load`
- * begins anew.
+ * Sends a request, and repeats it when `version` changes, but not earlier than `rest` milliseconds after the previous reply. A
+ * different `load` discards the value.
  */
 export function useLiveReply<T>(
   load: (signal: AbortSignal) => Promise<ApiResult<T>>,
@@ -25,7 +25,7 @@ export function useLiveReply<T>(
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isBusy = false;
     let isStale = false;
-    // A request under way is not aborted by growth: while what it asks for grows faster than it is read, none would end.
+    // A new version does not abort a request in flight: if the data changes faster than it can be loaded, none would finish.
     const request = async (): Promise<void> => {
       isBusy = true;
       isStale = false;

@@ -6,7 +6,7 @@ import type { KeyBinding } from "./keys.ts";
 import { navigate, sessionHref } from "./router.ts";
 import { type SessionRows, useClient } from "./store.ts";
 
-/** Something that waits for a person: a request of a session that the daemon runs, or an agent in its own terminal. */
+/** Something that waits for the user: a request of a managed session, or an agent in a terminal. */
 export interface Waiting {
   readonly row: SessionSummary;
   /** Unique among all waits, including earlier ones of the same session. */
@@ -14,7 +14,7 @@ export interface Waiting {
   readonly title: string;
   /** Milliseconds since 1970. */
   readonly since: number;
-  /** Link to the part of the request, or to the session of an agent in a terminal. */
+  /** The address of the request's part or, for an agent in a terminal, of its session. */
   readonly href: string;
   /** Set if it can be answered on this page. */
   readonly request_id?: string;
@@ -22,7 +22,7 @@ export interface Waiting {
 
 type Rows = Pick<SessionRows, "byId" | "waiting">;
 
-/** What a session itself waits for, longest wait first. */
+/** What a session waits for, not counting its runs. The longest wait comes first. */
 export function waitsOf(row: SessionSummary): Waiting[] {
   const { requests = [], waiting } = row;
   if (requests.length === 0 && waiting !== undefined) {
@@ -49,7 +49,7 @@ export function allWaiting({ byId, waiting }: Rows): Waiting[] {
     .sort((a, b) => a.since - b.since || (a.key < b.key ? -1 : 1));
 }
 
-/** All ancestors of a run, nearest first. Stops at a cycle of parents. */
+/** The ids of all ancestors of a run, nearest first. Stops if the parents form a cycle. */
 export function ancestorsOf(byId: Rows["byId"], row: SessionSummary): string[] {
   const path: string[] = [];
   const seen = new Set([row.id]);
@@ -61,7 +61,7 @@ export function ancestorsOf(byId: Rows["byId"], row: SessionSummary): string[] {
   return path;
 }
 
-/** What the runs below each session wait for, at any depth, by the session's id; longest wait first. */
+/** What the runs below each session wait for, at any depth, by session id. The longest wait comes first. */
 export function waitingBelow(rows: Rows): Map<string, Waiting[]> {
   const below = new Map<string, Waiting[]>();
   for (const waiting of allWaiting(rows))
@@ -76,7 +76,7 @@ export function waitingBelow(rows: Rows): Map<string, Waiting[]> {
 /** Everything that waits, live. */
 export function useWaiting(): Waiting[] {
   const { rows } = useClient();
-  // Changes only when a wait does, not with every row: the list has thousands.
+  // The key changes only when a wait does, so that the thousands of other row changes do not re-render.
   const key = useStore(rows, (now) =>
     now.waiting.size === 0
       ? ""
@@ -84,7 +84,7 @@ export function useWaiting(): Waiting[] {
           .map((id) => {
             const row = now.byId.get(id);
             if (row === undefined) return "";
-            // The terminal is found shortly after the agent has begun to wait.
+            // The terminal is found only some time after the agent starts waiting.
             return `${id} ${waitsOf(row).map((one) => one.key)} ${JSON.stringify(row.waiting?.terminal)}`;
           })
           .join(),
@@ -100,7 +100,7 @@ export function useIsWaiting(row: SessionSummary | undefined): boolean {
   return isWaiting(row) || waiting.some((one) => ancestorsOf(byId, one.row).includes(row.id));
 }
 
-/** Sets the page's title, preceded by the number of waits. */
+/** Sets the window title, preceded by the number of waits. */
 export function usePageTitle(title: string | undefined): void {
   const waiting = useWaiting().length;
   useEffect(() => {
@@ -108,7 +108,7 @@ export function usePageTitle(title: string | undefined): void {
   }, [title, waiting]);
 }
 
-/** The key that goes to the next wait, in any session. Calls `tell` with whether there was one. */
+/** The key binding that navigates to the next wait, in any session. Calls `tell` with whether there is one. */
 export function useWaitingKey(tell?: (found: boolean) => void): KeyBinding {
   const { rows } = useClient();
   return {
