@@ -4,18 +4,18 @@ import { t } from "../text/text.ts";
 import type { ApiResult, Requests } from "./requests.ts";
 
 /**
- * Whether this page may answer agents, if a passphrase is set for that. The token is kept in memory only: what browsers store can be
- * read by other programs of the user.
+ * Whether this page may answer agents, if a passphrase is required for that. The token is kept only in memory, because other
+ * programs of the user can read what browsers store.
  */
 export interface AnswerLock {
   readonly token?: string;
-  /** An answer waits for the passphrase. Called with the token, or without one if the person gives up. */
+  /** Set while an answer waits for the passphrase. Call it with the token, or without one if the user cancels. */
   readonly waiting?: (token: string | undefined) => void;
 }
 
 export const createAnswerLock = (): StoreApi<AnswerLock> => createStore<AnswerLock>(() => ({}));
 
-/** Sends an answer, after the passphrase was entered if one is set and this page is not unlocked. */
+/** Sends an answer. If a passphrase is set and this page is not unlocked, waits until the user has entered it. */
 export async function sendUnlocked<Value>(
   lock: StoreApi<AnswerLock>,
   { get }: Pick<Requests, "get">,
@@ -27,7 +27,7 @@ export async function sendUnlocked<Value>(
     return state.ok && state.value.is_set ? await sendOnceUnlocked(lock, send) : await send({});
   }
   const reply = await send({ unlock_token: token });
-  // The daemon was restarted, or the passphrase changed.
+  // The token is invalid after a restart of the daemon or a change of the passphrase.
   const isLocked = !reply.ok && reply.failure.code === "refused" && reply.failure.reason === "answer_locked";
   return isLocked ? await sendOnceUnlocked(lock, send) : reply;
 }
@@ -36,7 +36,7 @@ async function sendOnceUnlocked<Value>(
   lock: StoreApi<AnswerLock>,
   send: (token: { unlock_token?: string }) => Promise<ApiResult<Value>>,
 ): Promise<ApiResult<Value>> {
-  // Another answer may wait already: both go on with the same token.
+  // If another answer is already waiting, both are sent with the same token.
   const before = lock.getState().waiting;
   const token = await new Promise<string | undefined>((resolve) =>
     lock.setState({
@@ -50,7 +50,7 @@ async function sendOnceUnlocked<Value>(
   return { ok: false, failure: { code: "refused", status: 403, message: t.failure.locked } };
 }
 
-/** Gets a token for the page, and sends the answers that wait for it. */
+/** Exchanges the passphrase for a token, and sends the answers that are waiting for it. */
 export async function unlock(
   lock: StoreApi<AnswerLock>,
   { post }: Pick<Requests, "post">,
@@ -64,7 +64,7 @@ export async function unlock(
   return reply;
 }
 
-/** Gives up the answers that wait. */
+/** Cancels the answers that are waiting for the passphrase. */
 export function giveUpUnlocking(lock: StoreApi<AnswerLock>): void {
   const { token, waiting } = lock.getState();
   lock.setState(token === undefined ? {} : { token }, true);

@@ -51,7 +51,7 @@ import type { Ask } from "./ask.ts";
 import { type ApiClient, givenUpWhenLost } from "./in-flight-requests.ts";
 import type { ApiResult, Requests } from "./requests.ts";
 
-/** Requests of the screens. The list of sessions needs none of them. */
+/** The requests of the screens. The session list needs none: it is a channel of the socket. */
 export interface Api extends SessionApi {
   parts(session_id: string, from: number, to: number): Promise<ApiResult<PartsReply>>;
   locate(
@@ -59,48 +59,51 @@ export interface Api extends SessionApi {
     by: { part: string } | { turn: string } | { call: string } | { error: string; by: "1" | "-1" },
   ): Promise<ApiResult<LocateReply>>;
   search(session_id: string, query: string, signal?: AbortSignal): Promise<ApiResult<SearchReply>>;
-  /** Which rows of a session a filter shows, with the user's settings. */
+  /** Which rows of a session a filter shows, given the user's settings. */
   filter(
     session_id: string,
     filter: PartFilter,
     settings: RowSettings,
     signal?: AbortSignal,
   ): Promise<ApiResult<FilteredParts>>;
-  /** What all sessions took since a time, by days of this browser's time zone. */
+  /** The usage of all sessions since a time, in milliseconds since 1970. Days are those of this browser's time zone. */
   usage(by: UsageGroup, since: number, signal?: AbortSignal): Promise<ApiResult<UsageReply>>;
-  /** Where prompts, edits, runs, compactions and errors are in a session. */
+  /** The positions of prompts, edits, runs, compactions and errors in a session. */
   map(session_id: string, signal?: AbortSignal): Promise<ApiResult<MapMarks>>;
   /** The outline of a turn (from 1). */
   outline(session_id: string, turn: number, signal?: AbortSignal): Promise<ApiResult<OutlineReply>>;
   /** The errors of a session. */
   errors(session_id: string, signal?: AbortSignal): Promise<ApiResult<ErrorList>>;
-  /** Parts of all sessions; `cursor`: `next` of the page before. */
+  /** Searches the parts of all sessions. `cursor`: `next` of the previous page. */
   searchAll(query: string, cursor?: string, signal?: AbortSignal): Promise<ApiResult<SearchAllReply>>;
   whole(session_id: string, part_id: string): Promise<ApiResult<{ part: TranscriptPart }>>;
   raw(session_id: string, part_id: string): Promise<ApiResult<RawReply>>;
-  /** A piece of a call's whole output, if that is in a file. */
+  /** A piece of a call's complete output, if the output is in a file. */
   output(session_id: string, part_id: string, from: number): Promise<ApiResult<Blob>>;
   /** The bytes of `attachment:<part id>:<n>`. */
   attachment(session_id: string, part_id: string, n: number): Promise<ApiResult<Blob>>;
 }
 
 /**
- * Actions on the sessions that the daemon runs. A request may be retried after its reply was lost: it is idempotent, by itself or by an
- * id that the page chose.
+ * Requests for managed sessions, the inspector and the settings. They can be retried if a reply was lost: they are idempotent, by
+ * themselves or through an id that the page chose.
  */
 interface SessionApi {
   agents(): Promise<ApiResult<AgentsReply>>;
-  /** Lists the sessions that an agent stores itself, which takes seconds. `cwd`: only those of that folder; `cursor`: `next` of the page before. */
+  /**
+   * Lists the sessions that an agent stores itself, which takes seconds. `cwd`: only sessions of this folder; `cursor`: `next` of
+   * the previous page.
+   */
   pastSessions(
     agent: string,
     by: { cwd?: string; cursor?: string },
     signal?: AbortSignal,
   ): Promise<ApiResult<PastSessionsReply>>;
-  /** Opens one of them. Returns the session that continues it. */
+  /** Opens a past session. Returns the managed session that continues it. */
   openPastSession(agent: string, body: OpenPastBody): Promise<ApiResult<{ session_id: string }>>;
   startSession(body: NewSessionBody): Promise<ApiResult<{ session_id: string }>>;
   sendPrompt(session_id: string, prompt: PromptBody, when: "queue" | "steer"): Promise<ApiResult<unknown>>;
-  /** A prompt that waits for the end of the turn. */
+  /** A prompt that is queued until the turn ends. */
   waitingPrompt(session_id: string, message_id: string): Promise<ApiResult<PromptBody>>;
   withdrawPrompt(session_id: string, message_id: string, withdrawal_id: string): Promise<ApiResult<unknown>>;
   /** Starts a queued prompt while the agent is idle. */
@@ -108,13 +111,15 @@ interface SessionApi {
   stop(session_id: string, body: StopBody): Promise<ApiResult<unknown>>;
   compact(session_id: string): Promise<ApiResult<unknown>>;
   setModel(session_id: string, model: string): Promise<ApiResult<unknown>>;
-  /** Returns the state of the request: another browser may have answered first. Asks for the passphrase if one is needed. */
+  /**
+   * Answers a request. Returns its outcome: another browser may have answered first. Asks the user for the passphrase if needed.
+   */
   answer(
     session_id: string,
     request_id: string,
     body: { digest?: string; answer: Answer },
   ): Promise<ApiResult<{ outcome: RequestOutcome; answer?: Answer }>>;
-  /** `before`: the id of a prompt's part. */
+  /** Forks a session before a prompt. `before`: the id of the prompt's part. */
   fork(
     session_id: string,
     body: { session_id: string; before: string },
@@ -133,7 +138,7 @@ interface SessionApi {
     find: string,
     signal?: AbortSignal,
   ): Promise<ApiResult<ContextReply>>;
-  /** The text of one item of it, from 0. */
+  /** The text of one item of a model call's input. `item`: its index, from 0. */
   contextItem(session_id: string, call: number, item: number): Promise<ApiResult<ContextItemReply>>;
   /** Time, tokens and cost of a turn (from 1) or of all turns. */
   figures(
@@ -141,9 +146,9 @@ interface SessionApi {
     turn: number | undefined,
     signal?: AbortSignal,
   ): Promise<ApiResult<FiguresReply>>;
-  /** Compares two sessions from their first difference on. */
+  /** Compares two sessions, starting at their first difference. */
   compare(session_id: string, other: string, signal?: AbortSignal): Promise<ApiResult<CompareReply>>;
-  /** Compares what is shown with the record, which is read again. */
+  /** Reads the record again, and compares it with what is shown. */
   verify(
     session_id: string,
     body: { page?: PageParts },
@@ -151,7 +156,7 @@ interface SessionApi {
   ): Promise<ApiResult<VerifyReply>>;
   /** How far a session is behind its file. */
   disk(session_id: string, signal?: AbortSignal): Promise<ApiResult<DiskReply>>;
-  /** A session and its runs on one clock. */
+  /** A session and its runs on one timeline. */
   lanes(session_id: string, signal?: AbortSignal): Promise<ApiResult<LanesReply>>;
   /** The open requests of a session, not truncated. */
   openRequests(session_id: string, signal?: AbortSignal): Promise<ApiResult<OpenRequestsReply>>;
@@ -163,7 +168,7 @@ interface SessionApi {
   answerPassphrase(signal?: AbortSignal): Promise<ApiResult<AnswerLockReply>>;
   /** Sets the passphrase, or removes it without `next`. */
   changePassphrase(body: { current?: string; next?: string }): Promise<ApiResult<AnswerLockReply>>;
-  /** Lets this page answer until it is closed. */
+  /** Unlocks answering for this page until it is closed. */
   unlock(passphrase: string): Promise<ApiResult<UnlockReply>>;
   /** Sends a prompt to an agent in a terminal. */
   promptTerminal(
@@ -181,9 +186,9 @@ interface SessionApi {
   deleteRule(rule_id: string): Promise<ApiResult<unknown>>;
   tryRule(body: RuleTrialBody): Promise<ApiResult<RuleTrialReply>>;
   attachments(signal?: AbortSignal): Promise<ApiResult<AttachReply>>;
-  /** Opens files without storing them; `body`: as `POST /api/opened-files` takes it. */
+  /** Opens files without storing them. `body`: in the format of `POST /api/opened-files`. */
   openFiles(body: Blob): Promise<ApiResult<OpenedFilesReply>>;
-  /** All sessions of the files that were opened with this one. */
+  /** All sessions in the files that were opened together with this one. */
   openedTogether(session_id: string, signal?: AbortSignal): Promise<ApiResult<OpenedFilesReply>>;
   /** The agents whose session files are read. */
   sources(signal?: AbortSignal): Promise<ApiResult<SourcesReply>>;

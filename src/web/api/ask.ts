@@ -1,6 +1,6 @@
 import { CLIENT_HEADER } from "../../protocol.ts";
 
-/** Sends a request to the daemon: GET or, with a body (JSON, or bytes as a `Blob`), POST. Rejects without an answer. */
+/** Sends a request to the daemon: GET or, with a body (JSON, or bytes as a `Blob`), POST. Rejects if there is no response. */
 export type Ask = (path: string, signal?: AbortSignal, body?: unknown) => Promise<Response>;
 
 /** All requests of the page go through here. */

@@ -2,21 +2,21 @@ import type { LiveChange } from "../../model/live-text.ts";
 import type { ChannelFrame, ClientMessage, ServerMessage } from "../../protocol.ts";
 
 /**
- * The position of a client on one channel. Pure: messages of the socket go in; what to apply, and whether to subscribe again, comes
- * out. Messages are delivered at least once and, after a reconnection, in any order. They are applied exactly once and in order:
- * frames that were applied before are dropped, and a gap requests what is missing.
+ * The position of a client on one channel. The functions below are pure: they take a message of the socket, and return what to
+ * apply and whether to subscribe again. Messages are delivered at least once and, after a reconnection, in any order. They are
+ * applied exactly once and in order: duplicate frames are dropped, and after a gap the missing frames are requested.
  */
 export interface ChannelPosition {
   readonly channel: string;
-  /** Absent: nothing was received yet; only a snapshot can start. */
+  /** Absent: nothing was received yet, so the first message must be a snapshot. */
   readonly epoch?: string;
-  /** The last seq applied. */
+  /** The last `seq` that was applied. */
   readonly seq: number;
   /** The daemon's digest of the frames up to `seq`, if it sent one. It lets the client resume after a restart. */
   readonly check?: string;
-  /** Everything that the daemon had at its last heartbeat is applied. */
+  /** Everything that the daemon had at its last heartbeat has been applied. */
   readonly synced: boolean;
-  /** Heartbeats since the last subscription that was not answered yet. */
+  /** Number of heartbeats since a subscription that is still unanswered. Absent: none is. */
   readonly waiting?: number;
   /** The daemon refused this channel on this connection. */
   readonly refused?: true;
@@ -32,7 +32,7 @@ interface Received {
   readonly snapshot?: Snapshot;
   readonly frames?: readonly ChannelFrame[];
   readonly rows?: Rows;
-  /** What changes of the session's live parts, with the frames or the snapshot. */
+  /** The change of the session's live parts that comes with the frames or the snapshot. */
   readonly live?: LiveChange;
   readonly refused?: Refusal;
   /** Send `subscription(position)` now. */
@@ -55,18 +55,18 @@ export function asked({ refused: _, ...position }: ChannelPosition): ChannelPosi
   return { ...position, synced: false, waiting: 0 };
 }
 
-/** Forgets the position: only a snapshot can follow. For a state that can no longer be trusted. */
+/** Discards the position, so that the daemon sends a snapshot. For a state that can no longer be trusted. */
 export const restart = (position: ChannelPosition): ChannelPosition => channelStart(position.channel);
 
 const askAgain = (position: ChannelPosition): Received =>
   position.waiting === undefined ? { position: asked(position), ask: true } : { position };
 
-/** A position that waits for no answer: the daemon sent everything it had. */
+/** The position after the daemon has sent everything it had: no subscription is unanswered. */
 function settled({ waiting: _, ...position }: ChannelPosition): ChannelPosition {
   return { ...position, synced: true };
 }
 
-/** A position at `seq` with the digest for it; `undefined`: not known. */
+/** The position at `seq`. `check`: the digest for it; `undefined`: unknown. */
 function moveTo(
   { check: _, ...position }: ChannelPosition,
   seq: number,
@@ -75,7 +75,7 @@ function moveTo(
   return { ...position, seq, ...(check !== undefined && { check }) };
 }
 
-/** Never throws. A message of another channel changes nothing. */
+/** Applies a message to a position. Never throws, and ignores messages of other channels. */
 export function receive(position: ChannelPosition, message: ServerMessage): Received {
   if (message.type !== "heartbeat" && message.channel !== position.channel) return { position };
   switch (message.type) {
@@ -115,7 +115,7 @@ export function receive(position: ChannelPosition, message: ServerMessage): Rece
         ),
       };
     case "resumed": {
-      // A late answer to an earlier subscription: frames of the old epoch after `seq` may not be in the new one.
+      // A late answer to an earlier subscription: the new epoch may lack frames of the old one after `seq`.
       if (message.previous !== position.epoch || message.seq !== position.seq) return { position };
       return { position: { ...position, epoch: message.epoch } };
     }
@@ -127,7 +127,7 @@ export function receive(position: ChannelPosition, message: ServerMessage): Rece
         return {
           position: position.waiting === undefined && position.synced ? position : settled(position),
         };
-      // After one heartbeat the answer may still arrive; after the second it was lost.
+      // After one heartbeat, the answer may still arrive; after the second, it must have been lost.
       if (position.waiting === 0) return { position: { ...position, waiting: 1 } };
       return { position: asked(position), ask: true };
     }

@@ -4,21 +4,21 @@ import type { Ask } from "./ask.ts";
 import type { Live } from "./live.ts";
 import { type ApiResult, type Requests, requestsBy } from "./requests.ts";
 
-/** What requests need of the page's client. */
+/** The members of the page's client that requests need. */
 export interface ApiClient {
   readonly ask: Ask;
   readonly live: Live;
   readonly answer_lock: StoreApi<AnswerLock>;
 }
 
-/** In bytes per millisecond: slower uploads are given up after the connection was lost. */
+/** Slowest upload, in bytes per millisecond: how much longer a request with a body may take once the connection is back. */
 const SLOWEST = 16;
-/** How many connections browsers open to one host, and how many milliseconds to wait for an answer on them. */
+/** How many connections browsers open to one host, and the timeout for probing them, in milliseconds. */
 const CONNECTIONS = { most: 6, wait_ms: 2_000 };
 
 /**
- * Requests that do not hang on a dead connection. Once the daemon is back after a loss, requests in flight are repeated if they only
- * read, else they fail as `offline`. Long bodies get extra time.
+ * Requests that do not hang on a dead connection. When a lost connection is back, requests in flight are aborted: reads are
+ * repeated, writes fail as `offline`. Writes with long bodies get extra time first.
  */
 export function givenUpWhenLost(client: ApiClient): Requests {
   const requests = requestsBy(client.ask);
@@ -30,8 +30,8 @@ export function givenUpWhenLost(client: ApiClient): Requests {
       const length = body === undefined ? 0 : JSON.stringify(body).length;
       setTimeout(() => abort.abort(), length / SLOWEST);
     }
-    // The next requests would hang on idle, dead connections: probe each one, so that it is closed if it does not answer.
-    // With different addresses: the browser's cache serializes requests of the same one.
+    // Later requests would hang on idle, dead connections: probe each one, so that the browser closes it if there is no answer.
+    // The URLs differ, because the browser's cache serializes requests for the same URL.
     deadOnesClosed = Promise.all(
       Array.from({ length: CONNECTIONS.most }, (_, n) =>
         requests.get(`/api/status?${n}`, AbortSignal.timeout(CONNECTIONS.wait_ms)),
@@ -39,7 +39,7 @@ export function givenUpWhenLost(client: ApiClient): Requests {
     );
   });
 
-  /** `undefined`: given up. */
+  /** `undefined`: aborted because the connection had been lost. */
   const ask = async <Value>(
     send: (signal: AbortSignal) => Promise<ApiResult<Value>>,
     { signal, body }: { signal?: AbortSignal | undefined; body?: unknown },

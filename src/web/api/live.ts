@@ -7,48 +7,48 @@ import { asked, type ChannelPosition, channelStart, receive, restart, subscripti
 /** Time without a message after which the connection counts as dead, in milliseconds. */
 const SILENCE_MS = 10_000;
 const BACKOFF_MS = { first: 500, most: 8_000 };
-/** Maximum delay of a flush without an animation frame: a hidden tab still folds. */
+/** Maximum delay of a flush, in milliseconds: hidden tabs get no animation frames, but must flush, too. */
 const HIDDEN_FLUSH_MS = 250;
 
 /**
- * `live`: a message arrived in the last ten seconds. `lost`: none did; the page shows the state of `heard_at`.
+ * `live`: a message arrived within the last `SILENCE_MS`. `lost`: none did; the page shows the state at `last_message_at`.
  * `unauthorized`: the daemon rejects this browser.
  */
 export interface Connection {
   readonly status: "connecting" | "live" | "lost" | "unauthorized";
   /** When the last message arrived, in milliseconds since 1970. Absent: never. */
   readonly last_message_at?: number;
-  /** When the next attempt starts. */
+  /** When the next attempt to connect starts, in milliseconds since 1970. */
   readonly retry_at?: number;
-  /** The daemon answers requests, but no socket opens: a proxy in between does not pass WebSockets on. */
+  /** The daemon answers requests, but no socket opens: a proxy in between probably blocks WebSockets. */
   readonly blocked?: boolean;
 }
 
-/** Messages of one channel since the last animation frame: a snapshot, if any, and the frames after it. */
+/** The messages of one channel since the last flush: a snapshot, if any, and the frames after it. */
 export interface Batch {
   snapshot?: Extract<ServerMessage, { type: "snapshot" }>;
   frames: Frame[];
   rows: Extract<ServerMessage, { type: "sessions" }>[];
-  /** What changes of the live parts, after the frames. */
+  /** The change of the live parts, to be applied after the frames. */
   live?: LiveChange;
   refused?: { code: string; message: string };
   /** The position after the batch. */
   position: ChannelPosition;
 }
 
-/** The page's one WebSocket to its daemon. It reconnects by itself. */
+/** The page's only WebSocket to the daemon. Reconnects automatically. */
 export interface Live {
   readonly connection: StoreApi<Connection>;
   /**
-   * Follows a channel from `from` (or from a snapshot). `apply` is called at most once per animation frame. Returns the
-   * subscription; its `end` returns the position, from which a later one can go on.
+   * Subscribes to a channel, resuming at `from` or starting with a snapshot. `apply` is called at most once per animation frame.
+   * The subscription's `end` returns the position at which a later subscription can resume.
    */
   subscribe(channel: string, apply: (batch: Batch) => void, from?: ChannelPosition): Subscription;
   /** Reconnects now. */
   reconnect(): void;
   close(): void;
 }
-/** A subscription, until `end` is called. */
+/** A subscription to a channel. Active until `end` is called. */
 export interface Subscription {
   /** Requests a snapshot, because the applied state cannot be trusted. */
   restart(): void;
@@ -59,20 +59,20 @@ export interface Subscription {
 
 interface Follower {
   position: ChannelPosition;
-  /** Received, but not yet applied. */
+  /** Messages that were received, but not applied yet. */
   pending: Batch | undefined;
-  /** Whether there may be live parts. */
+  /** Whether the subscriber may have live parts. */
   has_live: boolean;
   apply(batch: Batch): void;
 }
 
 export interface LiveOptions {
-  /** `ws://host/api/live?pieces` */
+  /** For example `ws://host/api/live?pieces`. */
   url: string;
   /** Finds out why a connection failed. Called after each failure. */
   probe(): Promise<"unauthorized" | "offline" | "ok">;
   openSocket?: (url: string) => WebSocket;
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   random?: () => number;
   /** Default: `SILENCE_MS`. */
   silence_ms?: number;
@@ -81,7 +81,7 @@ export interface LiveOptions {
 function parse(data: string): ServerMessage | undefined {
   try {
     const message: unknown = JSON.parse(data);
-    // The daemon that served this page checks its messages against protocol.ts; a hot path does not check them again.
+    // The daemon that served this page checks its messages against protocol.ts. They are not checked again: this is a hot path.
     return typeof message === "object" && message !== null && "type" in message
       ? (message as ServerMessage)
       : undefined;
@@ -90,7 +90,7 @@ function parse(data: string): ServerMessage | undefined {
   }
 }
 
-/** Adds what was received of a channel to its batch. */
+/** Adds a received message to the pending batch of its channel. */
 function addTo(
   pending: Batch,
   { position, snapshot, frames, rows, refused }: ReturnType<typeof receive>,
@@ -153,7 +153,7 @@ export function createLive({
     scheduleFlush();
     return follower.pending;
   };
-  /** The answer to a subscription has all live parts, if there are any. */
+  /** Clears the live parts when subscribing: the answer contains all of them again. */
   const clearLive = (follower: Follower): void => {
     if (!follower.has_live) return;
     follower.has_live = false;
@@ -232,7 +232,7 @@ export function createLive({
     socket = opened;
     /** The pieces of a message received so far. */
     let begun = "";
-    // A handshake that hangs counts as silence.
+    // A hanging handshake counts as silence.
     listenForSilence();
     opened.onopen = () => {
       if (socket !== opened) return;
@@ -264,11 +264,11 @@ export function createLive({
     const old = socket;
     socket = undefined;
     old?.close();
-    // Requests in flight are given up: their connections died with this one.
+    // This aborts requests in flight: their connections are as dead as this one.
     if (connection.getState().status === "live") setStatus("lost");
     connect();
   };
-  // After waking up, regaining the network or becoming visible: timers may not have run meanwhile.
+  // Timers may not have run while the device slept, was offline, or the tab was hidden.
   const wake = (): void => {
     if (!document.hidden && connection.getState().status !== "unauthorized") reconnect();
   };

@@ -3,22 +3,22 @@ import { t } from "../text/text.ts";
 import type { Ask } from "./ask.ts";
 
 /**
- * Why a request failed. `unauthorized`: this browser has no valid cookie. `offline`: no answer came; the action may have happened
- * nevertheless.
+ * Why a request failed. `unauthorized`: this browser has no valid cookie. `offline`: there was no response, although the daemon
+ * may have carried out the request.
  */
 export type ApiFailure =
   | { code: "unauthorized" }
   | { code: "offline" }
-  /** `reason`: the daemon's own code for it. */
+  /** `reason`: the daemon's error code. */
   | { code: "refused"; status: number; reason?: string; message: string; remedy?: string };
 
-/** A reply, or why there is none. Requests never reject. */
+/** A reply, or why the request failed. */
 export type ApiResult<Value> = { ok: true; value: Value } | { ok: false; failure: ApiFailure };
 
-/** Sends requests. Failures are returned, not thrown; an aborted request is `offline`. */
+/** Sends requests. Failures are returned; the promises never reject. An aborted request fails as `offline`. */
 export interface Requests {
-  // The daemon that served this page checks what it sends against protocol.ts; checking 200 parts again would cost more
-  // than rendering them.
+  // Replies are not validated: the daemon that served this page checks them against protocol.ts, and checking 200 parts again
+  // would cost more than rendering them.
   get<Value>(path: string, signal?: AbortSignal): Promise<ApiResult<Value>>;
   post<Value>(path: string, body: unknown, signal?: AbortSignal): Promise<ApiResult<Value>>;
   bytes(path: string, signal?: AbortSignal): Promise<ApiResult<Blob>>;
@@ -28,12 +28,12 @@ async function refusal(response: Response): Promise<ApiFailure> {
   const { status } = response;
   if (status === 401) return { code: "unauthorized" };
   const refused = { code: "refused", status, message: t.failure.answered(status) } as const;
-  // The daemon's own errors have a JSON body: this one is from a proxy that got no answer.
+  // The daemon's own errors have a JSON body. Without one, the response is from a proxy that could not reach the daemon.
   const plain = status === 408 || status >= 500 ? ({ code: "offline" } as const) : refused;
   try {
     const body: unknown = await response.json();
     if (typeof body !== "object" || body === null || !("error" in body)) return plain;
-    // Only the daemon answers in this shape; each field is checked below.
+    // Assumes the shape of the daemon's errors; each field is checked below.
     const { code, message, remedy } = (body as ErrorReply).error ?? {};
     if (typeof message !== "string") return plain;
     return {
@@ -59,7 +59,7 @@ export function requestsBy(ask: Ask): Requests {
       if (!response.ok) return { ok: false, failure: await refusal(response) };
       return { ok: true, value: await read(response) };
     } catch {
-      // Nothing else throws here: no connection, or one cut in the middle of a reply.
+      // Only a failed connection throws here, possibly in the middle of a reply.
       return { ok: false, failure: { code: "offline" } };
     }
   };
