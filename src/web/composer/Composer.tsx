@@ -28,7 +28,7 @@ interface Props {
   onSend(): void;
 }
 
-/** Number of last parts searched for a prompt whose reply was lost. */
+/** How many of the last parts are searched for a prompt whose reply was lost. */
 const LOOK_BACK = 1_000;
 
 /** Whether the session has a prompt with this id. */
@@ -41,7 +41,7 @@ function shows({ transcript }: OpenSessionState, message_id: string): boolean {
   return false;
 }
 
-/** The input for prompts of a session that this daemon runs. */
+/** The prompt input of a managed session. */
 export function Composer(props: Props): ReactNode {
   const { control } = props;
   if (control.state === "closed")
@@ -73,7 +73,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
   const isEmpty = text.trim() === "" && images.length === 0;
   const cannotSend = isEmpty || isLeaving || isReading;
 
-  // The reply was lost, but the prompt arrived.
+  // The reply was lost, but the daemon has received the prompt.
   const isShown = useStore(session.state, (state) => tried && shows(state, message_id));
   const isHere = isShown || (tried && control.queued.some((queued) => queued.message_id === message_id));
   useEffect(() => {
@@ -96,7 +96,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
       className={isEntered ? "composer is-entered" : "composer"}
       aria-label={t.composer.message}
     >
-      {/* The field empties and the keyboard stays in it: that the prompt is here now is heard. */}
+      {/* Announces a queued prompt: the focus stays in the emptied field, so a screen reader would not notice it. */}
       <p className="unseen" role="status">
         {control.queued.length > 0 && t.composer.queued(control.queued.length, isHeld || allHeld)}
       </p>
@@ -222,7 +222,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
   );
 }
 
-/** Memoized: its parent renders with each delta of the agent and each letter of the draft. */
+/** A queued prompt. Memoized, because the parent re-renders on each delta of the agent and each keystroke. */
 const Queued = memo(function Queued({
   message_id,
   text,
@@ -235,7 +235,7 @@ const Queued = memo(function Queued({
   message_id: string;
   text: string;
   word: "queued" | "held";
-  /** Set if the prompt may begin now. */
+  /** Starts the prompt; set if it may start now. */
   begin: (() => Promise<ApiResult<unknown>>) | undefined;
   /** The draft that a withdrawn prompt returns to. */
   draft: Draft;

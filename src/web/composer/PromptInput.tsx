@@ -108,7 +108,7 @@ export function PromptInput({
   };
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a button adds files, too
+    // biome-ignore lint/a11y/noStaticElementInteractions: the keyboard alternative is the button that adds files
     <div
       className={`prompt-input${over ? " is-over" : ""}${invalid ? " is-invalid" : ""}`}
       onDragOver={(event) => {
@@ -162,7 +162,7 @@ export function PromptInput({
         onKeyDown={press}
         onPaste={(event) => {
           const files = [...event.clipboardData.files];
-          // Office programs copy an image of the text, too. Text without markup is the name of a copied file.
+          // Office programs also copy an image of the text. Text without markup is the name of a copied file.
           const isWords = ["text/html", "text/plain"].every(
             (type) => event.clipboardData.getData(type).trim() !== "",
           );
@@ -185,7 +185,7 @@ export function PromptInput({
           hidden
           onChange={(event) => {
             add([...(event.target.files ?? [])]);
-            // Allows choosing the same file again.
+            // Otherwise choosing the same file again would fire no event.
             event.target.value = "";
           }}
         />
@@ -204,7 +204,7 @@ export function PromptInput({
   );
 }
 
-/** Fits the height of the input to its text, if the browser does not (composer.css). */
+/** Fits the height of the input to its text, in browsers without `field-sizing` (composer.css). */
 function fit(field: HTMLTextAreaElement): void {
   if (getComputedStyle(field).getPropertyValue("field-sizing") === "content") return;
   // The surrounding height stays fixed while measuring. Otherwise the transcript would not stay scrolled to its end.

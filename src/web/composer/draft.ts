@@ -10,35 +10,36 @@ import { joined, type ReadImages } from "./images.ts";
 import { emptyDraft, type KeptDraft, loadDraft, saveDraft } from "./kept-draft.ts";
 
 interface DraftState extends KeptDraft {
-  /** Number of running image reads. The draft is not sent before they end. */
+  /** Number of image reads in progress. The draft is not sent before they finish. */
   readonly reading: number;
-  /** Why some of the images read last were not added. */
+  /** Why some of the latest images were not added. */
   readonly refused: readonly string[];
-  /** It is sent as soon as the images are read, and cannot be changed until then. */
+  /** How to send the draft as soon as its images are read. Until then it cannot be changed. */
   readonly asked?: "queue" | "steer";
-  /** It is being sent, and cannot be changed until the daemon replies or the user withdraws it. */
+  /** How the draft is being sent. It cannot be changed until the daemon replies or the user takes it back. */
   readonly sending?: "queue" | "steer";
-  /** Why it was not sent, and what to do. */
+  /** Why the draft was not sent, and what to do. */
   readonly problem?: string;
 }
 
-/** The draft of a prompt for one session. It outlives the screen, so that a prompt that is being sent arrives. */
+/** The draft of a prompt for one session. Outlives the screen, so that sending continues after the user leaves it. */
 export interface Draft {
   readonly state: StoreApi<DraftState>;
   setText(text: string): void;
   setImages(images: readonly string[]): void;
-  /** Adds images once they are read, even if the screen has changed. */
+  /** Adds images once they are read, even if the user has left the screen. */
   addImages(coming: Promise<ReadImages>): void;
-  /** Sends it once its images are read. Retries whenever the connection is back, until the daemon accepts or refuses it. */
+  /** Sends the draft once its images are read. Retries until the daemon accepts or refuses it. */
   send(when: "queue" | "steer"): void;
-  /** Cancels sending. The draft may then be changed, which makes it another prompt. */
+  /** Cancels sending. The draft can then be changed, which makes it a different prompt. */
   takeBack(): void;
   /**
-   * Withdraws a queued prompt, and retries until the daemon did or refused to. Resolves with the reason if it could not. The
-   * prompt is put before the current text, after a prompt that is being sent. `unheard`: called while the daemon does not reply.
+   * Withdraws a queued prompt, retrying until the daemon accepts or refuses. Resolves with the failure, if any. The prompt is
+   * inserted before the current text; if the draft is being sent, only after that. `unheard`: called each time the daemon does
+   * not reply.
    */
   withdraw(message_id: string, unheard: () => void): Promise<ApiFailure | undefined>;
-  /** Called with the id of a prompt in the session. If it is this one, it has arrived. */
+  /** Call with the id of a prompt that is in the session. If it is this draft, the draft was sent and is cleared. */
   seen(message_id: string): void;
 }
 
@@ -65,7 +66,7 @@ function createDraft(session_id: string, client: Client): Draft {
     if (sending === undefined || this_attempt !== attempt) return;
     const prompt = { message_id, text, ...(images.length === 0 ? {} : { images: [...images] }) };
     const reply = await api.sendPrompt(session_id, prompt, sending);
-    // Withdrawn, or found in the session, meanwhile.
+    // Meanwhile, the draft was taken back or found in the session.
     if (this_attempt !== attempt || state.getState().message_id !== message_id) return;
     if (reply.ok) clear();
     else if (reply.failure.code === "offline") {
@@ -111,13 +112,13 @@ function createDraft(session_id: string, client: Client): Draft {
     setImages: (images) => change({ images, lost_images: 0 }),
     async addImages(coming) {
       if (isLeaving(state.getState())) return;
-      // A new id, so that it is not taken for the former prompt while its images are read.
+      // `change` assigns a new id, so that the draft is not taken for the former prompt while its images are read.
       const { reading: others, refused: standing } = state.getState();
       change({ reading: others + 1, refused: others === 0 ? [] : standing });
       const read = await coming;
       const { reading, asked } = state.getState();
       const { images, refused } = joined(state.getState(), read);
-      // It was to be sent with all images.
+      // Send only if all images could be added.
       const when = refused.length === 0 ? asked : undefined;
       change({
         reading: reading - 1,
@@ -141,7 +142,7 @@ function createDraft(session_id: string, client: Client): Draft {
   };
 }
 
-/** Withdraws a queued prompt, and gives its text. */
+/** Withdraws a queued prompt, and returns it. */
 async function withdrawPrompt(
   client: Client,
   session_id: string,
@@ -151,10 +152,10 @@ async function withdrawPrompt(
   const api = apiOf(client);
   const prompt = await api.waitingPrompt(session_id, message_id);
   if (!prompt.ok) return prompt;
-  // Another client may withdraw it at the same time. Only one of them gets the text.
+  // If another client withdraws the prompt at the same time, only one of them gets the text.
   const withdrawal_id = newId();
   let reply = await api.withdrawPrompt(session_id, message_id, withdrawal_id);
-  // It may have been withdrawn nevertheless. Then this is the only copy of its text.
+  // The withdrawal may have succeeded although the reply was lost; then this is the only copy of the text.
   while (!reply.ok && reply.failure.code === "offline") {
     unheard();
     await backOnline(client.live);
@@ -181,7 +182,7 @@ function whenFree(state: StoreApi<DraftState>, run: () => void): void {
 
 const problemText = (failure: ApiFailure): string => t.composer.notSent(failureText(failure));
 
-/** Resolves when the connection is back, or after a delay: a request may fail although the socket is open. */
+/** Resolves when the connection is back or after `RETRY_MS`, because a request may fail although the socket is open. */
 function backOnline({ connection }: Client["live"]): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -198,7 +199,7 @@ function backOnline({ connection }: Client["live"]): Promise<void> {
 
 const drafts = new WeakMap<Client, Map<string, Draft>>();
 
-/** The draft of a session. Created by the first call, and the same as long as the page is open. */
+/** Returns the draft of a session: the same object as long as the page is open. */
 export function draftOf(client: Client, session_id: string): Draft {
   const known = drafts.get(client) ?? new Map<string, Draft>();
   drafts.set(client, known);

@@ -1,7 +1,7 @@
 import { MAX_IMAGES } from "../../protocol.ts";
 import { t } from "../text/text.ts";
 
-/** Maximum size of an image, as in the daemon. */
+/** Maximum size of an image, in bytes. The daemon has the same limit. */
 const MAX_BYTES = 5 * 1024 * 1024;
 
 const TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
@@ -16,7 +16,7 @@ export interface ReadImages {
   readonly refused: readonly string[];
 }
 
-/** Reads images. `room`: how many more are allowed. */
+/** Reads images. `room`: how many more may be added. */
 export async function readImages(files: readonly File[], room: number): Promise<ReadImages> {
   const refused: string[] = [];
   const taken = files.filter((file) => {
@@ -38,7 +38,7 @@ export async function readImages(files: readonly File[], room: number): Promise<
   return { images, refused };
 }
 
-/** Appends images that were read. Others may have been added meanwhile, so the limit is checked again. */
+/** Appends images that were read. Checks the limit again, because others may have been added meanwhile. */
 export function joined({ images, refused }: ReadImages, read: ReadImages): ReadImages {
   const room = Math.max(0, MAX_IMAGES - images.length);
   const cut = read.images.length > room ? [tooMany()] : [];
@@ -57,7 +57,7 @@ function dataUrl(file: File): Promise<string> {
   });
 }
 
-/** The bytes of a data URL. The page's policy allows images from blobs, not from data URLs. */
+/** The bytes of a data URL. The page's content security policy allows images from blobs, but not from data URLs. */
 export function blobOf(image: string): Blob {
   const [, type = "", base64 = ""] = /^data:([^;,]*);base64,(.*)$/s.exec(image) ?? [];
   return new Blob([Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))], { type });

@@ -9,16 +9,16 @@ export interface Choice {
 
 /** A draft as stored in this browser, so that a reload or a crash loses nothing. */
 export interface KeptDraft {
-  /** Identifies exactly this text, these images and this choice. Sent twice, they are one prompt. */
+  /** Identifies exactly this text, these images and this choice. If sent twice, they are one prompt. */
   message_id: string;
   text: string;
   /** Data URLs. */
   images: readonly string[];
   /** Stored with the text, so that a prompt of one tab is never started with the choice of another. */
   choice?: Choice;
-  /** It was sent at least once. It may have arrived, or may still arrive. */
+  /** The draft was sent at least once: it may have arrived, or may still arrive. */
   tried: boolean;
-  /** Number of images that did not fit into the browser's storage and were lost in a reload. */
+  /** Number of images that did not fit into the browser's storage and were lost on reload. */
   lost_images: number;
 }
 
@@ -35,15 +35,15 @@ export const emptyDraft = (): KeptDraft => ({
   lost_images: 0,
 });
 
-/** Images are stored separately, because they need not be written with every letter. */
+/** Images are stored separately, so that they are not written on every keystroke. */
 const imagesKeyOf = (place: string): string => `${keyOf(place)}.images`;
 
 interface StoredDraft extends Omit<KeptDraft, "images"> {
-  /** Identifies the stored images that belong to it. If another tab has replaced them, they must be written again. */
+  /** Identifies the stored images of this draft, to notice when another tab has replaced them. */
   images_id?: string;
 }
 
-/** The draft of a place (a session's id, or `new`): this tab's own, otherwise the one that any tab wrote last. */
+/** Loads the draft of a place (a session id, or `new`): this tab's own or, if there is none, the one that any tab wrote last. */
 export function loadDraft(place: string): KeptDraft {
   const tab = read("sessionStorage", keyOf(place));
   const storage = tab === undefined ? "localStorage" : "sessionStorage";
@@ -79,7 +79,7 @@ type Storages = "sessionStorage" | "localStorage";
 function read(storage: Storages, key: string): Partial<StoredDraft> | undefined {
   try {
     const value: unknown = JSON.parse(window[storage].getItem(key) ?? "null");
-    // Written by `saveDraft`. Other content is checked field by field.
+    // Usually written by `saveDraft`; the callers check each field.
     return typeof value === "object" && value !== null ? value : undefined;
   } catch {
     // Storage is blocked or contains something else.
@@ -87,7 +87,7 @@ function read(storage: Storages, key: string): Partial<StoredDraft> | undefined 
   }
 }
 
-/** Identifies each list of images. Created when the list is first written. */
+/** The id of each list of images, created when the list is first written. */
 const imagesIds = new WeakMap<readonly string[], string>();
 
 function imagesIdOf(images: readonly string[]): string | undefined {
@@ -97,7 +97,7 @@ function imagesIdOf(images: readonly string[]): string | undefined {
   return id;
 }
 
-/** The draft that this tab read or wrote last, by place. */
+/** The id of the draft that this tab read or wrote last, by place. */
 const own = new Map<string, string>();
 
 /**
@@ -125,7 +125,7 @@ function write(storage: Storages, place: string, { images, ...words }: KeptDraft
         try {
           kept.setItem(imagesKeyOf(place), JSON.stringify(images));
         } catch {
-          // No room for the images: the text has priority.
+          // No room for the images: store only the text.
         }
       }
     }

@@ -5,17 +5,18 @@ import { t } from "../text/text.ts";
 import { promptText } from "../transcript/describe-part.ts";
 import { readImages } from "./images.ts";
 
-/** An earlier prompt, in the form of a draft. */
+/** An earlier prompt, to be used as a draft. */
 export interface PastPrompt {
   readonly text: string;
   /** Data URLs. */
   readonly images: readonly string[];
-  /** Number of attachments, and of those that a draft cannot hold. */
+  /** Number of attachments. */
   readonly attached: number;
+  /** Number of attachments that could not be added to the draft. */
   readonly lost: number;
 }
 
-/** Loads a whole prompt. The page itself has only the beginning of a long one and the names of its images. */
+/** Loads a whole prompt: the transcript has only the beginning of a long one, and the names of its images. */
 export async function pastPrompt(
   api: Pick<Api, "whole" | "attachment">,
   session_id: string,
@@ -33,7 +34,7 @@ export async function pastPrompt(
     (piece) => piece.type === "image_url" || piece.type === "image_file" || piece.type === "file",
   );
   const files = await Promise.all(
-    // The daemon counts all images.
+    // Not filtered before, because the daemon counts all of them.
     media.map((piece, n) =>
       takesImages && (piece.type !== "file" || piece.mime.startsWith("image/"))
         ? pictureOf(api, session_id, part_id, n)
@@ -50,7 +51,7 @@ export async function pastPrompt(
   };
 }
 
-/** An attachment's bytes, with the type that the daemon reports. `undefined`: they cannot be loaded. */
+/** Loads an attachment as a file, with the MIME type that the daemon reports. `undefined`: it could not be loaded. */
 async function pictureOf(
   api: Pick<Api, "attachment">,
   session_id: string,
@@ -63,7 +64,7 @@ async function pictureOf(
   try {
     return new File([await reply.value.arrayBuffer()], "", { type });
   } catch {
-    // It is counted among those that were left out.
+    // The caller counts the attachment as lost.
     return undefined;
   }
 }

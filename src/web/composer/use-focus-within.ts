@@ -2,7 +2,7 @@ import { type RefObject, useEffect, useState } from "react";
 import { watchReleases } from "../virtual-list/pointer-release.ts";
 
 /**
- * Whether the focus is in an element. Does not change while a pointer is down: if the layout depended on it, the click would hit
+ * Whether an element contains the focus. Does not change while a pointer is down: if it changed the layout, the click would hit
  * whatever moved under the pointer.
  */
 export function useFocusWithin(element: RefObject<HTMLElement | null>): boolean {
@@ -13,7 +13,7 @@ export function useFocusWithin(element: RefObject<HTMLElement | null>): boolean 
     const look = (): void => {
       if (!isDown) setWithin(element.current?.contains(document.activeElement) ?? false);
     };
-    // A touch moves the focus when it ends, and clicks immediately.
+    // Deferred: when a touch ends, it moves the focus and then clicks.
     const lookSoon = (): void => {
       clearTimeout(timer);
       timer = setTimeout(look);

@@ -4,14 +4,14 @@ import { useClient } from "../app/store.ts";
 import { failureText } from "../text/failure-text.ts";
 import { t } from "../text/text.ts";
 
-/** Time within which a second Esc counts, in milliseconds. */
+/** Time within which Esc must be pressed again, in milliseconds. */
 const ARMED_MS = 1_500;
 
-/** Stops an agent: the button does at once, Esc if pressed twice. */
+/** Stops an agent: with the button, or by pressing Esc twice. */
 export interface Stop {
   /** Esc was pressed once. */
   readonly armed: boolean;
-  /** The daemon was asked to stop the agent, which still works. */
+  /** The daemon was asked to stop the agent, which is still working. */
   readonly stopping: boolean;
   readonly problem: string | undefined;
   stop(): void;
@@ -31,7 +31,7 @@ export function useStop(session_id: string, working: boolean, turn_id: string | 
     const timer = setTimeout(() => setArmed(false), ARMED_MS);
     return () => clearTimeout(timer);
   }, [armed]);
-  // Another turn needs another request.
+  // Each turn needs its own request.
   const turn = working ? turn_id : "";
   useEffect(() => {
     setArmed(false);
