@@ -1,13 +1,13 @@
-/** After these no pointer is down in the page any more. */
+/** Events after which no pointer is down on the page. */
 const RELEASES = ["pointerup", "pointercancel", "contextmenu", "blur"] as const;
 
-/** Tells when no pointer is down any more and the click that came of it is done. Ends with the function that it returns. */
+/** Calls `released` once no pointer is down and the resulting click was handled. Returns a function that unsubscribes. */
 export function watchReleases(released: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const press = (): void => clearTimeout(timer);
   const release = (): void => {
     clearTimeout(timer);
-    // The click comes after this event.
+    // The click event follows this one.
     timer = setTimeout(released);
   };
   addEventListener("pointerdown", press, { capture: true });

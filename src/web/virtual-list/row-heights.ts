@@ -1,7 +1,7 @@
 /**
- * Heights of a growing list of rows: a Fenwick tree, so that a row's top, the row at an offset, a new height and a new
- * row cost O(log n). (A virtual list that keeps the tops themselves rewrites all that follow at every change: with
- * 20,000 rows that is the cost of each frame of a live session.)
+ * Heights of a growing list of rows. A Fenwick tree: finding a row's top or the row at an offset, setting a height and appending
+ * a row all cost O(log n). Storing the tops instead would rewrite all later tops on each change: with 20,000 rows, for each frame
+ * of a live session.
  */
 interface RowHeights {
   readonly length: number;
@@ -10,7 +10,7 @@ interface RowHeights {
   height(index: number): number;
   /** Sum of the heights before `index`; `index` may equal `length`. */
   top(index: number): number;
-  /** The row that covers `offset`: the last one whose top is not below it, rows of no height never; −1 in an empty list. */
+  /** The row at `offset`: the last row with a height whose top is at or above it. −1 if the list is empty. */
   at(offset: number): number;
   set(index: number, height: number): void;
   append(height: number): void;
@@ -22,10 +22,10 @@ export function createRowHeights(initial: Iterable<number> = []): RowHeights {
   return heights;
 }
 
-/** `count` rows of one height, to be corrected with `set`. Does not visit each row. */
+/** Creates `count` rows of the same height, to be corrected with `set`, without iterating over them. */
 export function evenRowHeights(count: number, even: number): RowHeights {
   let length = count;
-  // What each row has beyond the even height, and those sums: 1-based, tree[i] is that of the rows in (i − lowbit(i), i].
+  // `own`: the difference of each row from the even height. `tree`: their sums, 1-based; tree[i] sums rows (i − lowbit(i), i].
   let own = new Float64Array(length + 16);
   let tree = new Float64Array(own.length + 1);
 
@@ -60,7 +60,7 @@ export function evenRowHeights(count: number, even: number): RowHeights {
           rest -= sum;
         }
       }
-      // Past the end, or before it: the nearest row that has a height.
+      // Clamp to the last row, then skip rows without a height.
       let index = Math.min(position, length - 1);
       while (index > 0 && own[index] === -even) index -= 1;
       return index;

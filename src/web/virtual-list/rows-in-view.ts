@@ -1,13 +1,13 @@
 import { type RefObject, useLayoutEffect, useRef, useState } from "react";
 
-/** Rows per batch. One batch beyond the view is rendered on each side. */
+/** Rows per batch. One batch beyond the viewport is rendered on each side. */
 const LOT = 10;
-/** Until the box was measured. */
+/** Estimated height of the box until it is measured, in pixels. */
 export const HEIGHT_ESTIMATE = 600;
 
 /**
- * The rows to render of a list whose rows all have one height, `to` excluded, as its box scrolls; `top`: where that begins.
- * `shown`: called when the box, which was not shown, is; it may scroll it.
+ * The rows to render, `to` excluded, of a scrolling list whose rows all have the height `row`, in pixels. `top`: the initial
+ * scroll position. `shown`: called when the box was hidden and becomes visible; may scroll it.
  */
 export function useRowsInView(
   box: RefObject<HTMLElement | null>,
