@@ -12,7 +12,7 @@ interface Props {
 }
 
 /**
- * Selects an agent. Agents without their key or program are folded, unless there are no others.
+ * Selects an agent. Agents that lack their API key or program are collapsed, unless there are no others.
  */
 export function AgentChoice({ agents, chosen, invalid, onChoose }: Props): ReactNode {
   const ready = agents.filter(({ unavailable }) => unavailable === undefined);

@@ -2,7 +2,7 @@ import { type ReactNode, useId } from "react";
 import { t } from "../../text/text.ts";
 import type { NewSessionForm } from "./use-new-session.ts";
 
-/** The folder in which the agent is to work, with the recent ones as suggestions. */
+/** The working folder of the agent, with recent folders as suggestions. */
 export function FolderField({ form, isFixed }: { form: NewSessionForm; isFixed: boolean }): ReactNode {
   const { reply } = form;
   const id = useId();

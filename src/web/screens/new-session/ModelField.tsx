@@ -5,7 +5,7 @@ import { t } from "../../text/text.ts";
 
 type Agent = AgentsReply["agents"][number];
 
-/** Selects a model of an agent: a known one or, if the agent accepts any, a typed one. */
+/** Selects an agent's model from a list or, if the agent accepts any model, as free text. */
 export function ModelField({
   agent,
   value,
@@ -22,7 +22,7 @@ export function ModelField({
   const id = useId();
   const about = useId();
   const known = agent.models.find((model) => model.id === value);
-  // Also while the field is empty: text typed next is no choice from the list.
+  // A state, because the text field must stay when it is empty or when its text happens to match a known model.
   const [typing, setTyping] = useState(known === undefined && value !== "");
   const free = agent.any_model && (typing || agent.models.length === 0);
   if (agent.models.length === 0 && !agent.any_model) return null;

@@ -16,7 +16,7 @@ import { useNewSession } from "./use-new-session.ts";
 import "../../composer/composer.css";
 import "./new-session.css";
 
-/** Starts a session: the prompt, then who works on it and where. */
+/** The form that starts a session: the prompt, then the agent, its model and its folder. */
 export function NewSessionScreen(): ReactNode {
   const state = useNewSession();
   const { reply, unread, choice, problems, agent, prompt, form, look, choose, start } = state;

@@ -10,11 +10,14 @@ import { type PastSessions as Loaded, usePastSessions } from "./use-past-session
 
 type Agent = AgentsReply["agents"][number];
 
-/** Whether an agent may have past sessions of its own: only an external one that can be started. */
+/** Whether an agent may have past sessions of its own: only available ACP agents may. */
 export const mayHavePast = ({ kind, unavailable }: Agent): boolean =>
   kind === "acp" && unavailable === undefined;
 
-/** The past sessions of an external agent, to be read or continued. `cwd`: the folder to which they can be limited; it may be empty. */
+/**
+ * Lists the past sessions of an ACP agent, to be read or continued. `cwd`: the folder by which the list can be filtered; may be
+ * empty.
+ */
 export function PastSessions({
   agent: { id, title },
   cwd,
@@ -76,7 +79,7 @@ function statusOf({ reply, isLoading, opening }: Loaded, agent: string, isFilter
   return isFiltered ? t.past.noneHere(agent) : t.past.none(agent);
 }
 
-/** The arrow keys move between the sessions. */
+/** The list of past sessions. Arrow keys move between them. */
 function PastList({
   past,
   reply: { sessions, opens },
@@ -88,7 +91,7 @@ function PastList({
   const now = useNow(60_000);
   useEffect(() => {
     const dialog = list.current?.closest("dialog");
-    // Not away from what the user does meanwhile.
+    // Do not take the focus if the user has moved it meanwhile.
     if (document.activeElement === dialog) list.current?.querySelector("button")?.focus();
   }, []);
   const press = (event: KeyboardEvent): void => {
@@ -154,7 +157,7 @@ function PastRow({
         </a>
       )}
       {canOpen && (
-        // Stays focusable, so that the reason is read.
+        // Not disabled but `aria-disabled`, so that it can be focused and screen readers read the reason.
         <button
           type="button"
           className="button"

@@ -3,7 +3,7 @@ import { PromptInput } from "../../composer/PromptInput.tsx";
 import { t } from "../../text/text.ts";
 import type { NewSessionForm } from "./use-new-session.ts";
 
-/** The first prompt, with the button that starts the session. */
+/** The field for the first prompt, with the button that starts the session. */
 export function PromptField({ form, isFixed }: { form: NewSessionForm; isFixed: boolean }): ReactNode {
   const about = useId();
   return (

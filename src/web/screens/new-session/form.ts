@@ -6,7 +6,7 @@ import { t } from "../../text/text.ts";
 
 type Agent = AgentsReply["agents"][number];
 
-/** Position of a problem: the field that it is about, or the end of the form. */
+/** Where a problem is shown: at its field, or at the end of the form. */
 type Field = "agent" | "model" | "cwd" | "prompt" | "form";
 export type Problems = Partial<Record<Field, string>>;
 
@@ -30,7 +30,7 @@ export function cwdFor({ agents, recent, cwd }: AgentsReply, id: string | undefi
   return own ?? last?.cwd ?? cwd;
 }
 
-/** The model that an agent was last used with, else the first that it knows. */
+/** The model that an agent was last used with or, if there is none, its first model. */
 export function modelFor({ agents, recent }: AgentsReply, id: string | undefined): string | undefined {
   const used = recent.find(({ agent, model }) => agent === id && model !== undefined)?.model;
   const agent = agents.find((each) => each.id === id);
@@ -38,7 +38,7 @@ export function modelFor({ agents, recent }: AgentsReply, id: string | undefined
   return used ?? agent?.models[0]?.id;
 }
 
-/** Problems that are found without the daemon. */
+/** Validates the form without the daemon. */
 export function check(
   agent: Agent | undefined,
   choice: Choice,
@@ -57,7 +57,7 @@ export function check(
   return problems;
 }
 
-/** The daemon's refusal at the field that its code names. */
+/** Shows the daemon's refusal at the field that its error code names. */
 export function problemsOf(failure: ApiFailure): Problems {
   const text = failureText(failure);
   if (failure.code !== "refused") {

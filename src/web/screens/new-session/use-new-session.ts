@@ -9,7 +9,7 @@ import { type Choice, emptyDraft, type KeptDraft, loadDraft, saveDraft } from ".
 import { failureText } from "../../text/failure-text.ts";
 import { check, type Problems, problemsOf, suggested } from "./form.ts";
 
-/** Where the prompt of a session that does not exist yet is kept. */
+/** The key under which the draft of a new session is stored. */
 const PLACE = "new";
 const RETRY_MS = 3_000;
 
@@ -18,13 +18,15 @@ interface Form {
   /** The choices of the draft, and suggestions for the rest. */
   choice: Choice;
   problems: Problems;
-  /** It is to be started as it is, as soon as its pictures are read. */
+  /** The user has submitted the form: the session starts as soon as its images are read. */
   asked: boolean;
-  /** Why some pictures were not taken, of those that were read last, or beside them. */
+  /** Why some of the latest images were not added. */
   refused: readonly string[];
 }
 
-/** Gives a changed draft a new session id: the former one may have been started, here or in another tab. */
+/**
+ * Changes the draft and gives it a new session id: a session with the former id may have been started, here or in another tab.
+ */
 function changed(
   { draft, choice: before, problems, refused }: Form,
   message_id: string,
@@ -44,7 +46,7 @@ function changed(
   };
 }
 
-/** Suggests an agent and its model where the draft chooses none that there is. */
+/** Suggests an agent and its model if the draft chooses no agent, or one that does not exist. */
 function withSuggestions(form: Form, message_id: string, reply: AgentsReply): Form {
   // The choices of the draft take precedence over those used last.
   const { agent, cwd } = form.choice;
@@ -55,7 +57,7 @@ function withSuggestions(form: Form, message_id: string, reply: AgentsReply): Fo
     : changed(form, message_id, next, {}, ["agent", "model"]);
 }
 
-/** Adds pictures, or says why they were not taken. */
+/** Adds images, or records why they were not added. */
 function withImages(form: Form, message_id: string, read: ReadImages): Form {
   const { images, refused } = joined({ images: form.draft.images, refused: form.refused }, read);
   const next = { refused, asked: form.asked && refused.length === 0 };
@@ -63,11 +65,11 @@ function withImages(form: Form, message_id: string, read: ReadImages): Form {
   return { ...changed(form, message_id, {}, { images, lost_images: 0 }, ["prompt"]), ...next };
 }
 
-/** What the daemon is asked to start. */
+/** The request that starts the session. */
 function startBody(draft: KeptDraft, choice: Choice): Parameters<Api["startSession"]>[0] {
   const { agent = "", model = "", cwd = "" } = choice;
   return {
-    // Its own id and its prompt's are one: no tab starts another's session, or one twice.
+    // The session has the id of its prompt, so that no two requests or tabs start the same session twice.
     session_id: draft.message_id,
     agent,
     ...(model.trim() === "" ? {} : { model: model.trim() }),
@@ -80,9 +82,9 @@ function startBody(draft: KeptDraft, choice: Choice): Parameters<Api["startSessi
   };
 }
 
-/** The form of a session that is about to start. */
+/** The form that starts a session. */
 export interface NewSessionForm {
-  /** The agents; `undefined`: not loaded. */
+  /** The agents. `undefined`: not loaded yet. */
   readonly reply: AgentsReply | undefined;
   /** Why the agents could not be loaded. */
   readonly unread: string | undefined;
@@ -91,11 +93,11 @@ export interface NewSessionForm {
   readonly choice: Choice;
   readonly problems: Problems;
   readonly agent: AgentsReply["agents"][number] | undefined;
-  /** It starts as soon as its pictures are read. */
+  /** The user has submitted the form: the session starts as soon as its images are read. */
   readonly asked: boolean;
   readonly starting: boolean;
   readonly isReading: boolean;
-  /** Why some pictures were not taken. */
+  /** Why some of the latest images were not added. */
   readonly refused: readonly string[];
   readonly prompt: RefObject<HTMLTextAreaElement | null>;
   readonly form: RefObject<HTMLFormElement | null>;
@@ -107,7 +109,7 @@ export interface NewSessionForm {
   start(): Promise<void>;
 }
 
-/** The state of the form. All that is chosen and typed survives a reload. */
+/** The state of the form. Everything that the user chose and typed survives a reload. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the state of one form: each of its actions changes the same draft
 export function useNewSession(): NewSessionForm {
   const api = apiOf(useClient());
@@ -119,7 +121,7 @@ export function useNewSession(): NewSessionForm {
     return { draft: kept, choice: kept.choice ?? {}, problems: {}, asked: false, refused: [] };
   });
   const [starting, setStarting] = useState(false);
-  /** How often pictures are being read just now. */
+  /** Number of image reads in progress. */
   const [reading, setReading] = useState(0);
   /** Number of failed requests since the last reply. */
   const [tries, setTries] = useState(0);
@@ -152,7 +154,7 @@ export function useNewSession(): NewSessionForm {
 
   const pictures = draft.images.length;
   useEffect(() => {
-    // The problems are shown above the input, and could move it below the buttons.
+    // Images are shown above the input, and could move it below the sticky buttons.
     if (pictures > 0) prompt.current?.scrollIntoView({ block: "nearest" });
   }, [pictures]);
 
@@ -171,7 +173,7 @@ export function useNewSession(): NewSessionForm {
     setReading((count) => count + 1);
     const read = await coming;
     setReading((count) => count - 1);
-    // Whoever has left finds them where the rest is.
+    // The user has left the screen: add the images to the stored draft.
     if (form.current === null) {
       const kept = loadDraft(PLACE);
       const { images } = joined({ images: kept.images, refused: [] }, read);
@@ -189,7 +191,7 @@ export function useNewSession(): NewSessionForm {
     const found = check(agent, choice, draft);
     setForm((form) => ({ ...form, problems: found }));
     if (Object.keys(found).length > 0) {
-      // The first field with a problem, once it says so.
+      // Focus the first invalid field, once it is rendered as invalid.
       requestAnimationFrame(() => form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus());
       return;
     }
@@ -200,13 +202,13 @@ export function useNewSession(): NewSessionForm {
     const answer = await api.startSession(startBody(draft, choice));
     setStarting(false);
     if (answer.ok) {
-      // Who has left meanwhile finds it in the list, and may have come back to write another one.
+      // If the user has left meanwhile, the new session is in the list, and the stored draft may be a different one.
       if (loadDraft(PLACE).message_id === tried.message_id) saveDraft(PLACE, emptyDraft());
       if (form.current !== null) navigate(sessionHref(answer.value.session_id), "replace");
       return;
     }
     setTries((count) => (answer.failure.code === "refused" ? 0 : count + 1));
-    // Of what took its place meanwhile it says nothing, and starts nothing of it.
+    // If the draft has changed meanwhile, the failure does not apply to it, and must not cause a retry.
     setForm((form) =>
       form.draft.message_id === tried.message_id ? { ...form, problems: problemsOf(answer.failure) } : form,
     );

@@ -7,18 +7,18 @@ import { navigate, sessionHref } from "../../app/router.ts";
 import { useClient } from "../../app/store.ts";
 import { failureText } from "../../text/failure-text.ts";
 
-/** The past sessions of an agent, as far as they are loaded. */
+/** The past sessions of an agent that are loaded so far. */
 export interface PastSessions {
   /** Absent: the first page is loading, or could not be loaded. */
   reply: PastSessionsReply | undefined;
   isLoading: boolean;
-  /** Why the last request failed. `isFinal`: a repeat would fail too. */
+  /** Why the last request failed. `isFinal`: a retry would fail, too. */
   problem: { text: string; isFinal: boolean } | undefined;
-  /** The agent's id of the session that is being opened. */
+  /** The session that is being opened, by the agent's own id. */
   opening: string | undefined;
-  /** Loads the first page, or after it the next one. */
+  /** Loads the first page or, if it is loaded, the next one. */
   load(): void;
-  /** Opens a session, and goes to it. */
+  /** Opens a session and navigates to it. */
   open(session: PastSession): void;
 }
 
@@ -27,7 +27,9 @@ function problemOf(failure: ApiFailure): PastSessions["problem"] {
   return { text: failureText(failure), isFinal };
 }
 
-/** `cwd`: only sessions of that folder. The agent's program is stopped when the component is unmounted while it loads. */
+/**
+ * `cwd`: only sessions of this folder. If the component is unmounted while a page loads, the daemon stops the agent's program.
+ */
 export function usePastSessions(agent: string, cwd: string | undefined): PastSessions {
   const api = apiOf(useClient());
   const [reply, setReply] = useState<PastSessionsReply>();
@@ -62,10 +64,10 @@ export function usePastSessions(agent: string, cwd: string | undefined): PastSes
     const { signal } = leaving.current;
     setOpening(id);
     setProblem(undefined);
-    // A repeat after a lost reply opens the same session, by the agent's id.
+    // A retry after a lost reply opens the same session, because the daemon recognizes the agent's id.
     const session = { session_id: newId(), id, cwd: folder, ...(title !== undefined && { title }) };
     const answer = await api.openPastSession(agent, session);
-    // Who has left finds it in the list of sessions.
+    // If the user has left meanwhile, the session is in the list.
     if (signal.aborted) return;
     setOpening(undefined);
     if (answer.ok) navigate(sessionHref(answer.value.session_id));

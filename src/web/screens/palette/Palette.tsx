@@ -19,7 +19,7 @@ import {
 import { useListedSessions } from "./use-listed-sessions.ts";
 import "./palette.css";
 
-/** Options that the keys for a page move by. */
+/** How many options PageUp and PageDown move by. */
 const PAGE = 8;
 
 interface Props {
@@ -38,7 +38,7 @@ export function Palette({ bindings, session_id, onClose }: Props): ReactNode {
   const [selected, setSelected] = useState(0);
   const list = useId();
   const listed = useListedSessions(session_id);
-  // As they were when the palette opened: nothing moves under the selection.
+  // Not updated while the palette is open, so that nothing moves under the selection.
   const [others] = useState<Omit<PaletteSources, "sessions">>(() => ({
     prompts:
       session_id === undefined
@@ -60,7 +60,7 @@ export function Palette({ bindings, session_id, onClose }: Props): ReactNode {
 
   useEffect(() => {
     const element = dialog.current;
-    // Not earlier, because closing restores the current focus.
+    // Not earlier, because closing the dialog restores the focus that was current when it opened.
     if (element?.open === false) {
       element.showModal();
       element.querySelector("input")?.focus();
@@ -106,7 +106,7 @@ export function Palette({ bindings, session_id, onClose }: Props): ReactNode {
   }
 
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes every dialog; a click beside it is a second way
+    // biome-ignore lint/a11y/useKeyWithClickEvents: a click on the backdrop closes the dialog, as Escape does
     <dialog
       ref={dialog}
       className="palette"
@@ -165,7 +165,7 @@ function Group({
   onChoose,
 }: {
   group: PaletteGroup;
-  /** Position of its first option among all. */
+  /** Index of the group's first option among all options. */
   first: number;
   selected: number;
   optionId(index: number): string;
@@ -182,7 +182,7 @@ function Group({
         const index = first + at;
         return (
           // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the keys
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field handles the keys
           <div
             key={entry.id}
             id={optionId(index)}

@@ -11,16 +11,16 @@ import { plainMarkdown } from "../../text/plain-markdown.ts";
 import { t } from "../../text/text.ts";
 import { fit } from "./fuzzy.ts";
 
-/** What an entry does: goes to an address of the page, or runs. */
+/** What an entry does: navigates to an address of the page, or calls a function. */
 type Action = { readonly href: string } | { run(): void };
 
 /** One line of the palette. */
 export interface PaletteEntry {
   readonly id: string;
   readonly title: string;
-  /** Beside the title, and searched too. */
+  /** Shown beside the title, and searched, too. */
   readonly details: string;
-  /** The key that does the same. */
+  /** The key with the same effect. */
   readonly key?: string;
   readonly action: Action;
 }
@@ -31,27 +31,27 @@ export interface PaletteGroup {
   readonly entries: readonly (PaletteEntry & { readonly ranges: readonly TextRange[] })[];
 }
 
-/** Entries of one group that are listed. */
+/** Maximum number of entries that are listed per group. */
 const MAX_ENTRIES = 8;
 
-/** All that the palette can find. */
+/** Everything that the palette can find. */
 export type PaletteSources = Readonly<Record<"sessions" | "prompts" | "commands", readonly PaletteEntry[]>>;
 
 type Ranked = PaletteGroup["entries"][number] & { readonly score: number };
 
-/** The entries that fit a query, the best first. Without a query: all, as they are. */
+/** The entries that match a query, best first. With an empty query: the first ones, in their original order. */
 function ranked(entries: readonly PaletteEntry[], query: string): Ranked[] {
   const found = entries.flatMap((entry) => {
     const fits = fit(query, entry.title, entry.details);
     return fits === undefined ? [] : [{ ...entry, ranges: fits.ranges, score: fits.score }];
   });
-  // A stable sort: equal fits stay in the order of the source.
+  // The sort is stable: equally good matches keep the order of the source.
   if (query.trim() !== "") found.sort((a, b) => b.score - a.score);
   return found.slice(0, MAX_ENTRIES);
 }
 
 /**
- * The group of the sessions that were listed after the others, in the order in which they came; none if none fits. It is below all
+ * The group of sessions that appeared while the palette was open, in order of arrival. Empty if none matches. Shown below all
  * other groups, so that nothing moves.
  */
 export function newSessionsGroup(entries: readonly PaletteEntry[], query: string): PaletteGroup[] {
@@ -65,8 +65,8 @@ export function newSessionsGroup(entries: readonly PaletteEntry[], query: string
 }
 
 /**
- * What the palette lists for a query: groups in the order of their best entry, and last the search over everything. Without a
- * query: what each group has first.
+ * What the palette lists for a query: groups in the order of their best match, followed by the search over all sessions. With an
+ * empty query: the first entries of each group.
  */
 export function paletteGroups(sources: PaletteSources, query: string): PaletteGroup[] {
   const groups = (["prompts", "sessions", "commands"] as const).flatMap((id) => {
@@ -87,7 +87,10 @@ export function paletteGroups(sources: PaletteSources, query: string): PaletteGr
   ];
 }
 
-/** Sessions as entries: what waits for a person first, then the newest. Runs come last: there are many, and few are looked for. */
+/**
+ * Sessions as entries: first those that wait for the user, then the newest, and runs last: there are many, but they are rarely
+ * wanted.
+ */
 export function sessionEntries(rows: Iterable<SessionSummary>, now: number): PaletteEntry[] {
   const rank = (row: SessionSummary): number => (isWaiting(row) ? 0 : row.parent === undefined ? 1 : 2);
   return [...rows]
@@ -110,7 +113,7 @@ export function sessionEntry(row: SessionSummary, now: number): PaletteEntry {
   };
 }
 
-/** The prompts of a session, the last one first. */
+/** The prompts of a session as entries, the last one first. */
 export function promptEntries(session_id: string, transcript: Transcript | undefined): PaletteEntry[] {
   const entries: PaletteEntry[] = [];
   for (let index = (transcript?.turns.length ?? 0) - 1; index >= 0; index -= 1) {
@@ -126,7 +129,7 @@ export function promptEntries(session_id: string, transcript: Transcript | undef
   return entries;
 }
 
-/** What the keys of the screen do, then the ways to other screens and the settings. */
+/** Commands as entries: the key bindings of the screen, links to other screens, and the settings. */
 export function commandEntries(
   bindings: readonly KeyBinding[],
   settings: Settings,
@@ -172,6 +175,6 @@ export function commandEntries(
     ...set(words.steps, words.on, { showSteps: true }),
     ...set(words.steps, words.off, { showSteps: false }),
   ];
-  // Two screens may have keys of one name.
+  // Two bindings may have the same name; keep one entry.
   return [...new Map(entries.map((entry) => [entry.id, entry])).values()];
 }

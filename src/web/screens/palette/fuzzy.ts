@@ -1,20 +1,21 @@
 import type { TextRange } from "../../../model/search/match.ts";
 
-/** How well a query fits an entry, and what of its title it fits: ranges in UTF-16 code units, in order, without overlaps. */
+/** A match of a query in an entry. `ranges`: where in the title, in UTF-16 code units, in order and without overlaps. */
 export interface Fit {
-  /** Higher is better; only fits of one query compare. */
+  /** Higher is better. Comparable only among matches of the same query. */
   readonly score: number;
   readonly ranges: readonly TextRange[];
 }
 
-/** A match in the details is worth this share of one in the title. */
+/** The weight of a match in the details, relative to a match in the title. */
 const DETAIL_SHARE = 0.4;
 /** Maximum length of the range that contains scattered letters, per letter of the word. */
 const MAX_STRETCH = 3;
 
 /**
- * Fits a query to an entry: each of its words must be in the title or the details, as a whole or as letters in their order that
- * begin a word. Letter case is ignored. `undefined`: some word is in neither. An empty query fits all.
+ * Matches a query against an entry. Each word of the query must occur in the title or the details: as a substring, or as
+ * scattered letters in order, of which the first begins a word. Case is ignored. `undefined`: no match. An empty query matches
+ * everything.
  */
 export function fit(query: string, title: string, details = ""): Fit | undefined {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
@@ -29,11 +30,11 @@ export function fit(query: string, title: string, details = ""): Fit | undefined
     score += Math.max(named?.score ?? 0, detailScore);
     if (named !== undefined && named.score >= detailScore) ranges.push(...named.ranges);
   }
-  // Of two titles that hold the same, the shorter is meant more often.
+  // If two titles match equally well, the shorter one is more likely the wanted one.
   return { score: score - Math.min(title.length, 100) / 1_000, ranges: joined(ranges) };
 }
 
-/** In small letters, at the same positions: a letter that becomes two ("İ") stays as it is. */
+/** Lower case with the same length: a letter whose lower case has two code units ("İ") is left as it is. */
 const lowered = (text: string): string => {
   const lower = text.toLowerCase();
   return lower.length === text.length
@@ -55,7 +56,7 @@ function fitWord(word: string, text: string): Fit | undefined {
   return best ?? scattered(word, text);
 }
 
-/** The letters of a word in their order, from the beginning of one of the text's words on. */
+/** Finds the letters of a word in order, starting at the beginning of a word of the text. */
 function scattered(word: string, text: string): Fit | undefined {
   if (word.length < 2) return undefined;
   const first = word[0] ?? "";

@@ -6,17 +6,17 @@ import { type PaletteEntry, sessionEntries, sessionEntry } from "./entries.ts";
 
 /** The sessions that a palette lists. */
 interface ListedSessions {
-  /** Those that were known at the last refresh. */
+  /** The sessions that were known at the last refresh. */
   readonly sessions: readonly PaletteEntry[];
-  /** Those that were listed since, in the order in which they came. */
+  /** The sessions that were added since, in order of arrival. */
   readonly added: readonly PaletteEntry[];
-  /** Ranks all of them together. */
+  /** Takes all sessions and ranks them together. */
   refresh(): void;
 }
 
 /**
- * The sessions as they were when the palette opened or was last refreshed, so that nothing moves under the selection. Sessions that
- * come later, as while they are being indexed, are kept apart. `session_id`: the session on screen, which is not listed.
+ * The sessions at the time when the palette opened or was last refreshed, so that nothing moves under the selection. Sessions
+ * that are added later, for example while indexing, are kept apart. `session_id`: the session on screen, which is not listed.
  */
 export function useListedSessions(session_id: string | undefined): ListedSessions {
   const { rows } = useClient();
@@ -29,7 +29,7 @@ export function useListedSessions(session_id: string | undefined): ListedSession
     return { now, known: new Set(all.map(({ id }) => id)), sessions: sessionEntries(all, now) };
   };
   const [taken, setTaken] = useState(take);
-  // `version`: the map of rows is changed in place.
+  // Depends on `version`, because the map of rows is mutated.
   const added = useMemo(
     () =>
       others()

@@ -13,7 +13,7 @@ import "../../transcript/requests.css";
 import "../../ui/action.css";
 import "./requests.css";
 
-/** What a session asks, to be answered outside its transcript. */
+/** The open requests of a session, to be answered outside its transcript. */
 export function OpenRequests({
   row,
   open,
@@ -21,10 +21,10 @@ export function OpenRequests({
   onMessage,
 }: {
   row: SessionSummary;
-  /** Those of the row's requests that are shown. */
+  /** The requests of the row that are shown. */
   open: readonly OpenRequest[];
   host: TranscriptHost;
-  /** What the page says about requests that went away; empty: nothing any more. */
+  /** Called with a message about requests that are gone. An empty message clears it. */
   onMessage?(text: string): void;
 }): ReactNode {
   const api = apiOf(useClient());
@@ -89,7 +89,7 @@ export function OpenRequests({
         const request = loaded.requests.find((each) => each.request_id === request_id);
         return (
           request && (
-            // The keys that answer look for the row that has the focus.
+            // The keys that answer a request look for the focused row.
             <article key={request_id} data-index={index} tabIndex={-1}>
               <RequestView part={partOf(row.id, request, asked_at, expires_at)} host={answerHost} />
             </article>

@@ -15,7 +15,7 @@ export function TerminalComposer({ row }: { row: SessionSummary }): ReactNode {
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<string>();
   const hint = useId();
-  // A retry has the id of what may have been delivered although its reply was lost.
+  // A retry reuses the id, because the prompt may have been delivered although its reply was lost.
   const message = useRef<{ id: string; text: string }>(undefined);
   const send = async (): Promise<void> => {
     if (text.trim() === "" || isSending) return;

@@ -10,7 +10,7 @@ import { bodyOf, conditionOf, type RuleDraft } from "./rule-draft.ts";
 
 const STATUSES = ["waiting", "failed", "interrupted", "completed"] as const;
 
-/** The form of a rule: its kind and condition, with a trial on past sessions. */
+/** The form of an alert rule: its kind and condition, and a trial on past sessions. */
 export function RuleForm({
   draft,
   isNew,
@@ -27,7 +27,7 @@ export function RuleForm({
   const api = apiOf(useClient());
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState<"trying" | "saving">();
-  /** What was tried, so that another condition is not taken for it. */
+  /** The last trial and the condition that it belongs to: after a change, its result is not shown. */
   const [tried, setTried] = useState<{ of: string; reply: RuleTrialReply }>();
   const condition = conditionOf(draft);
   const key = JSON.stringify([condition, draft.scope]);
@@ -212,7 +212,7 @@ function Field({
         maxLength={maxLength}
         inputMode={isNumber ? "decimal" : undefined}
         aria-describedby={hint === undefined ? undefined : `${id}-hint`}
-        // The form opened by a click on "Add" or "Edit".
+        // The user has just opened the form with "Add" or "Edit".
         // biome-ignore lint/a11y/noAutofocus: see above
         autoFocus={takesFocus}
         onChange={({ target }) => onChange(target.value)}

@@ -7,7 +7,7 @@ import { plainMarkdown } from "../../text/plain-markdown.ts";
 import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 
-/** Number and places of past matches of a rule. */
+/** The result of a trial: the number of past matches of a rule, and links to some of them. */
 export function RuleTrial({ trial }: { trial: RuleTrialReply }): ReactNode {
   const { times, sessions, is_more, searched, all, not_indexed, hits } = trial;
   const facts = [

@@ -16,10 +16,10 @@ import { RuleForm } from "./RuleForm.tsx";
 import { draftOf, emptyDraft, type RuleDraft } from "./rule-draft.ts";
 import "./rules.css";
 
-/** Between two looks at what other browsers changed, in milliseconds. */
+/** Polling interval, in milliseconds: other browsers may change the rules. */
 const REFRESH_MS = 5_000;
 
-/** The rules that a person added for what needs attention: add, change, switch, delete. */
+/** Lists the user's alert rules. They can be added, changed, switched on and off, and deleted. */
 export function RulesScreen(): ReactNode {
   const api = apiOf(useClient());
   const { status: connection } = useConnection();
@@ -27,7 +27,7 @@ export function RulesScreen(): ReactNode {
   const [problem, setProblem] = useState<string>();
   const [draft, setDraft] = useState<RuleDraft>();
   const add = useRef<HTMLButtonElement>(null);
-  /** Increases with each change, which makes replies to earlier requests outdated. */
+  /** Incremented with each change: replies to requests sent before it are ignored. */
   const changes = useRef(0);
   usePageTitle(t.rules.pageTitle);
   const begin = (): void => setDraft(emptyDraft(newId()));
@@ -67,7 +67,7 @@ export function RulesScreen(): ReactNode {
   };
   const toggle = ({ id, name, when, scope, is_on }: Rule): Promise<void> =>
     change(async () => {
-      // Shown immediately: users press a switch that changes late twice.
+      // Shown immediately: users press a switch twice if it reacts late.
       setRules((before) => before?.map((rule) => (rule.id === id ? { ...rule, is_on: !is_on } : rule)));
       const body = { name, when, is_on: !is_on, ...(scope !== undefined && { scope }) };
       const reply = await api.putRule(id, body);

@@ -1,19 +1,19 @@
 import type { Rule, RuleBody, RuleCondition } from "../../../model/rules/rule.ts";
 
-/** A rule as it is being written: every field of every kind, so that none is lost when another kind is looked at. */
+/** A rule in the form. Has the fields of all kinds, so that switching the kind loses none. */
 export interface RuleDraft {
   readonly id: string;
   readonly name: string;
   readonly is_on: boolean;
   readonly type: RuleCondition["type"];
   readonly query: string;
-  /** Numbers as they are typed. */
+  /** Numbers are kept as typed. */
   readonly minutes: string;
   readonly of: "session" | "turn";
   readonly measure: "tokens" | "cost";
   readonly above: string;
   readonly status: "waiting" | "failed" | "interrupted" | "completed";
-  /** Minutes that a session has waited; empty: immediately. */
+  /** How long a session must have waited, in minutes. Empty: no minimum. */
   readonly waits: string;
   readonly scope: string;
 }
@@ -48,7 +48,7 @@ export function draftOf({ id, name, is_on, when, scope = "" }: Rule): RuleDraft 
   return when satisfies never;
 }
 
-/** The condition of a draft; `undefined`: a field is not filled in, or is not a number. */
+/** The condition of a draft. `undefined`: a field is empty, or not a number. */
 export function conditionOf(draft: RuleDraft): RuleCondition | undefined {
   switch (draft.type) {
     case "event":

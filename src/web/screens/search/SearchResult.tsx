@@ -10,11 +10,11 @@ import { markedText } from "../../ui/marked-text.tsx";
 type Hit = SearchAllReply["hits"][number];
 
 /**
- * Where a hit is opened: at its part, with the matches marked. `terms`: the words of the query. Find in the session starts with the
- * text of the first match, which may be what a regular expression found; the other terms are marked beside it.
+ * The address that opens a hit: its part, with the matches marked. `terms`: the words of the query. The find bar of the session
+ * starts with the text of the first match, which may come from a regular expression; the other terms are only marked.
  */
 export function hitHref({ session, part, snippet }: Hit, terms: readonly string[]): string {
-  // The part does not hold the words of its note.
+  // The hit is in a note: the part itself does not contain the words.
   if (part.note_id !== undefined)
     return sessionHref(session.id, part.note_id === part.id ? "" : `part-${part.id}`);
   const found = snippet.ranges.map(({ start, end }) => snippet.text.slice(start, end));
@@ -22,7 +22,7 @@ export function hitHref({ session, part, snippet }: Hit, terms: readonly string[
   return sessionHref(session.id, `part-${part.id}`, undefined, [...texts.values()]);
 }
 
-/** One part in which a query was found, in its context; a click opens it at `href`. */
+/** One hit: a part that matches the query, in its context. Links to `href`. */
 export function SearchResult({
   id,
   href,

@@ -16,17 +16,17 @@ import { hitHref, SearchResult } from "./SearchResult.tsx";
 import "./search.css";
 
 const TYPING_MS = 120;
-/** Delay before a search is repeated while sessions are still being indexed. */
+/** Delay before a search is repeated while sessions are still being indexed, in milliseconds. */
 const INDEXING_MS = 1_000;
 
 interface Results {
-  /** What was searched for. */
+  /** The query that these are the results of. */
   text: string;
   hits: SearchAllReply["hits"];
   page: Omit<SearchAllReply, "hits">;
 }
 
-/** Results with what a repeated search found in addition: below the others, so that no row moves. */
+/** Appends the new hits of a repeated search, so that no row moves. */
 function withNew(before: Results, hits: Results["hits"], page: Results["page"]): Results {
   const keyOf = ({ session, part }: Results["hits"][number]): string => `${session.id} ${part.id}`;
   const known = new Set(before.hits.map(keyOf));
@@ -41,7 +41,7 @@ function withNew(before: Results, hits: Results["hits"], page: Results["page"]):
   };
 }
 
-/** Search over all sessions: a combobox over the parts in which the query is found. */
+/** Searches all sessions: a combobox over the parts that match the query. */
 export function SearchScreen({ text }: { text: string }): ReactNode {
   const api = apiOf(useClient());
   const [query, setQuery] = useState(text);
@@ -53,7 +53,7 @@ export function SearchScreen({ text }: { text: string }): ReactNode {
   const list = useId();
   usePageTitle(t.search.title);
 
-  // The address changes under the screen when a reader goes back, or follows a link to another search.
+  // The address changes while the screen is mounted if the user goes back or follows a link to another search.
   useEffect(() => setQuery(text), [text]);
 
   useEffect(() => {
@@ -76,7 +76,7 @@ export function SearchScreen({ text }: { text: string }): ReactNode {
       setResults((before) =>
         isRepeated && before?.text === query ? withNew(before, hits, page) : { text: query, hits, page },
       );
-      // Sessions that are indexed meanwhile are searched too.
+      // Search again, to include sessions that are indexed meanwhile.
       if (page.not_indexed > 0) timer = setTimeout(() => void search(true), INDEXING_MS);
     };
     let timer = setTimeout(() => {
@@ -99,7 +99,7 @@ export function SearchScreen({ text }: { text: string }): ReactNode {
       return;
     }
     const { hits, ...page } = reply.value;
-    // What was typed meanwhile has results of its own.
+    // Ignore the page if the results are of another query meanwhile.
     setResults((before) =>
       before === results ? { ...before, hits: [...before.hits, ...hits], page } : before,
     );
@@ -149,7 +149,7 @@ export function SearchScreen({ text }: { text: string }): ReactNode {
           {...(hits[selected] !== undefined && { "aria-activedescendant": optionId(selected) })}
           placeholder={t.search.placeholder}
           value={query}
-          // The screen is for typing a search.
+          // The purpose of this screen is typing a query.
           // biome-ignore lint/a11y/noAutofocus: see above
           autoFocus
           onChange={(event) => setQuery(event.target.value)}
@@ -180,13 +180,13 @@ export function SearchScreen({ text }: { text: string }): ReactNode {
   );
 }
 
-/** The words and phrases that a query looks for, without those that it excludes. */
+/** The words and phrases of a query, without the excluded ones. */
 function termsOf(text: string): string[] {
   try {
     const { terms } = parseSearch(text, Date.now());
     return terms.flatMap((term) => (term.type === "text" && !term.excluded ? [term.text] : []));
   } catch (error) {
-    // The daemon has answered this query, but a browser may know fewer regular expressions: the snippets' matches remain.
+    // The daemon accepted the query, but this browser may not support its regular expression: mark only the snippets' matches.
     if (error instanceof SearchQueryError) return [];
     throw error;
   }

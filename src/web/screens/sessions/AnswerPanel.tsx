@@ -14,7 +14,7 @@ export function AnswerPanel({ row, open }: { row: SessionSummary; open: readonly
   return <OpenRequests row={row} open={open} host={HOST} />;
 }
 
-/** A form needs little of a transcript's host. */
+/** The form of a request uses few members of the host. */
 const HOST: TranscriptHost = {
   openState: () => undefined,
   setOpen: () => {},

@@ -15,10 +15,10 @@ import {
 } from "./attention.ts";
 import "./attention.css";
 
-/** Its script is loaded when a request is answered. */
+/** The script is loaded when the user first answers a request. */
 const AnswerPanel = lazy(async () => ({ default: (await import("./AnswerPanel.tsx")).AnswerPanel }));
 
-/** What needs a person, above the list of sessions. `version`: another one, and the rows are other ones. */
+/** Lists what needs attention, above the session list. `version`: of the rows; changes when they do. */
 export function AttentionList({ version, now }: { version: number; now: number }): ReactNode {
   const client = useClient();
   const { byId, waiting } = client.rows.getState();
@@ -27,7 +27,7 @@ export function AttentionList({ version, now }: { version: number; now: number }
   const [isHeld, setHeld] = useState(false);
   const [isLost, setLost] = useState(false);
   const shown = useRef<readonly AttentionItem[]>([]);
-  // `version` stands for the contents of the map and the set, which are changed in place.
+  // Depends on `version`, because the map and the set are mutated.
   const current = useMemo(() => attentionItems({ byId, waiting }, now), [version, now, byId, waiting]);
   const items = isHeld ? heldInPlace(shown.current, current) : current;
   shown.current = items;
@@ -104,7 +104,7 @@ function AttentionLine({
 }: {
   item: AttentionItem;
   now: number;
-  /** What listed it is over. */
+  /** The item no longer needs attention, but is still shown while the list is held. */
   isGone: boolean;
   onDone(item: AttentionItem): Promise<void>;
 }): ReactNode {

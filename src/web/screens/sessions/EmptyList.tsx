@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { NEW_SESSION, searchHref } from "../../app/router.ts";
 import { t } from "../../text/text.ts";
 
-/** What is in place of the list while it has no lines. */
+/** Shown instead of the list while it is empty. */
 export function EmptyList({
   loaded,
   filtering,
@@ -12,12 +12,12 @@ export function EmptyList({
   roots,
   onClear,
 }: {
-  /** The list is filtered by it. */
+  /** The text that the list is filtered by. */
   text: string;
   loaded: boolean;
   filtering: boolean;
   total: number;
-  /** Why the list has not come; absent: it is on its way. */
+  /** Why the list could not be loaded. `undefined`: it is loading. */
   lost: readonly [heading: string, text: string] | undefined;
   roots: readonly string[];
   onClear(): void;

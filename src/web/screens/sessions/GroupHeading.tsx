@@ -4,7 +4,7 @@ import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import type { GroupItem } from "./session-list.ts";
 
-/** Folders that a heading's tooltip names. */
+/** Maximum number of folders in a heading's tooltip. */
 const MOST_FOLDERS = 12;
 
 function foldersOf({ folders }: GroupItem): string | undefined {
@@ -13,7 +13,7 @@ function foldersOf({ folders }: GroupItem): string | undefined {
   return [...named, ...(folders.length > MOST_FOLDERS ? ["…"] : [])].join("\n");
 }
 
-/** The heading of a group, which folds it. Only a folded one is a stop of Tab, in place of its rows. */
+/** The heading of a group. A click folds it. Only the heading of a folded group is a tab stop, instead of its rows. */
 export function GroupHeading({
   item,
   onFold,

@@ -9,7 +9,7 @@ import "./list-filters.css";
 
 const WAYS = ["project", "time"] as const;
 
-/** The list's filter, what it lists, and the grouping. */
+/** The bar above the list: text and state filters, the number of listed sessions, and the grouping. */
 export function ListFilters({
   search,
   filter: { text, states },
@@ -20,18 +20,18 @@ export function ListFilters({
 }: {
   search: RefObject<HTMLInputElement | null>;
   filter: ListFilter;
-  /** The sessions that each state would list. */
+  /** The sessions that a filter by each state would list. */
   counts: Readonly<Record<SessionState, ReadonlySet<string>>>;
-  /** How many sessions are listed, in words. */
+  /** The text that says how many sessions are listed. */
   summary: string;
   onFilter(filter: ListFilter): void;
-  /** Goes from the field to the list. */
+  /** Moves the focus from the field to the list. */
   onDown(): void;
 }): ReactNode {
   const [groupBy, setGroupBy] = useSetting("groupBy");
   const filtering = text !== "" || states.size > 0;
   return (
-    // biome-ignore lint/a11y/useSemanticElements: not every document knows the element `search` yet
+    // biome-ignore lint/a11y/useSemanticElements: not every browser supports the element `search` yet
     <div role="search" className="filters">
       <input
         ref={search}

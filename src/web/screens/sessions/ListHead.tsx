@@ -4,7 +4,7 @@ import { t } from "../../text/text.ts";
 import { sortOf } from "./list-sort.ts";
 import { SortHead } from "./SortHead.tsx";
 
-/** The names of the columns. Those with figures sort the groups. */
+/** The column headers. Those of numbers and times sort the sessions within each group. */
 export function ListHead(): ReactNode {
   const [sort] = useSetting("sort");
   const { by, up } = sortOf(sort);

@@ -10,10 +10,10 @@ import { hasFocus } from "./use-list-focus.ts";
 import type { ListView } from "./use-list-view.ts";
 import "./session-list.css";
 
-/** Lines above and below the view are rendered, within so many pixels. */
+/** How far beyond the viewport lines are rendered, in pixels. */
 const OVERSCAN = 400;
 
-/** The lines in and around the view. */
+/** Renders the lines in and around the viewport. */
 export function ListLines({
   list: { lines, total, view },
   now,
@@ -26,14 +26,14 @@ export function ListLines({
   onFold(key: string, isFolded: boolean): void;
 }): ReactNode {
   const [groupBy] = useSetting("groupBy");
-  // The browser reports late that a list has become shorter.
+  // Clamped: when the list becomes shorter, the browser reports the new scroll position late.
   const viewTop = Math.min(view.top, total - view.height);
-  // A row that has the focus stays in the document, or the focus would be gone with it.
+  // The focused row stays rendered, because removing it would lose the focus.
   const rendered = lines.filter(
     ({ item, top, until }) =>
       (until > viewTop - OVERSCAN && top < viewTop + view.height + OVERSCAN) || hasFocus(item),
   );
-  // A list of what is rendered: its whole length is in the summary above.
+  // Contains only rendered lines; the total number is in the summary above.
   return (
     <ul className="list-body" style={{ height: total }}>
       {rendered.map(({ item, index, key, top, until }) => (
@@ -41,7 +41,7 @@ export function ListLines({
           key={key}
           className={item.type === "group" ? "list-item list-group" : "list-item"}
           style={
-            // A sticky heading moves within its group, as far as layout knows it: without a transform.
+            // Positioned with `top`, because sticky headings ignore transforms: their line spans the whole group.
             item.type === "group"
               ? { top, height: until - top }
               : { transform: `translateY(${top}px)`, height: until - top }

@@ -10,13 +10,13 @@ const line = ({ level, text, remedy }: StatusReply["notices"][number]): ReactNod
   </p>
 );
 
-/** What a person should know before trusting the list: the daemon's notices, an index not done. */
+/** Notices that affect how complete the list is: the daemon's notices, and an unfinished index. */
 export function Notices({
   status,
   onlySamples,
 }: {
   status: StatusReply | undefined;
-  /** No session of an agent is listed. */
+  /** Only sample sessions are listed. */
   onlySamples: boolean;
 }): ReactNode {
   const index = status?.index;

@@ -61,11 +61,11 @@ function WaitingSince({ since, now }: { since: number; now: number }): ReactNode
   );
 }
 
-/** One session in one line (two on a phone). The link is the whole row; what follows it only opens and closes its runs. */
+/** A session in one line (two on a phone). The whole row is a link; the button after it only expands or collapses its runs. */
 export const SessionRow = memo(function SessionRow({ item, now, showFolder, onToggle }: Props): ReactNode {
   const { row, depth, runs, expanded, unlinked, place, below } = item;
   const [waits] = waitsOf(row);
-  // What asks for an answer has its room: that something is new goes without saying.
+  // The "waiting" badge replaces the "new" mark: a session that asks for an answer obviously has something new.
   const asks = waits !== undefined || below !== undefined;
   const tokens = row.usage === undefined ? 0 : tokensOf(row.usage);
   const title = sessionTitle(row);

@@ -26,7 +26,7 @@ import "./sessions.css";
 
 const USAGE = usageHref({ by: "day", days: USAGE_DAYS });
 
-/** The live list of all sessions, grouped and filtered. `filter`: from the address. */
+/** The live list of all sessions, grouped and filtered. `filter`: the one in the address. */
 export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
   const client = useClient();
   const left = leftOf(client);
@@ -46,7 +46,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
 
   const query = useDeferredValue(text);
   const { byId, runs, waiting } = client.rows.getState();
-  // `version` stands for the contents of the maps and the set, which are changed in place.
+  // Depends on `version`, because the maps and the set are mutated.
   const items = useMemo(
     () =>
       listItems(byId, runs, waiting, {
@@ -77,7 +77,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
   }, [left, expanded]);
   const list = useListView(left, items);
   const { latest, hold } = list;
-  /** Shows or hides a session's runs; without `open`, the other of the two. */
+  /** Expands or collapses a session's runs. Without `open`: toggles them. */
   const toggle = useCallback(
     (id: string, open?: boolean) => {
       const line = latest.current.find(({ item }) => item.type === "session" && item.row.id === id);
@@ -161,7 +161,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
             lost={connection.status === "lost" ? lostWords(connection) : undefined}
             roots={status?.roots.map(({ path }) => path) ?? []}
             onClear={() => {
-              // The button is removed.
+              // Focus the field, because the button will be removed.
               search.current?.focus();
               setFilter({ text: "", states: new Set() });
             }}

@@ -4,7 +4,7 @@ import { useSetting } from "../../app/store.ts";
 import { t } from "../../text/text.ts";
 import { sortOf } from "./list-sort.ts";
 
-/** The name of a column, which sorts the groups by it: the highest first, then the lowest first, then not at all. */
+/** A column header. Clicks sort the groups' sessions by it: highest first, then lowest first, then not at all. */
 export function SortHead({ column, className }: { column: ListColumn; className: string }): ReactNode {
   const [sort, setSort] = useSetting("sort");
   const { by, up } = sortOf(sort);

@@ -20,22 +20,22 @@ export const ATTENTION_KINDS = [
 ] as const;
 export type AttentionKind = (typeof ATTENTION_KINDS)[number];
 
-/** One thing that needs a person, or soon may. */
+/** Something that needs attention, or may soon. */
 export interface AttentionItem {
-  /** Tells it from all others, and from an earlier one of the same session. */
+  /** Unique among all items, including earlier ones of the same session. */
   readonly key: string;
   readonly kind: AttentionKind;
   readonly row: SessionSummary;
-  /** The agent's request, or the rule that lists the session. */
+  /** Why it needs attention, in words: the agent's request, or why the session is listed. */
   readonly reason: string;
-  /** Since when it is so, in milliseconds since 1970; of what runs: its last sign of life. */
+  /** When it started to need attention, in milliseconds since 1970. For a running session: its last activity. */
   readonly since: number;
-  /** When the agent stops waiting. */
+  /** When the agent stops waiting, in milliseconds since 1970. */
   readonly expires_at?: number;
   readonly href: string;
-  /** Set if it can be answered here. */
+  /** Set if the request can be answered on this page. */
   readonly request_id?: string;
-  /** Of a rule. */
+  /** The alert rule; set if the item is an alert. */
   readonly rule_id?: string;
 }
 
@@ -43,8 +43,8 @@ export interface AttentionItem {
 export const QUIET_MS = 10 * 60_000;
 
 /**
- * What needs a person: by kind, and of each kind what has waited longest first. Sub-agents' runs are in it only where they ask
- * something; what a person stopped is not.
+ * The attention list, sorted by kind, and within a kind by waiting time, longest first. Runs of sub-agents are listed only for
+ * their requests and alerts; sessions that the user stopped are not listed.
  */
 export function attentionItems(rows: Pick<SessionRows, "byId" | "waiting">, now: number): AttentionItem[] {
   const items: AttentionItem[] = allWaiting(rows).map(({ key, row, title, since, href, request_id }) => {
@@ -60,7 +60,7 @@ export function attentionItems(rows: Pick<SessionRows, "byId" | "waiting">, now:
       ...(request_id === undefined ? {} : { request_id }),
     };
   });
-  // A session whose run asks something is waiting with it.
+  // The ancestors of a waiting run count as waiting, too.
   const waiting = new Set(items.flatMap(({ row }) => [row.id, ...ancestorsOf(rows.byId, row)]));
   for (const row of rows.byId.values()) {
     for (const alert of row.alerts ?? []) items.push(alertItem(row, alert));
@@ -68,7 +68,7 @@ export function attentionItems(rows: Pick<SessionRows, "byId" | "waiting">, now:
     const found = waiting.has(row.id) ? undefined : listedBy(row, now);
     if (found === undefined) continue;
     const since = row.last_activity_at;
-    // What runs on is one item; each end of a turn is another.
+    // A running session stays the same item; each end of a turn is a new one.
     const key = `${row.id} ${found.kind}${row.status === "running" ? "" : ` ${since}`}`;
     items.push({ ...found, key, row, since, href: sessionHref(row.id) });
   }
@@ -76,7 +76,7 @@ export function attentionItems(rows: Pick<SessionRows, "byId" | "waiting">, now:
   return items.sort((a, b) => rank(a) - rank(b) || a.since - b.since || (a.key < b.key ? -1 : 1));
 }
 
-/** What a rule of a person says of a session or of a sub-agent's run. */
+/** The item for an alert in a session or in a run. */
 function alertItem(
   row: SessionSummary,
   { rule_id, name, since, at, count, part_id, text }: RuleAlert,
@@ -92,7 +92,7 @@ function alertItem(
   };
 }
 
-/** The rule that lists a session which does not wait for an answer. */
+/** Why a session that does not wait for an answer is listed. `undefined`: it is not listed. */
 function listedBy(row: SessionSummary, now: number): Pick<AttentionItem, "kind" | "reason"> | undefined {
   const state = sessionState(row);
   switch (state) {
@@ -120,8 +120,8 @@ function listedBy(row: SessionSummary, now: number): Pick<AttentionItem, "kind" 
 }
 
 /**
- * The list while it has the pointer or the focus: listed items keep their place, also if their reason is gone, and new ones are
- * appended.
+ * The list while it contains the pointer or the focus: items keep their position even if they no longer need attention, and new
+ * ones are appended.
  */
 export function heldInPlace(
   before: readonly AttentionItem[],

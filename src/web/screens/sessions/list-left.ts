@@ -1,7 +1,7 @@
 import type { SessionState } from "../../../model/session-state.ts";
 import type { Client } from "../../app/store.ts";
 
-/** Kept while the page lives: coming back from a session shows the list as it was left. */
+/** The state of the list when the user left it, restored on return. Kept until the page is closed. */
 export interface Left {
   text: string;
   states: ReadonlySet<SessionState>;
@@ -11,7 +11,7 @@ export interface Left {
   focused?: string | undefined;
 }
 const lists = new WeakMap<Client, Left>();
-/** How the list was left; at first, unfiltered and at its top. */
+/** Returns the state of the list; initially unfiltered and at the top. */
 export function leftOf(client: Client): Left {
   const left = lists.get(client) ?? { text: "", states: new Set(), expanded: new Set(), scrollTop: 0 };
   lists.set(client, left);

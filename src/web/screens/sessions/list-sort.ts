@@ -10,13 +10,13 @@ const VALUES: Readonly<Record<ListColumn, (row: SessionSummary) => number>> = {
   active: ({ last_activity_at }) => last_activity_at,
 };
 
-/** The column of a setting, and whether its lowest value is first. */
+/** The column of a sort setting. `up`: lowest value first. */
 export function sortOf(sort: ListSort): { by: ListColumn | undefined; up: boolean } {
   const by = LIST_COLUMNS.find((column) => sort.startsWith(`${column} `));
   return { by, up: sort.endsWith(" up") };
 }
 
-/** The order of a column, in which equal rows stay as they are; `undefined`: none is chosen. */
+/** Compares rows by the chosen column; 0 for equal values. `undefined`: no column is chosen. */
 export function columnOrder(sort: ListSort): ((a: SessionSummary, b: SessionSummary) => number) | undefined {
   const { by, up } = sortOf(sort);
   if (by === undefined) return undefined;

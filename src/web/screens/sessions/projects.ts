@@ -3,28 +3,28 @@ import type { SessionSummary } from "../../../model/session.ts";
 import { shortPath } from "../../text/format.ts";
 import { t } from "../../text/text.ts";
 
-/** What sessions have in common when they are grouped by project: a repository, else a folder. */
+/** A group of sessions with the same repository or, if none is known, the same folder. */
 export interface Project {
-  /** Tells it from all others, and stays the same. */
+  /** Unique among all projects, and stable. */
   readonly key: string;
   readonly title: string;
-  /** Where its sessions are; most of them in the first. */
+  /** The folders of its sessions, the one with the most sessions first. */
   readonly folders: readonly string[];
-  /** The folder that most of its sessions are in, worktrees aside. */
+  /** The folder with the most sessions that is not a worktree. */
   readonly main: string | undefined;
 }
 
-/** A worktree that an agent or a person created for a task. */
+/** A worktree that an agent or the user created for a task. */
 interface Worktree {
-  /** What tells it from the others of its repository. */
+  /** Its name among the worktrees of its repository. */
   readonly name: string;
-  /** The folder of its repository, if its path shows it. */
+  /** The folder of its repository, if the worktree's path contains it. */
   readonly base?: string;
-  /** What its repository is called, if its path shows only that. */
+  /** The name of its repository, if the path contains only that. */
   readonly of?: string;
 }
 
-/** `<base>/.claude/worktrees/<name>` of Claude Code, and `<base>/.worktrees/<name>` of many people. */
+/** Claude Code: `<base>/.claude/worktrees/<name>`. A common convention: `<base>/.worktrees/<name>`. */
 const INSIDE = /[/\\]\.(?:claude[/\\])?worktrees[/\\]([^/\\]+)/;
 /** Codex: `~/.codex/worktrees/<name>/<of>`. */
 const CODEX = /[/\\]\.codex[/\\]worktrees[/\\]([^/\\]+)[/\\]([^/\\]+)/;
@@ -32,7 +32,7 @@ const CODEX = /[/\\]\.codex[/\\]worktrees[/\\]([^/\\]+)[/\\]([^/\\]+)/;
 const CURSOR = /[/\\]\.cursor[/\\]worktrees[/\\]([^/\\]+)[/\\]([^/\\]+)/;
 
 function worktreeOf(folder: string): Worktree | undefined {
-  // Nearly all folders of a long list are none.
+  // A fast path: in a long list, nearly all folders are not worktrees.
   if (!folder.includes("worktrees")) return undefined;
   const inside = INSIDE.exec(folder);
   if (inside?.[1] !== undefined && inside.index > 0)
@@ -43,14 +43,14 @@ function worktreeOf(folder: string): Worktree | undefined {
   return called === undefined || task === undefined ? undefined : { name: task, of: called };
 }
 
-/** A repository as a title: on GitHub, everybody knows where that is. */
+/** A repository as a title. `github.com/` is left out, because it is the usual host. */
 const repositoryTitle = (name: string): string =>
   name.startsWith("/") ? shortPath(name) : name.replace(/^github\.com\//, "");
 
 const repositoryOf = ({ repository }: SessionSummary): string | undefined =>
   repository === undefined ? undefined : (repositoryName(repository) ?? repository);
 
-/** The repository of each folder that some session recorded; of several, the latest. */
+/** The repository of each folder, as recorded by its sessions. If they differ, the most recent one. */
 function recordedRepositories(rows: Iterable<SessionSummary>): Map<string, string> {
   const found = new Map<string, { at: number; repository: string }>();
   for (const row of rows) {
@@ -66,11 +66,11 @@ function recordedRepositories(rows: Iterable<SessionSummary>): Map<string, strin
 
 type Named = Pick<Project, "key" | "title">;
 
-/** A row's project: the repository that is recorded for it or for its folder, else what its path shows. */
+/** A row's project: the repository recorded for the row or its folder or, if there is none, what its path shows. */
 function namedProject(row: SessionSummary, repositories: ReadonlyMap<string, string>): Named {
   const { cwd } = row;
   const worktree = cwd === undefined ? undefined : worktreeOf(cwd);
-  // A worktree may itself be within one.
+  // A worktree may be inside another worktree.
   const within = worktree?.base === undefined ? undefined : worktreeOf(worktree.base);
   const folder = worktree?.base ?? cwd;
   const repository = repositoryOf(row) ?? repositories.get(cwd ?? "") ?? repositories.get(folder ?? "");
@@ -82,7 +82,7 @@ function namedProject(row: SessionSummary, repositories: ReadonlyMap<string, str
   return { key: `folder ${folder}`, title: shortPath(folder) };
 }
 
-/** Sorts the sessions of the list into projects. */
+/** Returns a function that maps a row of the list to its project. */
 export function projectsOf(rows: ReadonlyMap<string, SessionSummary>): (row: SessionSummary) => Project {
   const repositories = recordedRepositories(rows.values());
   const known = new Map<string, Named>();
@@ -98,7 +98,7 @@ export function projectsOf(rows: ReadonlyMap<string, SessionSummary>): (row: Ses
     const { key } = nameOf(row);
     const folders = counts.get(key) ?? new Map<string, number>();
     counts.set(key, folders);
-    // Runs are in the folders of their sessions, and are not counted again.
+    // Runs do not count: they are usually in the folder of their session.
     folders.set(row.cwd, (folders.get(row.cwd) ?? 0) + (row.parent === undefined ? 1 : 0));
   }
   const projects = new Map<string, Project>();
@@ -116,7 +116,10 @@ export function projectsOf(rows: ReadonlyMap<string, SessionSummary>): (row: Ses
   };
 }
 
-/** A short name of the folder, if it is not the main one of its project: the worktree's, or what tells the folder from the main one. */
+/**
+ * A short name for a folder that is not the main one of its project: the worktree's name, or how its path differs from the main
+ * folder.
+ */
 export function placeIn({ main, folders }: Project, folder: string | undefined): string | undefined {
   if (folder === undefined || folder === main) return undefined;
   const worktree = worktreeOf(folder);

@@ -13,11 +13,11 @@ export interface ListQuery {
   /** Empty: all. */
   readonly states: ReadonlySet<SessionState>;
   readonly groupBy: "project" | "time";
-  /** The order within groups; what waits for a person is first in any. */
+  /** The order within groups. Sessions that wait for the user always come first. */
   readonly sort: ListSort;
   /** Sessions whose runs are listed below them. */
   readonly expanded: ReadonlySet<string>;
-  /** The keys of the groups whose sessions are not listed, unless the list is filtered: what is found is seen. */
+  /** Keys of the folded groups. Ignored while the list is filtered, so that all matches are visible. */
   readonly folded: ReadonlySet<string>;
   readonly now: number;
 }
@@ -27,9 +27,9 @@ export interface GroupItem {
   type: "group";
   key: string;
   title: string;
-  /** Where its sessions are, if that is what they have in common. */
+  /** The folders of its sessions, if the list is grouped by project. */
   folders: readonly string[];
-  /** Its sessions, and those of them in some states. */
+  /** The number of its sessions; below, the numbers of those in some states. */
   count: number;
   running: number;
   failed: number;
@@ -44,20 +44,20 @@ export type ListItem =
   | {
       type: "session";
       row: SessionSummary;
-      /** 0: a session of its own; each level of runs one more. */
+      /** Depth in the tree of runs. 0: a top-level session. */
       depth: number;
-      /** Runs that the list knows. */
+      /** Number of its runs, including those that are not in the list. */
       runs: number;
       expanded: boolean;
       /** A run whose parent is not in the list. */
       unlinked: boolean;
-      /** The worktree or folder that it is in, if its group has several. */
+      /** The session's worktree or folder, if its group has several. */
       place?: string;
-      /** What waits longest for a person in a run below it. */
+      /** The longest wait among the runs below the session. */
       below?: Waiting;
     };
 
-/** What a group of sessions is. */
+/** A group of sessions. */
 interface Group {
   readonly key: string;
   readonly title: string;
@@ -67,7 +67,7 @@ interface Group {
 /** The key of the group of pinned sessions. */
 const PINNED = "pinned";
 
-/** Normalizes case, composition and width. */
+/** Normalizes case, Unicode composition and character width. */
 const plain = (text: string): string => text.normalize("NFKC").toLowerCase();
 
 const texts = new WeakMap<SessionSummary, string>();
@@ -97,17 +97,17 @@ function searchText(row: SessionSummary): string {
   return text;
 }
 
-/** Since when a session, or a run below it, waits for a person; `undefined`: nothing does. */
+/** Since when a session, or a run below it, has waited for the user. `undefined`: none does. */
 type WaitsSince = (row: SessionSummary) => number | undefined;
 
-/** What waits for a person first, the longest before all. */
+/** Sorts waiting sessions before all others, the longest wait first. */
 function waitingOrder(one: number | undefined, other: number | undefined): number {
   if (one !== undefined && other !== undefined) return one - other;
   if (one === other) return 0;
   return one === undefined ? 1 : -1;
 }
 
-/** Running first, by when they began, so that rows do not jump at each sign of life; then the newest activity. */
+/** Running sessions first, by start time, so that rows do not jump with each activity; then by the latest activity. */
 function newestFirst(a: SessionSummary, b: SessionSummary): number {
   const running = Number(b.status === "running") - Number(a.status === "running");
   if (running !== 0) return running;
@@ -115,7 +115,7 @@ function newestFirst(a: SessionSummary, b: SessionSummary): number {
   return b.last_activity_at - a.last_activity_at || (a.id < b.id ? -1 : 1);
 }
 
-/** The start of the day `days` before. Not all days have 24 hours. */
+/** Midnight `days` days before `now`, in milliseconds since 1970. Uses the calendar, because not all days have 24 hours. */
 export function dayBefore(now: number, days: number): number {
   const day = new Date(now);
   day.setHours(0, 0, 0, 0);
@@ -147,7 +147,7 @@ function periods(now: number, since: WaitsSince): (row: SessionSummary) => Group
   };
 }
 
-/** Whether it is a top-level row: it is no run, or its ancestors are not listed. */
+/** Whether a row is at the top level: it is not a run, its parent is not in the list, or its parents form a cycle. */
 function isTop(byId: ReadonlyMap<string, SessionSummary>, row: SessionSummary): boolean {
   if (row.parent === undefined || !byId.has(row.parent.session_id)) return true;
   const seen = new Set<string>();
@@ -165,8 +165,8 @@ const hasWords = (row: SessionSummary, words: readonly string[]): boolean =>
   words.every((word) => searchText(row).includes(word));
 
 /**
- * The sessions that stand on their own, and those of them that each filter lists beside `text`: by a state of their own or of
- * a run below.
+ * All top-level sessions, and which of them each state filter would list in combination with `text`. A session is listed if it or
+ * a run below it is in that state.
  */
 export function filtered(
   byId: ReadonlyMap<string, SessionSummary>,
@@ -197,7 +197,7 @@ export function filtered(
   return { all, by };
 }
 
-/** Which rows a query lists, and what waits in and below them. */
+/** Functions that say which rows a query lists, and what waits in and below them. */
 function look(
   byId: ReadonlyMap<string, SessionSummary>,
   runs: ReadonlyMap<string, ReadonlySet<string>>,

@@ -1,12 +1,12 @@
 import { useEffect, useState } from "react";
 import { useClient } from "../../app/store.ts";
 
-/** The list changes with every sign of life of every agent: looked at again at most so often, in milliseconds. */
+/** Minimum time between two updates, in milliseconds: the rows change with each activity of each agent. */
 const LOOK_MS = 250;
-/** After these no pointer is down in the page any more. */
+/** Events after which no pointer is down on the page. */
 const RELEASES = ["pointerup", "pointercancel", "contextmenu", "blur"] as const;
 
-/** The list's version, at a calmer pace than the store's; while a pointer is down nothing moves away from under it. */
+/** The version of the rows, throttled. Does not change while a pointer is down, so that nothing moves under it. */
 export function useCalmVersion(): number {
   const { rows } = useClient();
   const [version, setVersion] = useState(() => rows.getState().version);
@@ -19,13 +19,13 @@ export function useCalmVersion(): number {
       waits = isPressed;
       if (!isPressed) setVersion(rows.getState().version);
     };
-    // The release of another button may fire no event, because it opens the browser's menu.
+    // Only the main button: releasing another one may fire no event, because it opens the browser's menu.
     const press = ({ button }: PointerEvent): void => {
       if (button === 0) isPressed = true;
     };
     const release = (): void => {
       isPressed = false;
-      // The click comes after this event.
+      // The click event follows this one.
       if (waits) timer ??= setTimeout(look);
     };
     look();

@@ -2,10 +2,10 @@ import { useEffect, useState } from "react";
 import { keepWhenLeaving, type ListFilter, navigate, sessionsHref } from "../../app/router.ts";
 import type { Left } from "./list-left.ts";
 
-/** A browser refuses an address that changes with every letter. */
+/** Debounce time, in milliseconds: browsers refuse to change the address on each keystroke. */
 const ADDRESS_MS = 400;
 
-/** The list's filter: at first that of the address, else as the list was left. The address follows it. */
+/** The filter of the list, initially from the address or, if that has none, as the user left it. Changes update the address. */
 export function useListFilter(
   left: Left,
   filter: ListFilter,
@@ -21,7 +21,7 @@ export function useListFilter(
   const [known, setKnown] = useState(named);
   if (named !== known) {
     setKnown(named);
-    // After a history navigation, the address is what this screen wrote.
+    // Equal if this screen wrote the address itself; different after a navigation in the history.
     if (named !== address) setFilter(filter);
   }
   useEffect(() => {

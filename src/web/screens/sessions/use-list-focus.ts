@@ -4,13 +4,13 @@ import type { Left } from "./list-left.ts";
 import type { ListItem } from "./session-list.ts";
 import type { ListView, PlacedLine } from "./use-list-view.ts";
 
-/** Where the focus goes: to the next row, the one before, or an end of the list. */
+/** Where to move the focus: to the next or previous row, or to an end of the list. */
 export type Move = 1 | -1 | "first" | "last";
 
 const focusedData = (): DOMStringMap =>
   document.activeElement instanceof HTMLElement ? document.activeElement.dataset : {};
 
-/** The session whose row has the focus. */
+/** The id of the session whose row has the focus. */
 export const focusedSession = (): string | undefined => focusedData().session;
 
 /** Whether a line has the focus: a row, or the heading of a group. */
@@ -19,19 +19,19 @@ export function hasFocus(item: ListItem): boolean {
   return item.type === "group" ? item.key === group : item.row.id === session;
 }
 
-/** Rows, and the headings that stand for rows. */
+/** Whether the focus can move to a line: rows, and headings of folded groups. */
 const isStop = ({ item }: PlacedLine): boolean => item.type === "session" || item.folded;
 
-/** What moves the focus over the list. */
+/** Moves the focus within the list. */
 export interface ListFocus {
   move(by: Move): void;
   /** The line that has the focus. */
   line(): PlacedLine | undefined;
-  /** Applies a change of the list, and focuses the line that then fits. */
+  /** Applies a change to the list, then focuses the line for which `fits` is true. */
   goTo(fits: (item: ListItem) => boolean, change?: () => void): void;
 }
 
-/** Moves the focus over the list's rows. At first, it is where a former visit left it. */
+/** Moves the focus between the rows of the list. Initially focuses the row that had the focus when the user left the list. */
 export function useListFocus(left: Left, { scroller, lines, latest, total, look }: ListView): ListFocus {
   const focus = useCallback(
     (fits: (data: DOMStringMap) => boolean): void => {
@@ -45,12 +45,12 @@ export function useListFocus(left: Left, { scroller, lines, latest, total, look 
     if (focused !== undefined) focus(({ session }) => session === focused);
   }, [left, focus]);
 
-  /** Loads a line into view before it is focused. */
+  /** Scrolls a line into view and renders it, so that it can be focused. */
   const enter = (element: HTMLElement, { item, top, end }: PlacedLine, height: number): void => {
-    // Below the headers of the list and the group, and above the lower edge of the view.
+    // Below the headers of the list and the group, and above the lower edge of the viewport.
     const least = end + element.scrollHeight - height - element.clientHeight;
     element.scrollTop = Math.min(top - 40, Math.max(element.scrollTop, least));
-    // The row is in the document once the current view is rendered.
+    // Render now, so that the row is in the document.
     flushSync(look);
     focus(({ session, group }) => (item.type === "group" ? group === item.key : session === item.row.id));
   };

@@ -9,24 +9,26 @@ import { t } from "../../text/text.ts";
 import { focusedSession, type ListFocus } from "./use-list-focus.ts";
 import type { PlacedLine } from "./use-list-view.ts";
 
-/** What the list's keys act on. */
+/** What the keys of the list act on. */
 interface Actions {
   search: RefObject<HTMLInputElement | null>;
   lines: readonly PlacedLine[];
   focus: ListFocus;
-  /** Shows or hides a session's runs. */
+  /** Expands or collapses a session's runs. */
   toggle(id: string, open: boolean): void;
   fold(key: string, isFolded: boolean): void;
 }
 
-/** Shows the runs of the row in focus, or the sessions of the group. */
+/** Expands the runs of the focused row, or the focused group. */
 function show({ focus, toggle, fold }: Actions): void {
   const item = focus.line()?.item;
   if (item?.type === "session") toggle(item.row.id, true);
   else if (item?.folded) fold(item.key, false);
 }
 
-/** Hides the runs of the row in focus, else those that it is among, else its group. */
+/**
+ * Collapses the runs of the focused row. If they are not expanded: the runs that it is one of or, for a top-level row, its group.
+ */
 function hide({ lines, focus, toggle, fold }: Actions): void {
   const here = focus.line();
   if (here === undefined) return;
@@ -51,7 +53,7 @@ function hide({ lines, focus, toggle, fold }: Actions): void {
   } else if (above?.foldable) fold(above.key, true);
 }
 
-/** Marks the session in focus as read or unread, or pins it: the other of the two. */
+/** Toggles the mark of the focused session: read or unread, or pinned. */
 function useMarks(): { mark(what: "read" | "pin"): void; notSaved: boolean } {
   const client = useClient();
   const [notSaved, setNotSaved] = useState(false);
@@ -77,7 +79,7 @@ function openFocused(): void {
   if (id !== undefined) navigate(sessionHref(id));
 }
 
-/** The list's keys. `notSaved`: the last mark that a key made was lost. */
+/** The key bindings of the list. `notSaved`: the last mark that was set with a key could not be stored. */
 export function useListKeys(actions: Actions): { bindings: readonly KeyBinding[]; notSaved: boolean } {
   const {
     search,

@@ -5,26 +5,26 @@ import { useMatch } from "../../ui/use-match.ts";
 import type { Left } from "./list-left.ts";
 import type { ListItem } from "./session-list.ts";
 
-/** Of a row and of a group's heading, in pixels, as theme.css has them. A narrow list has lines for fingers in any density. */
+/** Heights of rows and group headings, in pixels, as in theme.css. Narrow lists have rows for touch in any density. */
 const HEIGHTS = {
   narrow: { row: 56, group: 40 },
   comfortable: { row: 32, group: 40 },
   compact: { row: 24, group: 32 },
 } as const;
 
-/** A line of the list with its place, in pixels from the list's top. */
+/** A line of the list with its position, in pixels from the top of the list. */
 export interface PlacedLine {
   readonly item: ListItem;
-  /** Its position in the list. */
+  /** Index in the list. */
   readonly index: number;
   readonly key: string;
   readonly top: number;
   readonly end: number;
-  /** Where the last row of its group ends; of a row, where it ends itself. */
+  /** For a heading: where the last row of its group ends. For a row: the same as `end`. */
   readonly until: number;
 }
 
-/** The list's lines, each with its place. */
+/** Computes the position of each line. */
 function placed(
   items: readonly ListItem[],
   heights: { readonly row: number; readonly group: number },
@@ -45,22 +45,22 @@ function placed(
   return lines;
 }
 
-/** The list's lines and the part of them that is in view. */
+/** The lines of the list, and which part of the list is in view. */
 export interface ListView {
   readonly scroller: RefObject<HTMLDivElement | null>;
   readonly lines: readonly PlacedLine[];
   /** The lines that were rendered last. */
   readonly latest: RefObject<readonly PlacedLine[]>;
-  /** The height of all lines. */
+  /** The height of all lines, in pixels. */
   readonly total: number;
   readonly view: { readonly top: number; readonly height: number };
   /** Reads the scroll position again. */
   look(): void;
-  /** When the lines change next, this one keeps its place in the view. */
+  /** Keeps this line at its position in the viewport when the lines change next. */
   hold(key: string): void;
 }
 
-/** Places the lines and follows the scroll position, which is kept in `left`. */
+/** Computes the positions of the lines and tracks the scroll position, which is stored in `left`. */
 export function useListView(left: Left, items: readonly ListItem[]): ListView {
   const scroller = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: left.scrollTop, height: 800 });
@@ -89,7 +89,7 @@ export function useListView(left: Left, items: readonly ListItem[]): ListView {
     };
   }, [left, look]);
 
-  // Visible rows keep their position when rows above them change: the view is shifted as most of them are.
+  // Visible rows keep their position when rows above them change: scroll by the median shift of the visible rows.
   const latest = useRef(lines);
   const held = useRef<string>(undefined);
   useLayoutEffect(() => {

@@ -21,18 +21,18 @@ import { useNow } from "../../ui/use-now.ts";
 import { dayBefore } from "../sessions/session-list.ts";
 import "./usage.css";
 
-/** Days that can be chosen; 0: all. */
+/** Numbers of days that can be chosen. 0: all. */
 const PERIODS = [7, 30, 90, 0] as const;
-/** Between two requests while sessions grow, in milliseconds: the part index has what grew some seconds later. */
+/** Minimum time between two requests while sessions grow, in milliseconds. The part index lags behind by some seconds. */
 const AGAIN_MS = 5_000;
-/** Models without a price that are named. */
+/** Maximum number of unpriced models that are named. */
 const NAMED_MODELS = 5;
 
-/** What all sessions took, by day, project, agent or model. */
+/** The usage of all sessions, by day, project, agent or model. */
 export function UsageScreen({ by, days }: { by: UsageGroup; days: number }): ReactNode {
   const client = useClient();
   const api = apiOf(client);
-  // Changes with every row of the list.
+  // Changes whenever a row of the list does.
   const version = useDeferredValue(useStore(client.rows, (rows) => rows.version));
   const today = dayBefore(useNow(60_000), 0);
   usePageTitle(t.usage.pageTitle);
@@ -76,7 +76,7 @@ export function UsageScreen({ by, days }: { by: UsageGroup; days: number }): Rea
   );
 }
 
-/** The unpriced share, and what is not counted yet. */
+/** Notes below the table: the unpriced share, and the number of sessions that are not indexed yet. */
 function Notes({ usage: { total, not_indexed } }: { usage: UsageReply }): ReactNode {
   const { tokens, unpriced_tokens, unpriced_models } = total.cost;
   const named = unpriced_models.filter((model) => model !== "");
@@ -171,7 +171,7 @@ function Name({ by, row, part }: { by: UsageGroup; row: UsageRow; part: number }
   );
 }
 
-/** What is known of the cost; of a part without prices it says so. */
+/** The known cost. Says if some or all of the usage has no price. */
 function Cost({ cost: { total, tokens, unpriced_tokens } }: { cost: UsageRow["cost"] }): ReactNode {
   if (total === undefined) return tokens === 0 ? "" : t.usage.noPrice;
   return (
