@@ -13,7 +13,7 @@ import { t } from "../../text/text.ts";
 import type { SessionFilter } from "./use-filter.ts";
 import "./find.css";
 
-/** Hides rows of a session by kind, status and tool, and says how many. */
+/** The bar that hides rows by kind, status and tool, and shows how many are hidden. */
 export function FilterBar({
   filter: { filter, counted, failure, set },
   onClose,
@@ -24,7 +24,7 @@ export function FilterBar({
   const first = useRef<HTMLFieldSetElement>(null);
   const isCounted = counted !== undefined;
   useEffect(() => {
-    // The chips are rendered once the rows are counted.
+    // The chips are rendered only after the rows are counted.
     if (isCounted) first.current?.querySelector("button")?.focus();
   }, [isCounted]);
   const tools = Object.entries(counted?.counts.tools ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -91,7 +91,7 @@ function withTool({ tools: _, ...rest }: PartFilter, tool: string): PartFilter {
   return tool === "" ? rest : { ...rest, tools: [tool] };
 }
 
-/** The values of one field that occur or are chosen. */
+/** A group of buttons: the values of one field that occur in the session or are chosen. */
 function Chips<Value extends string>({
   box,
   legend,

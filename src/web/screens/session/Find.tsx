@@ -13,48 +13,51 @@ import "./find.css";
 
 const NO_TEXTS: readonly string[] = [];
 
-/** Index of the current match among those of a part. */
+/** The current match within a part. */
 interface Stop {
-  /** The part whose row shows it. */
+  /** The part whose row shows the match. */
   readonly part_id: string;
+  /** Index among the matches of the part. */
   readonly at: number;
   readonly count: number;
 }
 
-/** What the address wants to be found. */
+/** A search that the address asks for. */
 export interface FindStart {
   readonly text: string;
-  /** Other texts that are marked beside it, until another text is looked for. */
+  /** Other texts to mark as well, until the user searches for a different text. */
   readonly also: readonly string[];
-  /** The part that the address names, and the one whose row shows it. */
+  /** The part in the address, and the part whose row shows it. */
   readonly part?: { readonly id: string; readonly row_id: string };
-  /** Whether to scroll to the match. Otherwise the reading position was restored, and the match is only marked. */
+  /** Whether to scroll to the match. `false`: the reading position was restored, so the match is only marked. */
   readonly moves: boolean;
 }
 
 interface Props {
-  /** Absent: the user opened the search and types the text. */
+  /** Absent: the user opened the bar and types the text. */
   start?: FindStart | undefined;
   session: OpenSession;
   scroller: RefObject<ScrollerHandle | null>;
   input: RefObject<HTMLInputElement | null>;
-  /** The daemon looks into no file that holds a whole output: these are searched here. */
+  /** Complete outputs that the user has opened. They are searched here, because the daemon does not search their files. */
   opened: Outputs["opened"];
-  /** Goes to a part; gives the one whose row shows it. */
+  /** Scrolls to a part. Resolves with the part whose row shows it. */
   onHit(index: number): Promise<string | undefined>;
   onText(text: string): void;
   onClose(): void;
 }
 
-/** Finds text in the whole session, including parts that are not loaded: the daemon searches, and the view scrolls to the match. */
+/**
+ * Finds text in the whole session, including parts that are not loaded: the daemon searches, and the view scrolls to the match.
+ */
 export function Find({ start, session, scroller, input, opened, onHit, onText, onClose }: Props): ReactNode {
   const api = apiOf(useClient());
   const [text, setText] = useState(start?.text ?? "");
   const also = text === start?.text ? start.also : NO_TEXTS;
-  /** What the address wants, until the view has gone there. */
+  /** The search that the address asks for, until it has been carried out. */
   const pending = useRef(start);
   const [reply, setReply] = useState<Found | { failure: string }>();
-  /** The hit that one was led to last; absent: to none. */
+  /** Index of the hit that was navigated to last. `undefined`: none. */
   const [at, setAt] = useState<number>();
   const [stop, setStop] = useState<Stop>();
   const marks = useRef<Marks>(undefined);
@@ -70,7 +73,9 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
   const searchedOpened = useRef(opened);
   const hits = reply !== undefined && "hits" in reply ? reply.hits : [];
 
-  /** `reveal`: scrolls the match into view, or only within the boxes of its row. Absent: only marks it. */
+  /**
+   * Makes a match the current one. `reveal`: scrolls it into view, or only within the boxes of its row; absent: only marks it.
+   */
   const stand = (
     part_id: string,
     ranges: readonly Range[],
@@ -85,7 +90,7 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
     revealWithin(rows, range);
     if (reveal === "view") scroller.current?.toRange(range);
   };
-  /** After the rows have changed: keeps the current match, or scrolls to the requested one. */
+  /** Called after the rows have changed: keeps the current match, or scrolls to the requested one. */
   const settle = (): void => {
     const wanted = wish.current;
     if (wanted?.reveal === "view" && wanted.here !== scroller.current?.here().index) wish.current = undefined;
@@ -122,7 +127,7 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
     const hit = found[named];
     if (hit !== undefined && moves) return void go(hit, "first");
     if (part === undefined) return;
-    // The index found it in the part, though the session's own search does not: it is marked if the page shows it.
+    // The part index found the text in this part, but the search of the session did not: mark it if the row shows it.
     const here = scroller.current?.here().index;
     wish.current = { part_id: part.row_id, side: "first", here, reveal: moves ? "view" : "row" };
     settle();
@@ -163,7 +168,7 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
         const next = found.hits;
         setReply(found);
         if (!isFirst) {
-          // New parts do not move the view.
+          // Keep the current hit: new results must not scroll the view.
           const { at, hits } = current.current;
           const stood = at === undefined ? undefined : hits[at];
           const same = next.findIndex(({ part_id }) => part_id === stood?.part_id);
@@ -194,7 +199,7 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
     searchedOpened.current = opened;
   }, [opened]);
 
-  /** To the next match of the part, else to the next part that another row shows. */
+  /** Goes to the next (1) or previous (−1) match in the part or, if it has no more, to the next hit that another row shows. */
   const step = async (by: 1 | -1): Promise<void> => {
     if (stop !== undefined) {
       const ranges = marks.current?.inPart(stop.part_id) ?? [];
@@ -217,7 +222,7 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
   const count = countText(text, reply, at, stop, unsearched);
 
   return (
-    // biome-ignore lint/a11y/useSemanticElements: not every document knows the element `search` yet
+    // biome-ignore lint/a11y/useSemanticElements: not every browser supports the element `search` yet
     <div role="search" className="find">
       <input
         ref={input}
@@ -226,7 +231,7 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
         placeholder={t.find.name}
         aria-label={t.find.name}
         value={text}
-        // The reader opened the bar to type into it; a link that opens it leads to a part.
+        // Only if the user opened the bar to type into it. If a link opened it, the part gets the focus.
         // biome-ignore lint/a11y/noAutofocus: see above
         autoFocus={start === undefined}
         onChange={(event) => setText(event.target.value)}
@@ -257,7 +262,7 @@ export function Find({ start, session, scroller, input, opened, onHit, onText, o
   );
 }
 
-/** What the bar says about the matches. `at`: the part that the reader is at; `stop`: the match in it. */
+/** The text about the matches. `at`: index of the current hit; `stop`: the current match in it. */
 function countText(
   text: string,
   reply: Found | { failure: string } | undefined,
@@ -277,7 +282,7 @@ function countText(
     : t.find.part(at + 1, reply.total) + shown + match;
 }
 
-/** What was not searched: outputs in files that are not open, or only partly. */
+/** The text about what was not searched: outputs in files that are not opened, or only partly loaded. */
 function unsearchedText({ in_files, partly }: Found): string | undefined {
   const files = [
     ...(in_files === 0 ? [] : [t.find.unopened(in_files)]),
@@ -286,7 +291,7 @@ function unsearchedText({ in_files, partly }: Found): string | undefined {
   return files.length === 0 ? undefined : t.find.notSearched(files);
 }
 
-/** The part whose row shows a match: a result is shown in the card of its call. */
+/** The part whose row shows a hit: a tool result is shown in the card of its call. */
 function rowOf(session: OpenSession, { index, part_id }: Hit): string | undefined {
   const part = session.partAt(index);
   if (part?.type !== "tool_result" || part.call_index === undefined) return part_id;

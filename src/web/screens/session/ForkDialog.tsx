@@ -18,7 +18,7 @@ import { Dialog } from "../../ui/Dialog.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
 import { comeToWrite } from "./to-write.ts";
 
-/** Continues from an earlier prompt, in a new session or in this one. The prompt is put into the draft, to be edited. */
+/** Continues from an earlier prompt, in a new session or in this one. Copies the prompt into the draft, to be edited. */
 export function GoOnDialog({
   session,
   row,
@@ -27,7 +27,7 @@ export function GoOnDialog({
 }: {
   session: OpenSession;
   row: SessionSummary;
-  /** The prompt's part. */
+  /** The id of the prompt's part. */
   prompt_id: string;
   onClose(): void;
 }): ReactNode {
@@ -35,7 +35,7 @@ export function GoOnDialog({
   const api = apiOf(client);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
-  // One id per opening: a retry after a lost reply creates no second session.
+  // One id per opening of the dialog, so that a retry after a lost reply does not create a second session.
   const [fork_id] = useState(newId);
   const working = row.control?.state !== "idle";
 
@@ -55,14 +55,14 @@ export function GoOnDialog({
   const disabled = busy || past?.ok === false;
   const said = past?.ok === false ? t.fork.notLoaded(failureText(past.failure)) : problem;
 
-  /** Starts, and puts the prompt into the draft of the session that continues. */
+  /** Forks or rewinds with `begin`, then copies the prompt into the draft of the session that continues. */
   const goOn = async (session_id: string, begin: () => Promise<ApiResult<unknown>>): Promise<void> => {
     setBusy(true);
     setProblem(undefined);
     const whole = await coming;
-    // The dialog was closed: start nothing.
+    // The dialog was closed meanwhile: do nothing.
     if (!isOpen.current) return;
-    // If the prompt cannot be loaded, or not completely, say so before starting.
+    // If the prompt cannot be loaded, or only in part, tell the user before continuing.
     if (!whole.ok || (past === undefined && whole.value.lost > 0)) {
       setBusy(false);
       return;
@@ -75,7 +75,7 @@ export function GoOnDialog({
     }
     const draft = draftOf(client, session_id);
     const { text, images } = draft.state.getState();
-    // A draft that is not empty is kept.
+    // Do not overwrite an existing draft.
     if (text.trim() === "" && images.length === 0) {
       draft.setText(whole.value.text);
       draft.setImages(whole.value.images);

@@ -25,19 +25,21 @@ interface Props {
   transcript: Transcript;
   /** Index of the turn in view. */
   current: number;
-  /** The session waits for a person. */
+  /** Whether the session waits for the user. */
   isWaiting: boolean;
-  /** The turn that is open. */
+  /** The entries of the expanded turn. */
   outline: LoadedOutline | undefined;
   inView: StoreApi<PartsInView>;
   onGo(turn: number): void;
-  /** Brings a part into view. */
+  /** Scrolls to a part. */
   onGoToPart(index: number): void;
   /** Opens the figures of a turn (from 1). */
   onFigures(turn: number): void;
 }
 
-/** The prompts of the session, one line each, with errors and states. The current turn is open: its texts, calls and failures. */
+/**
+ * The prompts of the session, one line each, with errors and states. The current turn is expanded: its texts, calls and failures.
+ */
 export function Outline({
   transcript,
   current,
@@ -114,7 +116,9 @@ export function Outline({
   );
 }
 
-/** Position of the last entry that begins at or before a part; −1: there is none. Binary search: it runs on each token of a turn. */
+/**
+ * Index of the last entry that starts at or before a part. −1: none. A binary search, because it runs for each token of a turn.
+ */
 function entryAt(entries: readonly OutlineEntry[], part: number): number {
   let low = 0;
   let high = entries.length;
@@ -126,7 +130,7 @@ function entryAt(entries: readonly OutlineEntry[], part: number): number {
   return low - 1;
 }
 
-/** Follows a link in this page, unless the user opens it elsewhere. */
+/** Handles a click on a link within the page, unless a modifier key tells the browser to open it elsewhere. */
 function followHere(event: MouseEvent, go: () => void): void {
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
@@ -204,7 +208,7 @@ function EntryLink({
   );
 }
 
-/** Scrolls a line that is out of view into the middle of the list. */
+/** Scrolls a line to the middle of the list, unless it is in view. */
 function show(list: HTMLElement, position: number): void {
   const top = position * ROW;
   if (top < list.scrollTop || top + ROW > list.scrollTop + list.clientHeight)

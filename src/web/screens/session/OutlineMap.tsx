@@ -6,15 +6,15 @@ import { MARK_KINDS, type MapMarks, type MarkKind } from "../../../model/parts/m
 import { exactNumber } from "../../text/format.ts";
 import { t } from "../../text/text.ts";
 
-/** The first and the last part in view; both −1 before the transcript is laid out. */
+/** The first and the last part in view. Both are −1 until the transcript is laid out. */
 export interface PartsInView {
   readonly from: number;
   readonly to: number;
 }
 
-/** Heights of the map's drawing: more marks than that fall into one line. */
+/** Height of the drawing, in lines. In longer sessions, several parts share a line. */
 const LINES = 500;
-/** Where a kind's marks are drawn, of the width of 12. The later ones are drawn over the earlier. */
+/** Horizontal extent of each kind's marks, in a drawing that is 12 units wide. Later kinds are drawn over earlier ones. */
 const COLUMNS: Readonly<Record<MarkKind, readonly [from: number, to: number]>> = {
   prompt: [0, 12],
   edit: [0, 5],
@@ -26,11 +26,11 @@ const COLUMNS: Readonly<Record<MarkKind, readonly [from: number, to: number]>> =
 interface Props {
   marks: MapMarks;
   inView: StoreApi<PartsInView>;
-  /** Brings a part into view. */
+  /** Scrolls to a part. */
   onGo(index: number): void;
 }
 
-/** A map of the whole session with its marks and the visible range. A click, a drag or a key scrolls there. */
+/** A map of the whole session with marks and the visible range. Clicks, drags and keys scroll the transcript. */
 export function OutlineMap({ marks, inView, onGo }: Props): ReactNode {
   const view = useStore(inView);
   const count = Math.max(marks.part_count, view.to + 1, 1);
@@ -45,7 +45,7 @@ export function OutlineMap({ marks, inView, onGo }: Props): ReactNode {
   const here = Math.max(0, view.from);
 
   const goTo = (event: PointerEvent<HTMLElement>): void => {
-    // The drawing, without the space around it.
+    // Measure the drawing without the space around it.
     const { top, height } = (
       event.currentTarget.querySelector("svg") ?? event.currentTarget
     ).getBoundingClientRect();
@@ -56,7 +56,7 @@ export function OutlineMap({ marks, inView, onGo }: Props): ReactNode {
     const target = targetOf(event.key, all, view, count);
     if (target === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
-    // The page's own keys scroll by lines and views.
+    // Otherwise the page's key bindings would scroll as well.
     event.stopPropagation();
     onGo(clamp(target, count));
   };
@@ -102,14 +102,14 @@ export function OutlineMap({ marks, inView, onGo }: Props): ReactNode {
 const percent = (share: number): string => `${Math.min(1, share) * 100}%`;
 const clamp = (index: number, count: number): number => Math.max(0, Math.min(count - 1, index));
 
-/** One stroke for each line that has a mark, however many it has. */
+/** The SVG path of a kind's marks, with one stroke per line that has any. */
 function pathOf(positions: readonly number[], count: number, kind: MarkKind): string {
   const [from, to] = COLUMNS[kind];
   const lines = new Set(positions.map((position) => Math.floor((position / count) * LINES)));
   return [...lines].map((line) => `M${from} ${line + 0.5}H${to}`).join("");
 }
 
-/** Where a key leads: to the next mark, a view further, to an end. */
+/** The position that a key scrolls to: the next mark, one page further, or an end. `undefined`: not a key of the map. */
 function targetOf(
   key: string,
   all: readonly number[],
@@ -137,7 +137,7 @@ function targetOf(
   }
 }
 
-/** What the view holds, in words. */
+/** The marks in view, in words. */
 function kindsAt({ marks }: MapMarks, { from, to }: PartsInView): string[] {
   return MARK_KINDS.flatMap((kind) => {
     const here = marks[kind].filter((mark) => mark >= from && mark <= to).length;

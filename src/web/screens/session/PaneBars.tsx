@@ -12,11 +12,11 @@ interface Props {
   finder: PaneFind;
   filter: SessionFilter;
   opened: Outputs["opened"];
-  /** Goes to a part while the keyboard stays; gives the part whose row that is. */
+  /** Scrolls to a part without moving the focus. Resolves with the part whose row shows it. */
   goTo(index: number): Promise<string | undefined>;
 }
 
-/** The bars for find and for filters, if they are open. */
+/** The find bar and the filter bar, if they are open. */
 export function PaneBars({ session, scroller, finder, filter, opened, goTo }: Props): ReactNode {
   return (
     <>

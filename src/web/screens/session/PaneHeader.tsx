@@ -21,7 +21,7 @@ interface Props {
   onInspect(view: "errors" | "figures"): void;
 }
 
-/** The header of a pane with its buttons. */
+/** The header of a pane, with its buttons. */
 export function PaneHeader({
   row,
   transcript,

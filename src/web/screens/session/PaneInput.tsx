@@ -15,7 +15,7 @@ interface Props {
   onSend(): void;
 }
 
-/** Below the transcript: what the reader can write to the agent, if it runs here or its terminal takes it. */
+/** The input below the transcript: for prompts to a managed agent, or to an agent in a terminal that accepts them. */
 export function PaneInput({ row, session, host, stop, input, onMessage, onSend }: Props): ReactNode {
   const { control, requests = [] } = row;
   const inTerminal = requests.filter(({ in_terminal }) => in_terminal === true);

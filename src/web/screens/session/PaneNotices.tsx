@@ -5,7 +5,7 @@ import type { OpenSession } from "../../app/open-session.ts";
 import { failureText } from "../../text/failure-text.ts";
 import { t } from "../../text/text.ts";
 
-/** Notices above a transcript: results of keys, missing parts, and why the session is not live. */
+/** Notices above a transcript: results of key presses, parts that could not be loaded, and why the session is not live. */
 export function PaneNotices({
   session,
   message,
@@ -13,14 +13,14 @@ export function PaneNotices({
 }: {
   session: OpenSession;
   message: string;
-  /** The row that a button led to while the keyboard stayed. */
+  /** The row that a button scrolled to without moving the focus. */
   landed: { readonly name: string; readonly count: number };
 }): ReactNode {
   const failure = useStore(session.state, (state) => state.failure);
   const refused = useStore(session.state, (state) => state.refused);
   return (
     <>
-      {/* There before anything is said in it. */}
+      {/* Rendered while it is empty: screen readers may miss a live region that is added together with its text. */}
       <div role="status">
         {(message !== "" || failure !== undefined) && (
           <p className="notice notice-warning">

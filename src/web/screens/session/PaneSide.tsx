@@ -14,7 +14,7 @@ import type { Side } from "./use-side.ts";
 import type { LoadedOutline } from "./use-turn-outline.ts";
 import "./side.css";
 
-/** The turns of a session with the map of it, and its runs. */
+/** The side panel: the outline of a session with its map, and its runs. */
 export function PaneSide({
   session,
   transcript,
@@ -36,7 +36,7 @@ export function PaneSide({
   /** The run shown beside the session. */
   beside: string | undefined;
   side: Side;
-  /** Of the turn in view. */
+  /** The outline of the turn in view. */
   outline: LoadedOutline | undefined;
   inView: StoreApi<PartsInView>;
   scroller: RefObject<ScrollerHandle | null>;

@@ -5,12 +5,12 @@ export interface PaneTool {
   name: string;
   run(): void;
   /**
-   * Which panes have room for it: all, those that are not narrow, the wide ones. Where there is none, and always for `more`, it is in
-   * the dialog under "More".
+   * Which panes have room for the button: `all`, `wide`: all but narrow ones, `roomy`: only wide ones. In other panes, and always
+   * for `more`, it is in the dialog under "More".
    */
   room: "all" | "wide" | "roomy" | "more";
   opensDialog?: boolean;
-  /** What it opens is open. */
+  /** Whether what the button opens is open. */
   isOpen?: boolean;
   isDisabled?: boolean;
   /** Loads the script of the view that the button opens. */
@@ -21,7 +21,7 @@ export interface PaneTool {
 
 const CLASSES = { all: "button", wide: "button if-wide", roomy: "button if-wide if-roomy" } as const;
 
-/** The buttons that a session's header has room for. */
+/** The buttons in a session's header, as far as it has room for them. */
 export function PaneTools({ tools }: { tools: readonly PaneTool[] }): ReactNode {
   return tools.map(({ name, run, room, opensDialog, isOpen, isDisabled, load, detail }) =>
     room === "more" ? null : (
@@ -43,7 +43,7 @@ export function PaneTools({ tools }: { tools: readonly PaneTool[] }): ReactNode 
   );
 }
 
-/** The others, for the dialog under "More". */
+/** The buttons that may not fit in the header, for the dialog under "More". */
 export function MoreTools({ tools }: { tools: readonly PaneTool[] }): ReactNode {
   return (
     <p className="dialog-buttons">

@@ -40,7 +40,7 @@ import { useTurnOutline } from "./use-turn-outline.ts";
 import { useWriteOnArrival } from "./use-write-on-arrival.ts";
 import { WaitingBanner } from "./WaitingBanner.tsx";
 
-/** The pane of a session whose transcript is loaded. Connects the parts of the pane, each of which has its own file. */
+/** The pane of a session whose transcript is loaded. Connects the components of the pane. */
 export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSession }): ReactNode {
   const { session_id, fragment, visit, beside, find, besideOf } = props;
   const transcript = useStore(session.state, (state) => state.transcript);
@@ -172,7 +172,7 @@ export function ReadyPane({ session, ...props }: PaneProps & { session: OpenSess
     runs: runs.length,
     hasErrors: row.errors > 0 || hasFailedRuns,
   });
-  // A page has one main part, and one banner, which a section's header is not.
+  // A page may have only one `main` and one banner: the header of a `section` does not count as a banner.
   const [Pane, Body] = main ? (["div", "main"] as const) : (["section", "div"] as const);
   return (
     <Pane

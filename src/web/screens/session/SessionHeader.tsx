@@ -22,7 +22,7 @@ import { Breadcrumbs } from "./runs/Breadcrumbs.tsx";
 import { type Ending, useEnding } from "./use-ending.ts";
 import "./session-header.css";
 
-/** Maximum length of what a session ended with, in UTF-16 code units. */
+/** Maximum length of the text of an ending, in UTF-16 code units. */
 const ENDING_LIMIT = 60;
 
 interface Fact {
@@ -31,7 +31,7 @@ interface Fact {
   title?: string;
   className?: string;
   href?: string;
-  /** The view of the inspector that it opens. */
+  /** The tab of the inspector that the fact opens. */
   opens?: "errors" | "figures";
 }
 
@@ -128,7 +128,7 @@ function factsOf(row: SessionSummary, context: Props["context"], ending?: Ending
   return facts.filter(({ text }) => text.trim() !== "");
 }
 
-/** Why the last turn failed, with a link to it. Its line is there before that is loaded, so that the header does not grow. */
+/** Why the last turn failed, with a link to the part. Shown even while it loads, so that the header does not grow. */
 function endingFact(session_id: string, ending: Ending): Fact {
   const fact = { key: "ending", className: "fact-ending" };
   if (ending.kind === "loading") return { ...fact, text: t.facts.endingLoads };
@@ -143,17 +143,17 @@ function endingFact(session_id: string, ending: Ending): Fact {
   };
 }
 
-/** How the state is known, where the record itself does not say it. */
+/** The rule by which the state was derived, if the record itself does not contain the state. */
 function statusRuleFact(row: SessionSummary): Fact[] {
   const title = statusRuleText(row);
   const rule = row.status_rule?.rule;
   if (title === undefined || rule === undefined) return [];
-  // The state is from the record. The tooltip of the badge is enough.
+  // For these rules, the tooltip of the badge is enough.
   if (rule === "record" || rule === "gone" || rule === "answered") return [];
   return [{ key: "status-rule", text: t.statusRule.short[rule], title }];
 }
 
-/** The first and last day of a session; its parts show the times. None if the recorded times are out of range. */
+/** The first and last day of a session; the times are shown at its parts. Empty if the recorded times are out of range. */
 function daysOf({ started_at = Number.NaN, last_activity_at }: SessionSummary): Fact[] {
   const times = [started_at, last_activity_at];
   if (times.some((at) => Number.isNaN(new Date(at).getTime()))) return [];
@@ -166,13 +166,13 @@ function daysOf({ started_at = Number.NaN, last_activity_at }: SessionSummary): 
   ];
 }
 
-/** ` of 200k (12%)`, if the context limit is known. */
+/** For example ` of 200k (12%)`. Empty if the context limit is unknown. */
 function shareOf({ tokens, limit = 0 }: NonNullable<Props["context"]>): string {
   const percent = Math.round(100 * (tokens / limit));
   return limit > 0 && Number.isFinite(percent) ? t.facts.share(shortNumber(limit), percent) : "";
 }
 
-/** `57,318 in (56,020 read from cache, 1,280 written to cache), 660 out` */
+/** For example `57,318 in (56,020 read from cache, 1,280 written to cache), 660 out`. */
 function tokensInFull(usage: NonNullable<SessionSummary["usage"]>): string {
   const { cache_read, cache_write, output } = usage;
   const cached = [
@@ -185,21 +185,21 @@ function tokensInFull(usage: NonNullable<SessionSummary["usage"]>): string {
 
 interface Props {
   row: SessionSummary;
-  /** When the turn that runs now began. */
+  /** When the running turn started, in milliseconds since 1970. */
   since?: number | undefined;
   context: { readonly tokens: number; readonly limit?: number } | undefined;
-  /** Whether the session's own channel has all that the daemon has. */
+  /** Whether everything that the daemon has was received on the session's channel. */
   synced: boolean;
-  /** Set in a pane beside another session: the session that it was opened from. */
+  /** In a pane beside another session: the id of that session. */
   besideOf?: string | undefined;
-  /** Opens a view of the inspector. */
+  /** Opens a tab of the inspector. */
   onInspect(view: "errors" | "figures"): void;
   children: ReactNode;
 }
 
 /**
- * The header of a session in two lines: path, title and state; then its facts, after why it ended if that needs a line. A narrow pane
- * shows only the first, and why it ended.
+ * The header of a session: a line with path, title and state, then a line of facts. If the last turn failed, the reason has its
+ * own line before the facts. Narrow panes show only the first line and the reason.
  */
 export function SessionHeader({
   row,
@@ -281,13 +281,13 @@ export function SessionHeader({
   );
 }
 
-/** How long the agent has worked on this turn; again each second. */
+/** How long the agent has worked on this turn, updated every second. */
 function Elapsed({ since }: { since: number }): ReactNode {
   const now = useNow(1_000);
   return duration(Math.floor(Math.max(0, now - since) / 1_000) * 1_000);
 }
 
-/** The same facts, one below the other, where the header has no room for them. */
+/** The facts as a list, for panes whose header has no room for them. */
 export function SessionFacts({ row, context }: Pick<Props, "row" | "context">): ReactNode {
   const ending = useEnding(row);
   return (

@@ -24,7 +24,7 @@ export function SessionPane(props: PaneProps): ReactNode {
   const isMissing = refused?.code === "no_channel";
 
   useFocusOnOpening({ isBeside: besideOf !== undefined, isReady: ready });
-  // Right after its start, the daemon may not have found the file yet.
+  // The daemon may find the file of a session only after the page has subscribed, in particular right after startup.
   const known = useRow(session_id) !== undefined;
   useEffect(() => {
     if (known && isMissing) session.retry();

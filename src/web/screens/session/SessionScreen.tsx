@@ -9,7 +9,7 @@ import "./print.css";
 interface Props {
   session_id: string;
   fragment: string;
-  /** Changes when the fragment's target is requested again. */
+  /** Changes when the user navigates to the fragment's target again. */
   visit: number;
   beside: string | undefined;
   /** Texts to mark, from the address. */
@@ -17,9 +17,9 @@ interface Props {
 }
 const NONE: readonly string[] = [];
 
-/** A session, and beside it the run that was opened with Shift, Alt or a "beside" button. */
+/** A session and, in split view, the run that was opened with Shift, Alt or a "beside" button. */
 export function SessionScreen({ session_id, fragment, visit, beside, find }: Props): ReactNode {
-  // Fetched while one reads, so that it can be copied when the daemon is away. Who copies asks again, and hears of a failure.
+  // Prefetched, so that copying works while the daemon is unreachable. If this fails, copying retries and reports the failure.
   useEffect(() => {
     const timer = setTimeout(() => void loadCopiedText().catch(() => {}), 500);
     return () => clearTimeout(timer);
@@ -30,7 +30,7 @@ export function SessionScreen({ session_id, fragment, visit, beside, find }: Pro
     if (!(link instanceof HTMLAnchorElement) || link.origin !== location.origin) return;
     const route = parseRoute(link);
     if (route.screen !== "session" || route.session_id === session_id) return;
-    // The browser would open a window (Shift) or download (Alt).
+    // Otherwise the browser would open a window (Shift) or start a download (Alt).
     event.preventDefault();
     event.stopPropagation();
     navigate(sessionHref(session_id, fragment, route.session_id, find));

@@ -37,24 +37,25 @@ interface Props {
   /** Whether the session waits for an answer. */
   isWaiting: boolean;
   targetPartId: string | undefined;
-  /** The text that is searched for; empty: none. */
+  /** The text that find searches for. Empty: none. */
   search: string;
-  /** Hides rows; absent: all are shown. */
+  /** Hides rows. `undefined`: all rows are shown. */
   filter: RowFilter | undefined;
-  /** Position of the first part that is new to the reader. */
+  /** Position of the first part that is new to the user. */
   firstNew: number | undefined;
   handle: RefObject<ScrollerHandle | null>;
   onPlace(place: Place, turn: number): void;
-  /** The first and the last part in view, after each scroll and each change. Stays the same. */
+  /** Called with the first and the last part in view after each scroll and each change. Must be stable. */
   onView?(from: number, to: number): void;
 }
 
-/** How far beyond the view rows are rendered, in pixels. */
+/** How far beyond the viewport rows are rendered, in pixels. */
 const OVERSCAN = 800;
 
 /**
- * The transcript in its scrolling box. Only rows in view are rendered. Content in view never moves: the row at the top is the anchor, and
- * the box is scrolled by whatever changes above it. While the end is followed, the end is the anchor.
+ * The transcript in its scrolling box. Only rows near the viewport are rendered. Visible content never moves: the row at the top
+ * is the anchor, and when heights above it change, the box is scrolled by the difference. While the end is followed, the end is
+ * the anchor.
  */
 export const TranscriptScroller = memo(function TranscriptScroller({
   session,
@@ -120,12 +121,12 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   const isTurnOpen = transcript?.turns.at(transcript.turns.length - 1)?.status === "running";
   const isTailNear = bottom + OVERSCAN >= layout.tailTop;
 
-  // Pages in view that are not loaded.
+  // Load the missing parts in view.
   const missing = inView
     .flatMap(({ rows }) => rows)
     .filter(({ index }) => transcript !== undefined && transcript.parts.at(index) === undefined);
   useLoaded(session, missing[0]?.index, missing.at(-1)?.index, failure);
-  // A heading needs its prompt, which may be far away.
+  // A heading shows the prompt of its turn, which may be far above the viewport.
   const unprompted = turns.find(
     ({ turn }) => turn.prompt_index !== undefined && transcript?.parts.at(turn.prompt_index) === undefined,
   )?.turn.prompt_index;
@@ -186,14 +187,14 @@ export const TranscriptScroller = memo(function TranscriptScroller({
           {leftOut}
         </p>
       )}
-      {/* It would cover the open requests. */}
+      {/* Hidden while the session waits, because it would cover the open requests. */}
       {!isWaiting && (
         <BelowButton
           below={below}
           hasChanged={below.rows + below.errors > 0 || isBehind(session, held.current)}
           isGrowing={isAway && (isTurnOpen || tail.length > 0)}
           onPress={() => {
-            // The button disappears: keep the focus.
+            // Move the focus, because the button will be removed.
             box.current?.focus({ preventScroll: true });
             handle.current?.toEnd();
           }}
@@ -203,7 +204,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   );
 });
 
-/** Goes to the end, and says what is new there. */
+/** The button that scrolls to the end. Says how many new rows and errors are there. */
 function BelowButton({
   below,
   hasChanged,

@@ -7,10 +7,10 @@ import { duration } from "../../ui/duration.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { byLabel } from "./outline-text.ts";
 
-/** Number of tools that are named. */
+/** Maximum number of tools that are named. */
 const TOOLS = 4;
 
-/** What a turn did, in one sentence of figures: `53 steps · 38 Shell · 9 Edit +341 −52 in 7 files · 1 error · model 5 min`. */
+/** What a turn did, in one line: `53 steps · 38 Shell · 9 Edit +341 −52 in 7 files · 1 error · model 5 min`. */
 export function TurnDigest({
   digest,
   time,

@@ -7,11 +7,12 @@ import { t } from "../../text/text.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { useNow } from "../../ui/use-now.ts";
 
-/** More waits than this are counted, not listed, so that the transcript keeps its room. */
+/** Maximum number of listed waits. The others are only counted, to leave room for the transcript. */
 const SHOWN = 3;
 
 /**
- * Shows waits that are not in this transcript: those of the runs below this session, at any depth, and of its own agent in a terminal.
+ * Lists waits that this transcript does not show: those of runs below the session, at any depth, and that of its agent in a
+ * terminal.
  */
 export function WaitingBanner({ session_id }: { session_id: string }): ReactNode {
   const { rows } = useClient();

@@ -4,19 +4,22 @@ import { textPattern } from "../../../model/text-pattern.ts";
 const FOUND = "find";
 const CURRENT = "find-current";
 
-/** Looking through all that is on screen rests this many times as long as it took: it never takes more than a part of the time. */
+/**
+ * Pause between two scans of the rendered rows, as a multiple of the duration of a scan: limits the share of time that scans
+ * take.
+ */
 const REST = 8;
 
 /** Marks matches in the rows of a pane. */
 export interface Marks {
-  /** The places in one part that can be seen, in their order. */
+  /** The matches in one part, in order. Only the visible ones, unless all are hidden. */
   inPart(part_id: string): Range[];
-  /** Marks the current match. */
+  /** Sets the match that is marked as the current one. */
   setCurrent(range: Range | undefined): void;
   end(): void;
 }
 
-/** Every pane that marks, and what: the marks are the whole page's. */
+/** The matches of each pane. CSS highlights are global to the page, so the matches of all panes are combined. */
 const panes = new Map<
   HTMLElement,
   { found: readonly Range[]; others: readonly Range[]; current: Range | undefined }
@@ -44,9 +47,9 @@ const showCurrent = (): void =>
   );
 
 /**
- * Marks a text wherever it stands in view, without touching the document: what React rendered stays as it is. What comes
- * into view, or changes there, is marked as it comes; `changed` is then told. `also`: other texts that are marked, though
- * `inPart` has none of them.
+ * Marks all occurrences of a text in the rendered rows, with CSS highlights: the document that React renders is not modified.
+ * When rows are added or change, marks them again and calls `changed`. `also`: other texts to mark, whose matches `inPart` does
+ * not return.
  */
 export function markText(
   rows: HTMLElement,
@@ -85,7 +88,7 @@ export function markText(
   return {
     inPart(part_id) {
       const row = document.getElementById(`part-${part_id}`);
-      // The title of an open prompt is repeated in its text.
+      // The title of an expanded prompt repeats the beginning of its text: skip it.
       const ranges = (panes.get(rows)?.found ?? []).filter(
         ({ startContainer: { parentElement } }) =>
           row?.contains(parentElement?.closest(".part-body, .turn-prompt") ?? null) &&
@@ -116,10 +119,10 @@ const APART = ".line, .line-figures, .marker-line, .part-gutter, .run-action, .t
 const BLOCK = `:not(${INLINE}), .line-failure, :is(${APART}) > *`;
 
 function rangesIn(rows: HTMLElement, pattern: RegExp): Range[] {
-  // Where nothing can be marked, nothing is looked for.
+  // Without support for CSS highlights, nothing can be marked.
   if (typeof Highlight === "undefined") return [];
   const ranges: Range[] = [];
-  /** The text nodes of one block, and where each begins in its text. */
+  /** The text nodes of one block, and the offset of each in the text of the block. */
   let nodes: { node: Node; start: number }[] = [];
   let text = "";
   let block: Element | null | undefined;
@@ -151,7 +154,7 @@ function rangesIn(rows: HTMLElement, pattern: RegExp): Range[] {
   return ranges;
 }
 
-/** Scrolls a range into view within its boxes below `rows`, and opens folded ones. */
+/** Scrolls a range into view within the scrolling boxes that contain it, up to `rows`. Opens closed `details` elements. */
 export function revealWithin(rows: HTMLElement, range: Range): void {
   const inner = range.startContainer.parentElement;
   for (let element = inner; element !== null && element !== rows; element = element.parentElement) {

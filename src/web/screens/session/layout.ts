@@ -15,7 +15,7 @@ const HEADING_ESTIMATE = 40;
 const UNLOADED_ESTIMATE = 44;
 const ROW_ESTIMATE = 28;
 
-/** The rows of one turn that are in view. Tops of rows are relative to the turn's, the turn's to the transcript's. */
+/** The visible rows of one turn. `top` of a row is relative to the turn, `top` of the turn to the transcript. */
 export interface VisibleTurn {
   readonly turn: Turn;
   readonly top: number;
@@ -23,7 +23,7 @@ export interface VisibleTurn {
   readonly rows: { index: number; top: number }[];
 }
 
-/** Merges the visible rows of two windows. Rows in both occur once. */
+/** Merges the visible rows of two windows, without duplicates. */
 export function joinTurns(one: readonly VisibleTurn[], other: readonly VisibleTurn[]): VisibleTurn[] {
   const turns = new Map(one.map((visible) => [visible.turn.index, visible]));
   for (const visible of other) {
@@ -35,56 +35,60 @@ export function joinTurns(one: readonly VisibleTurn[], other: readonly VisibleTu
   return [...turns.values()].sort((a, b) => a.turn.index - b.turn.index);
 }
 
-/** What a reader wants to see. */
+/** Which rows the user wants to see. */
 export interface LayoutSettings extends RowSettings {
-  /** A filter hides rows; absent: none is set. */
+  /** Hides rows. Absent: no filter is set. */
   readonly filter?: RowFilter | undefined;
 }
 export interface RowFilter {
-  /** Whether a part is hidden; `undefined` for one that is not loaded. */
+  /** Whether a part is hidden. `part`: `undefined` if it is not loaded. */
   hides(index: number, part: TranscriptPart | undefined): boolean;
   /** Positions of unloaded parts that may be hidden. */
   readonly hidden: Iterable<number>;
 }
 
-/** The layout of a transcript: the position of each turn and row, at a cost that does not depend on their number. */
+/**
+ * The layout of a transcript: the position of each turn and row. The cost of lookups and updates hardly depends on their number.
+ */
 export interface Layout {
   readonly height: number;
   readonly parts: number;
-  /** Everything may differ; heights that were measured hold at their positions until they are measured again. */
+  /** Lays out a transcript that may have changed anywhere. Measured heights are kept by position until measured again. */
   reset(transcript: Transcript, settings: LayoutSettings): void;
-  /** Sets the empty parts that are shown, by id, because live text is written into them. Returns the positions of changes. */
+  /** Sets which empty parts have rows because they show live text, by id. Returns the positions of parts that this changes. */
   setLive(part_ids: ReadonlySet<string>, shown: Transcript): number[];
-  /** Updates the layout after parts were appended, and parts at `touched` changed. Returns the new rows at the end. */
+  /**
+   * Updates the layout after parts were appended and those at `touched` changed. Returns the numbers of appended rows and errors.
+   */
   update(transcript: Transcript, touched: readonly number[]): { rows: number; errors: number };
-  /** `false`: it had this height. */
+  /** Sets the measured height of a row. `false`: it already had this height. */
   measureRow(index: number, height: number): boolean;
   measureHeading(turn: number, height: number): boolean;
   /** Sets the height of content below the last part, in pixels. */
   measureTail(height: number): boolean;
-  /** Top of the tail. */
+  /** The top of the content below the last part. */
   readonly tailTop: number;
   headingHeight(turn: number): number;
-  /** Top of a part's row; of its turn where the part is the turn's heading. */
+  /** The top of a part's row or, if the part is its turn's heading, of the turn. */
   topOf(index: number): number;
   turnTop(turn: number): number;
   /** The part at an offset from the top. */
   at(offset: number): number;
-  /** The turn that contains a part; −1 without turns. */
+  /** The index of the turn that contains a part. −1: there are no turns. */
   turnOf(index: number): number;
   /**
-   * Whether the part has a row of its own: its turn's heading, a paired result, a hidden step and what stands in a group of
+   * Whether the part has a row of its own. A turn's heading, a paired result, a hidden step and a marker inside a group of
    * markers have none.
    */
   isShown(index: number): boolean;
-  /** The row that shows a part: of a marker in a group, the group's. */
+  /** The row that shows a part. For a marker in a group: the row of the group. */
   rowOf(index: number): number;
   visible(from: number, to: number): VisibleTurn[];
 }
 
 const lines = (text: string, width: number): number => Math.ceil(text.length / width);
 
-/** The height of a part that was not measured yet, in pixels, from its kind and the length of its text. */
+/** Estimates the height of an unmeasured part, in pixels, from its kind and the length of its text. */
 function estimateHeight(part: TranscriptPart): number {
   switch (part.type) {
     case "text":
@@ -107,11 +111,11 @@ function estimateHeight(part: TranscriptPart): number {
 export function createLayout(): Layout {
   let transcript: Transcript | undefined;
   let settings: LayoutSettings = { showSteps: false };
-  // One slot for each part, and one after the last for the headings of turns that have none yet. A slot's height is its
-  // row's, plus those of the headings that stand before it.
+  // One slot per part, and one after the last part for the headings of turns that have no parts yet. The height of a slot is the
+  // height of its row, plus the heights of the headings directly above it.
   let slots = createRowHeights([0]);
   let count = 0;
-  /** Rows that differ from those of parts that are not here. `measured`: the height that it had on screen. */
+  /** Rows that differ from the default of an unloaded part. `measured`: the height was measured on screen. */
   let rows = new Map<number, { height: number; shown: boolean; measured: boolean }>();
   let headings: number[] = [];
   let tail = 0;
@@ -155,7 +159,7 @@ export function createLayout(): Layout {
     !heading &&
     settings.filter?.hides(index, part) !== true &&
     (part === undefined || ((isRow(part, settings) || live.has(part.id)) && !isInGroup(index)));
-  /** Looks again at one part; its measured height stays while it is shown. */
+  /** Updates the row of one part. Keeps a measured height as long as the part has a row. */
   const look = (index: number): void => {
     const part = partAt(index);
     if (!hasRow(index, part, isHeading(index))) rows.set(index, { height: 0, shown: false, measured: false });
@@ -189,7 +193,7 @@ export function createLayout(): Layout {
       headings = headings.slice(0, next.turns.length);
       rows = new Map([...rows].filter(([index, row]) => row.measured && index < count));
       slots = evenRowHeights(count, UNLOADED_ESTIMATE);
-      // Of a long session most parts are not here and look alike: only the others are looked at.
+      // In a long session, most parts are unloaded and have the default height: update only the others.
       const others = new Set(changedPositions(sparseSequence<TranscriptPart>(count), next.parts));
       for (const index of rows.keys()) others.add(index);
       for (const turn of next.turns) {
@@ -221,7 +225,7 @@ export function createLayout(): Layout {
         settle(index);
         const part = next.parts.at(index);
         if (isShown(index)) newRows += 1;
-        // A call that was here fails by a result that has no row of its own.
+        // An earlier call may fail through a new result, which has no row of its own.
         const failsCall =
           part?.type === "tool_result" && part.is_error && (part.call_index ?? before) < before;
         if (part !== undefined && (isError(part) || failsCall)) newErrors += 1;

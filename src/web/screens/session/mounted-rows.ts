@@ -1,6 +1,6 @@
 import { watchReleases } from "../../virtual-list/pointer-release.ts";
 
-/** The position of a row's part, or of the first part of a heading's turn. */
+/** The position of the part whose row contains an element. For a turn's heading: of the turn's first part. */
 export function positionAt(element: Element): number | undefined {
   const { index, first } = element.closest<HTMLElement>("[data-index], [data-first]")?.dataset ?? {};
   const position = index ?? first;
@@ -13,8 +13,8 @@ const rowOf = (element: Element): number[] => {
 };
 
 /**
- * Reports which rows of a box the user holds by a pressed pointer or by a selection, in order. A heading counts as the first row of its
- * turn. Reports `undefined` when nothing is held any more. Returns a function that unsubscribes.
+ * Reports which rows of a box the user holds with a pressed pointer or a selection, in order. A heading counts as the first row
+ * of its turn. Reports `undefined` when no rows are held any more. Returns a function that unsubscribes.
  */
 export function watchHeldRows(
   box: HTMLElement,
@@ -37,7 +37,7 @@ export function watchHeldRows(
     changed(isHeld ? [...new Set([...(pressed ?? []), ...(marked ?? [])])].sort((a, b) => a - b) : undefined);
   };
   const press = ({ button, target }: PointerEvent): void => {
-    // For other buttons, and on the scroll bar, there may be no release event.
+    // Other buttons, and the scroll bar, may fire no release event.
     if (button !== 0 || !(target instanceof Element) || target === box) return;
     pressed = rowOf(target);
     look();

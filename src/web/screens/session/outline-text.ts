@@ -3,7 +3,7 @@ import { exactNumber } from "../../text/format.ts";
 import { plainMarkdown } from "../../text/plain-markdown.ts";
 import { toolLabel } from "../../transcript/tool-cards/index.ts";
 
-/** Counts of calls under the labels that the transcript shows; tools with one label are added up. */
+/** The number of calls per label that the transcript shows. Tools with the same label are added up. */
 export function byLabel(
   tools: readonly { readonly name: string; readonly count: number }[],
 ): { label: string; count: number }[] {
@@ -31,7 +31,7 @@ export function entryText(entry: OutlineEntry): string {
   }
 }
 
-/** `7 Read · 2 Edit +84 −5` */
+/** For example `7 Read · 2 Edit +84 −5`. */
 function callsText({ tools, additions, deletions }: Extract<OutlineEntry, { kind: "calls" }>): string {
   const counts = byLabel(tools)
     .map(({ label, count }) => `${exactNumber(count)} ${label}`)

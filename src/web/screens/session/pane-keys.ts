@@ -11,32 +11,35 @@ import { answerKeys, scrollKeys } from "./session-keys.ts";
 import type { SessionFilter } from "./use-filter.ts";
 import type { PaneFind } from "./use-pane-find.ts";
 
-/** What the keys and the buttons of a session's pane do. */
+/** The actions of the key bindings and buttons of a session's pane. */
 export interface PaneActions {
   readonly session_id: string;
   readonly row: SessionSummary | undefined;
   readonly scroller: RefObject<ScrollerHandle | null>;
   readonly find: PaneFind;
   readonly filter: SessionFilter;
-  /** Position of the first part that is new to the reader. */
+  /** Position of the first part that is new to the user. */
   readonly firstNew: number | undefined;
-  /** An agent in a terminal waits for an answer. */
+  /** Whether an agent in a terminal waits for an answer. */
   readonly hasRequests: boolean;
   readonly nextWaiting: KeyBinding;
   readonly isTimelineOpen: boolean;
   goTo(index: number, open: boolean): Promise<unknown>;
   stepTurn(by: 1 | -1): void;
-  /** Goes to the next or previous entry of the outline, over the borders of turns. `undefined`: the outline is not open. */
+  /** Goes to the next or previous entry of the outline, across turns. `undefined`: the outline is not open. */
   readonly stepOutline: ((by: 1 | -1) => void) | undefined;
   stepError(by: 1 | -1, stays?: boolean): Promise<void>;
-  /** Goes to what ended the last turn, if it failed. */
+  /** Goes to the part at which the last turn ended, if the turn failed. */
   toEnding(): Promise<void>;
-  /** Opens all rows, closes all, or leaves each as the settings say, in turn. */
+  /** Cycles between expanding all rows, collapsing all, and following the settings. */
   changeAllOpen(): void;
   inspect(what: Inspected): void;
-  /** The model call of the marked row; otherwise the last one at the end of the session, elsewhere that at the top of the view. */
+  /**
+   * The model call of the highlighted row. Without one: at the end of the session, the last call; elsewhere, the call at the top
+   * of the viewport.
+   */
   callHere(): { part: string } | { call: number };
-  /** Opens the form of a note on the part that is focused, marked or at the top of the view. */
+  /** Opens the form for a note on the part that is focused, highlighted or at the top of the viewport. */
   writeNote(): void;
   toggleTimeline(): void;
   toggleSide(): void;
@@ -44,11 +47,11 @@ export interface PaneActions {
   openAgent(): void;
   mark(patch: ReadStatePatch): Promise<boolean>;
   setMessage(message: string): void;
-  /** Closes the last opened element; if there is none, stops the agent. */
+  /** Closes what was opened last. If nothing is open, stops the agent. */
   readonly escape: { readonly does: string; run(): void };
 }
 
-/** All keys of a pane, in the order in which the help lists them. */
+/** All key bindings of a pane, in the order in which the help lists them. */
 export function paneKeys(pane: PaneActions): KeyBinding[] {
   const { row } = pane;
   const control = row?.control;
@@ -94,7 +97,7 @@ export function paneKeys(pane: PaneActions): KeyBinding[] {
     ...(control === undefined
       ? []
       : [
-          // In the field itself, which looks at its keys before the page does; here they are only listed.
+          // Only listed here: the prompt field handles these keys itself, before the page does.
           ...(control.can_steer
             ? [
                 {
@@ -114,7 +117,7 @@ export function paneKeys(pane: PaneActions): KeyBinding[] {
   ];
 }
 
-/** Keys for the read state and for filters. */
+/** Key bindings for the read state and for filters. */
 function readingKeys(pane: PaneActions): KeyBinding[] {
   const { session_id, row } = pane;
   return [
@@ -127,7 +130,7 @@ function readingKeys(pane: PaneActions): KeyBinding[] {
           ? pane.setMessage(t.read.nothingNew)
           : void pane.goTo(pane.firstNew, false),
     },
-    // Nothing is kept of an opened file, so it cannot be marked.
+    // Sessions in opened files are not stored, so they cannot be marked.
     ...(isOpenedSession(session_id)
       ? []
       : [

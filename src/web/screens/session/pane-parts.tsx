@@ -1,6 +1,6 @@
 import { onDemand } from "../../ui/on-demand.tsx";
 
-/** Parts of a session's pane that the first view does not need. They are loaded when the page is idle, or when they are used. */
+/** Components of a session's pane that are not needed initially. Loaded when the page is idle or when they are first used. */
 export const AgentDialog = onDemand(async () => (await import("./AgentDialog.tsx")).AgentDialog);
 export const Composer = onDemand(async () => (await import("../../composer/Composer.tsx")).Composer, {
   fallback: <section className="composer composer-loading" aria-busy="true" />,

@@ -7,7 +7,7 @@ import type { LoadedOutline } from "./use-turn-outline.ts";
 
 type Scroller = RefObject<ScrollerHandle | null>;
 
-/** Steps by turns and by entries of the outline, from where the view is. `toTurn`: goes to a turn that exists. */
+/** Functions that step by turns and by outline entries, starting at the current view. `toTurn`: goes to an existing turn. */
 export function stepsFrom(
   scroller: Scroller,
   transcript: Transcript | undefined,
@@ -21,7 +21,7 @@ export function stepsFrom(
   const stepTurn = (by: 1 | -1): void => {
     const here = scroller.current?.here();
     if (here === undefined) return;
-    // Backwards from inside a turn leads to its own prompt first.
+    // Going back from the middle of a turn leads to its own prompt first.
     goTurn(by === -1 && here.within ? here.turn : here.turn + by);
   };
   const stepOutline = (by: 1 | -1): void => {
@@ -36,7 +36,10 @@ export function stepsFrom(
   return { goTurn, stepTurn, stepOutline: outline === undefined ? undefined : stepOutline };
 }
 
-/** The part that a new note is about: the focused one, else the marked one (`target`), else that at the top of the view. */
+/**
+ * The part that a new note is about: the focused one, else the highlighted one (`target`), else the one at the top of the
+ * viewport.
+ */
 export function partToNote(
   session: OpenSession,
   scroller: Scroller,
@@ -50,7 +53,10 @@ export function partToNote(
     : (target ?? session.partAt(scroller.current?.here().index ?? 0)?.id);
 }
 
-/** The model call of the marked part (`target`); else the last one at the end of the session, elsewhere that at the top of the view. */
+/**
+ * The model call of the highlighted part (`target`). Without one: at the end of the session, the last call; elsewhere, the call
+ * at the top of the viewport.
+ */
 export function callHere(
   session: OpenSession,
   scroller: Scroller,

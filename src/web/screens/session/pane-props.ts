@@ -1,14 +1,14 @@
-/** The session of a pane, and the pane's part of the address. */
+/** The session of a pane, and what the address says about it. */
 export interface PaneProps {
   session_id: string;
-  /** What the address names in this session; empty in the pane beside. */
+  /** The fragment of the address. Empty in the pane beside another session. */
   fragment: string;
-  /** Changes when the fragment's target is requested again. */
+  /** Changes when the user navigates to the fragment's target again. */
   visit: number;
   /** The run shown beside this session. */
   beside: string | undefined;
   /** Texts to mark, from the address. */
   find: readonly string[];
-  /** Set in the pane that is itself beside another session. */
+  /** In the pane beside another session: the id of that session. */
   besideOf?: string;
 }

@@ -4,7 +4,7 @@ import type { PaneActions } from "./pane-keys.ts";
 import { AgentDialog, FilterBar, Find, Inspector, LanesPanel } from "./pane-parts.tsx";
 
 interface PaneState {
-  /** Whether the pane is not itself beside another session. */
+  /** Whether this is the main pane, not the one beside another session. */
   main: boolean;
   allOpen: boolean | undefined;
   isSideOpen: boolean;

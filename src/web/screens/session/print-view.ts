@@ -5,22 +5,22 @@ import type { OpenSession } from "../../app/open-session.ts";
 import { t } from "../../text/text.ts";
 import type { Layout, VisibleTurn } from "./layout.ts";
 
-/** Maximum number of rows in one print or copy: all of them are rendered at once. */
+/** Maximum number of rows that are printed or copied at once, because all of them are rendered. */
 const MOST = 2_000;
 
 interface Bounded {
-  /** Reports what is left out. Absent: nothing is. */
+  /** A message about what is left out. Absent: nothing is. */
   readonly leftOut?: string;
   /** The range of parts that are left out because they are not loaded. */
   readonly unloaded?: { readonly from: number; readonly to: number };
 }
 
-/** The part of a session that is printed, in normal flow. */
+/** The rows of a session that are printed, in normal flow. */
 export interface Printed extends Bounded {
   readonly turns: readonly { turn: Turn; top: number; rows: readonly { index: number }[] }[];
 }
 
-/** All loaded rows of a session; if there are too many, those from the row in view on. */
+/** All loaded rows of a session. If there are too many: those starting at the row in view. */
 export function printed(
   turns: readonly VisibleTurn[],
   isHere: (index: number) => boolean,
@@ -37,7 +37,7 @@ export function printed(
   };
 }
 
-/** The loaded rows among some; if there are too many, those from `start` on. `takenBy`: for the message. */
+/** Selects the loaded rows of `turns`. If there are too many: those starting at `start`. `takenBy`: selects the message. */
 export function takeRows(
   turns: readonly VisibleTurn[],
   isHere: (index: number) => boolean,
@@ -76,7 +76,7 @@ export function takeRows(
   };
 }
 
-/** What is printed of a session. `isPrinting` is true from before it is rendered until it is removed. */
+/** What is printed of a session. `isPrinting` is true from before it is rendered until after it is removed. */
 export function usePrinted(
   session: OpenSession,
   layout: Layout,

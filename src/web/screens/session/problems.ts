@@ -7,13 +7,13 @@ import type { SessionRows } from "../../app/store.ts";
 
 type Rows = Pick<SessionRows, "byId" | "runs">;
 
-/** A failure in a session, or the call of a run that has failures in it or below it. */
+/** A failure in a session, or a call whose run, or a run below that, has failures. */
 export interface Problem {
   index: number;
   run?: SessionSummary;
 }
 
-/** The next (1) or previous (−1) problem from a position, that included. `undefined`: there is none in that direction. */
+/** The next (1) or previous (−1) problem, starting at a position, inclusive. `undefined`: there is none in that direction. */
 export async function locateProblem(
   session: OpenSession,
   api: Pick<Api, "locate">,
@@ -26,11 +26,11 @@ export async function locateProblem(
     locateRun(session, api, rows, from, by),
   ]);
   if (run === undefined) return error === undefined ? undefined : { index: error };
-  // Of a failed call, its run says more.
+  // If a failed call has a run with failures, prefer the run: it has more details.
   return error === undefined || (run.index - error) * by <= 0 ? run : { index: error };
 }
 
-/** The nearest call of a run with failures. */
+/** The nearest call whose run has failures. */
 async function locateRun(
   { id, state }: OpenSession,
   api: Pick<Api, "locate">,
@@ -73,8 +73,8 @@ export function runsWithErrors({ byId, runs }: Rows, session_id: string): Sessio
 }
 
 /**
- * The next (1) or previous (−1) failure from a position, that included; the daemon is asked where the search comes to parts that
- * are not here. `undefined`: there is none in that direction.
+ * The next (1) or previous (−1) failure, starting at a position, inclusive. Asks the daemon if the search reaches parts that are
+ * not loaded. `undefined`: there is none in that direction.
  */
 async function locateError(
   { id, state }: OpenSession,
@@ -88,6 +88,6 @@ async function locateError(
   const reply = await api.locate(id, { error: String(found.index), by: by === 1 ? "1" : "-1" });
   if (reply.ok) return reply.value.index;
   const isNone = reply.failure.code === "refused" && reply.failure.reason === "no_part";
-  // What was not searched may hold a failure: better to stop there than to pass over it.
+  // If the daemon did not answer, stop at the first unloaded part: it may be a failure, which must not be skipped.
   return isNone ? undefined : found.index;
 }

@@ -5,14 +5,14 @@ import type { OpenSession } from "../../app/open-session.ts";
 import type { Layout, VisibleTurn } from "./layout.ts";
 import { takeRows } from "./print-view.ts";
 
-/** Of a selection across more parts than this, only both ends stay rendered; the rest only in view or while it is copied. */
+/** If a selection spans more parts than this, only its ends are kept rendered; the rest is rendered in view and during a copy. */
 export const HELD_BETWEEN = 300;
-/** Class of the box while it is copied: scroller.css then excludes the page's own texts. */
+/** Class of the box during a copy: scroller.css then excludes the page's own texts from the selection. */
 const COPIED = "is-copied";
 
 /**
- * Renders the rows between both ends of a selection while it is copied, because the browser copies what is rendered. `leftOut` says what
- * was not copied, until the selection changes.
+ * Renders the rows between the ends of a selection during a copy, because browsers copy only what is rendered. `leftOut`: a
+ * message about what was not copied, until the selection changes.
  */
 export function useCopied(
   session: OpenSession,
@@ -25,7 +25,7 @@ export function useCopied(
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const copy = (event: ClipboardEvent): void => {
-      // A selection in a field is copied by the browser, even if the transcript also has one.
+      // Leave it to the browser to copy from a field, even if there is a selection in the transcript as well.
       if (typing(event.target)) return;
       const first = held.current?.rows[0];
       const last = held.current?.rows.at(-1);
@@ -43,14 +43,14 @@ export function useCopied(
         });
         if (unloaded !== undefined) void session.load(unloaded.from, unloaded.to);
         if (last - first > HELD_BETWEEN) {
-          // The browser would serialize so many rows as HTML with all styles, and paint them, which takes seconds.
+          // For so many rows, serializing them as HTML with all styles and painting them would take the browser seconds.
           event.clipboardData?.setData("text/plain", String(getSelection()));
           event.preventDefault();
           flushSync(() => setBetween([]));
         }
       }
       clearTimeout(timer);
-      // The browser reads the page after this event.
+      // Deferred, because the browser reads the selection after this event.
       timer = setTimeout(() => {
         box.current?.classList.remove(COPIED);
         setBetween([]);
@@ -68,7 +68,7 @@ export function useCopied(
   return { between, leftOut };
 }
 
-/** Whether the selection is within one margin, whose texts are otherwise excluded. */
+/** Whether the selection is within one gutter, whose text is otherwise excluded from copies. */
 function isInMargin(selection: Selection | null): boolean {
   const node = selection?.rangeCount ? selection.getRangeAt(0).commonAncestorContainer : undefined;
   const element = node instanceof Element ? node : node?.parentElement;

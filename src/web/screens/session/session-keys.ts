@@ -3,7 +3,7 @@ import type { KeyBinding } from "../../app/keys.ts";
 import { t } from "../../text/text.ts";
 import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 
-/** Keys that move through a transcript. */
+/** Key bindings that move through a transcript. */
 export function scrollKeys(scroller: RefObject<ScrollerHandle | null>): KeyBinding[] {
   const scroll = (by: number, unit: "pixels" | "pages") => (): void => scroller.current?.scroll(by, unit);
   return [
@@ -18,13 +18,13 @@ export function scrollKeys(scroller: RefObject<ScrollerHandle | null>): KeyBindi
   ];
 }
 
-/** Clicks the answer of a kind on the approval whose row has the focus. */
+/** Clicks the button for a kind of answer on the approval whose row has the focus. */
 const answer = (kind: string) => (): void => {
   const row = document.activeElement?.closest("[data-index]");
   row?.querySelector<HTMLButtonElement>(`button[data-answer="${kind}"]`)?.click();
 };
 
-/** Keys that answer the focused approval: capital letters. */
+/** Key bindings that answer the focused approval: upper-case letters. */
 export const answerKeys = (): readonly KeyBinding[] => [
   { keys: ["Y"], does: t.keys.allow, keyOnly: true, run: answer("allow_once") },
   { keys: ["A"], does: t.keys.allowAlways, keyOnly: true, run: answer("allow_always") },

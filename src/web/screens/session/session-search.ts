@@ -9,13 +9,13 @@ import { failureText } from "../../text/failure-text.ts";
 import type { Outputs } from "../../transcript/host.ts";
 
 const TYPING_MS = 150;
-/** So long after a session has grown it is searched again. */
+/** Delay between the growth of a session and the next search, in milliseconds. */
 const GROWN_MS = 1_000;
 
 /** A part in which a text occurs. */
 export type Hit = SearchReply["hits"][number];
 
-/** A reply, and of how many opened outputs another piece than the one here could hold the text. */
+/** A reply, and the number of opened outputs of which only a piece was searched. */
 export interface Found extends SearchReply {
   readonly partly: number;
 }
@@ -24,17 +24,17 @@ interface Searched {
   api: Pick<Api, "search">;
   session: OpenSession;
   text: string;
-  /** The first search begins at once: the text is not being typed. */
+  /** Start the first search immediately, because the user is not typing. */
   isReady: boolean;
-  /** The daemon looks into no file that holds a whole output: these are searched here. */
+  /** Complete outputs that the user has opened. They are searched here, because the daemon does not search their files. */
   opened(): Outputs["opened"];
   onFound(found: Found, isFirst: boolean): void;
   onFailure(message: string): void;
 }
 
-/** A search of a session, again whenever it grows. */
+/** A running search of a session, repeated whenever the session grows. */
 interface SessionSearch {
-  /** Searches again soon. */
+  /** Searches again after a short delay. */
   again(): void;
   end(): void;
 }
@@ -77,7 +77,7 @@ export function searchSession(options: Searched): SessionSearch {
   };
 }
 
-/** Adds matches in opened outputs, and removes those in the texts that the outputs replace. */
+/** Adds hits in opened outputs, and removes hits in the truncated texts that the outputs replace. */
 function withOpened(
   reply: SearchReply,
   opened: Outputs["opened"],
@@ -103,7 +103,7 @@ function withOpened(
   };
 }
 
-/** Whether the session has grown since. Pages that were loaded meanwhile do not count. */
+/** Whether the session has grown between two transcripts. Loading existing parts does not count. */
 function hasGrown(before: Transcript | undefined, now: Transcript | undefined): boolean {
   if (before === now || before === undefined || now === undefined) return false;
   const { length } = now.parts;

@@ -1,8 +1,8 @@
-/** Sessions that continue from an earlier prompt, which is in their draft: the reader opens them to write. */
+/** Sessions that the user opens in order to edit a draft: they continue from an earlier prompt, which is in the draft. */
 const toWrite = new Set<string>();
 
-/** The next time that this session is on screen, its prompt field gets the focus. */
+/** Marks a session, so that its prompt field gets the focus when it is shown next. */
 export const comeToWrite = (session_id: string): void => void toWrite.add(session_id);
 
-/** Whether the reader opened a session to write there. True once. */
+/** Returns whether a session is marked, and removes the mark. */
 export const takeToWrite = (session_id: string): boolean => toWrite.delete(session_id);

@@ -12,26 +12,26 @@ import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 interface Followed {
   session: OpenSession;
   scroller: RefObject<ScrollerHandle | null>;
-  /** What the address names in the session; empty: nothing. */
+  /** The fragment of the address. Empty: none. */
   fragment: string;
-  /** Texts that the address wants marked. */
+  /** Texts to mark, from the address. */
   find: readonly string[];
-  /** Changes when the fragment's target is requested again. */
+  /** Changes when the user navigates to the fragment's target again. */
   visit: number;
-  /** The row that was marked where the reader is back in the place that they left under this address; absent: they are not. */
+  /** Set if the position of a previous visit to this address was restored. `marked`: the part that was highlighted then. */
   resumed: { readonly marked: string | undefined } | undefined;
-  /** The history keeps the places of this pane. */
+  /** Whether this is the main pane, whose scroll positions are saved in the history. */
   isMain: boolean;
-  /** Goes to a part by position and opens it; gives the part whose row shows it. */
+  /** Scrolls to a part by position and, with `open`, expands it. Resolves with the part whose row shows it. */
   goTo(index: number, open: boolean): Promise<string | undefined>;
   toTurn(turn: number): Promise<void>;
-  /** Called before navigation to an address: clears messages and marks of the former position. */
+  /** Called before going to the target: clears messages and highlights of the previous position. */
   onLeave(): void;
   onFind(start: FindStart): void;
   onMessage(message: string): void;
 }
 
-/** Navigates to the target of the address, once per address, and again when the same link is followed again. */
+/** Goes to the target of the address: once per address, and again when the same link is followed again. */
 export function useAddressFollowed(options: Followed): void {
   const { session, fragment, find, visit, resumed, isMain } = options;
   const api = apiOf(useClient());
@@ -56,11 +56,11 @@ export function useAddressFollowed(options: Followed): void {
       onFind({ text, also, moves, ...(part === undefined ? {} : { part }) });
     };
     if (before === undefined && resumed !== undefined) return beginFind(resumed.marked ?? id, false);
-    // Find was closed: no other target is requested.
+    // Only the texts were removed, because find was closed: stay here.
     if (isSamePlace && find.length === 0) return;
     if (before === undefined && fragment === "") return beginFind(undefined, true);
     onLeave();
-    // After a return from a link, restore the former view, whatever the address names.
+    // After returning through the history, restore the saved position, regardless of the fragment.
     const place = isMain ? placeFrom(history.state) : undefined;
     if (place !== undefined) {
       scroller.current?.toPlace(place);
@@ -69,7 +69,7 @@ export function useAddressFollowed(options: Followed): void {
     const now = session.state.getState().transcript;
     if (now === undefined || kind === undefined || id === undefined) return beginFind(undefined, true);
     const lead = async (): Promise<string | undefined> => {
-      // The view uses `flushSync`, which React does not allow during effects.
+      // Scrolling uses `flushSync`, which React does not allow during effects.
       await Promise.resolve();
       if (kind === "turn") {
         for (let turn = 0; turn < now.turns.length; turn += 1) {

@@ -4,10 +4,12 @@ import { failureText } from "../../text/failure-text.ts";
 import { t } from "../../text/text.ts";
 import type { Attachment } from "../../transcript/host.ts";
 
-/** Bytes at the start of an image in which its size is searched: metadata and colour profiles may precede it. */
+/** How many bytes at the start of an image are searched for its dimensions, which metadata and colour profiles may precede. */
 const HEADER = 1024 * 1024;
 
-/** Loads each attachment of a session once, by its reference, and keeps it until the screen is left. Stays the same. */
+/**
+ * Returns a stable function that loads an attachment by its reference. Attachments are cached until the component is unmounted.
+ */
 export function useAttachments(api: Api, session_id: string): (reference: string) => Promise<Attachment> {
   const attachments = useRef(new Map<string, Promise<Attachment>>());
   useEffect(() => {

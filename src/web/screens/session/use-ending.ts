@@ -7,20 +7,20 @@ import { useClient } from "../../app/store.ts";
 
 const LOADING: Ending = { kind: "loading" };
 
-/** Why the last turn of a session ended: not loaded yet, not known, or the error or the part at which its record breaks off. */
+/** Why the last turn of a session ended. `known`: the error, or the part at which the record breaks off. */
 export type Ending =
   | { readonly kind: "loading" }
   | { readonly kind: "unknown" }
   | { readonly kind: "known"; readonly error: SessionError };
 
-/** Why the last turn ended, if it failed or its record breaks off. `undefined`: it did not. */
+/** Why the last turn ended, if it failed or its record breaks off. `undefined`: neither is the case. */
 export function useEnding(row: SessionSummary): Ending | undefined {
   const api = apiOf(useClient());
   const { id, turns, last_activity_at } = row;
   const state = sessionState(row, false);
   const isWanted = state === "failed" || state === "unknown";
   const [ending, setEnding] = useState<Ending>(LOADING);
-  // `last_activity_at` only loads it again: a session that has gone on ended elsewhere.
+  // `last_activity_at` is a dependency, so that the ending is loaded again if the session has continued since.
   useEffect(() => {
     if (!isWanted) return;
     const abort = new AbortController();

@@ -7,22 +7,22 @@ import { useClient } from "../../app/store.ts";
 import { failureText } from "../../text/failure-text.ts";
 import type { RowFilter } from "./layout.ts";
 
-/** So long after a session has grown its rows are counted again, in milliseconds. */
+/** Delay between the growth of a session and the next count of its rows, in milliseconds. */
 const GROWN_MS = 1_000;
 
-/** A filter over a session's rows, while its bar is open. */
+/** The filter of a session's rows. Active while the filter bar is open. */
 export interface SessionFilter {
   readonly isOpen: boolean;
   readonly filter: PartFilter;
-  /** What the daemon counted last: of all parts, loaded or not. */
+  /** The daemon's last reply. Covers all parts, loaded or not. */
   readonly counted: FilteredParts | undefined;
-  /** Why it could not count. */
+  /** Why the last request failed. */
   readonly failure: string | undefined;
-  /** For the transcript; absent: everything is shown. */
+  /** The filter for the layout. `undefined`: all rows are shown. */
   readonly rows: RowFilter | undefined;
   set(filter: PartFilter): void;
   open(): void;
-  /** Shows everything again. */
+  /** Closes the bar and shows all rows again. */
   close(): void;
 }
 
@@ -73,7 +73,7 @@ export function useFilter(session: OpenSession, settings: RowSettings): SessionF
       hides: (index, part) => (part === undefined ? positions.has(index) : !isShownBy(filter, part)),
       hidden: positions,
     };
-    // `key` stands for what is in `hidden`: the same counted again is no other filter.
+    // `key` represents the contents of `hidden`: a reply with the same contents must not create a new filter.
   }, [isOpen, isSet, key, filter]);
 
   return {

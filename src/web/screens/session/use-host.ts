@@ -15,31 +15,31 @@ import { useAttachments } from "./use-attachments.ts";
 import { useKeptReading } from "./use-kept-reading.ts";
 import { useOutputs } from "./use-outputs.ts";
 
-/** The services and the state of the user that a screen provides for a transcript. */
+/** The host that a screen provides for a transcript, and the state behind it. */
 interface ReadingHost {
   host: TranscriptHost;
   outputs: Outputs;
   setOpen(part_id: string, open: boolean): void;
-  /** Opens or closes all parts; `undefined`: as in the settings. Discards manual choices. */
+  /** Expands or collapses all parts. `undefined`: as in the settings. Discards the user's individual choices. */
   setAllOpen(open: boolean | undefined): void;
   allOpen: boolean | undefined;
-  /** Remembers the place, soon. */
+  /** Saves the scroll position after a short delay. */
   keepPlace(place: NonNullable<Reading["place"]>): void;
-  /** The place that was kept last. */
+  /** The last scroll position. */
   placeNow(): Reading["place"];
 }
 
 interface SessionFacts {
-  /** The row of the session; one that has control is run by this daemon. */
+  /** The row of the session. It has `control` if the session is managed. */
   row: SessionSummary | undefined;
-  /** Absent: prompts cannot be continued from. Stays the same. */
+  /** Continues from an earlier prompt. Absent: not possible in this session. Must be stable. */
   goOnFrom?: ((prompt_id: string) => void) | undefined;
-  /** Opens the inspector. Stays the same. */
+  /** Opens the inspector. Must be stable. */
   inspect(what: Inspected): void;
   notes: NotesHost | undefined;
 }
 
-/** `reading`: as it was when the screen came up. What follows is as it is now. */
+/** `reading`: what was stored when the screen was mounted. The arguments after it are current values. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object that all rows share: its members are short, and depend on one list of values
 export function useReadingHost(
   session: OpenSession,
@@ -157,16 +157,16 @@ export function useReadingHost(
   return { host, outputs, setOpen, setAllOpen, allOpen, keepPlace, placeNow };
 }
 
-/** Whether a part is opened and closed with all others. */
+/** Whether expanding or collapsing all parts includes this one. */
 function opensWithAll(session: OpenSession, part_id: string): boolean {
   const { transcript } = session.state.getState();
   const index = transcript === undefined ? undefined : positionOf(transcript, part_id);
   const part = index === undefined ? undefined : transcript?.parts.at(index);
-  // Not the prompts, which are headings, nor the raw records, which have names of their own.
+  // Excludes prompts, which are headings, and raw records, whose ids are not those of parts.
   return part !== undefined && part.type !== "prompt";
 }
 
-/** Loads what a row does not have from the beginning. */
+/** Loads what is not part of the transcript: untruncated parts and raw records. */
 function loadersOf(api: Api, session_id: string): Pick<TranscriptHost, "loadWhole" | "loadRaw"> {
   return {
     async loadWhole(part_id) {

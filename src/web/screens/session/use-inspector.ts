@@ -8,14 +8,14 @@ import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 interface PaneInspector {
   /** Absent: closed. */
   readonly inspected: Inspected | undefined;
-  /** It is a panel beside the transcript. */
+  /** The inspector is a panel beside the transcript, not a dialog. */
   readonly isDocked: boolean;
-  /** Opens it, or changes what it shows. Stays the same. */
+  /** Opens the inspector, or changes what it shows. Stable. */
   inspect(what: Inspected): void;
   close(): void;
 }
 
-/** `hasRoom`: nothing else is beside the transcript. */
+/** `hasRoom`: nothing else is shown beside the transcript. */
 export function useInspector(hasRoom: boolean, scroller: RefObject<ScrollerHandle | null>): PaneInspector {
   const [inspected, setInspected] = useState<Inspected>();
   const inspect = useCallback((what: Inspected) => setInspected(what), []);

@@ -3,20 +3,20 @@ import { type Reading, saveReading } from "../../app/scroll-position.ts";
 
 const SAVE_MS = 300;
 
-/** What this tab stores of the visit to a session. The members stay the same. */
+/** The reading state of a session that is stored in this tab. The members are stable. */
 interface KeptReading {
   readonly kept: RefObject<Reading>;
-  /** Changes it, and stores it soon. */
+  /** Changes the reading state, and stores it after a short delay. */
   keep(change: Partial<Reading>): void;
 }
 
-/** `reading`: as it was when the screen came up. What follows is as it is now. */
+/** `reading`: what was stored when the screen was mounted. `fragment` and `marked`: the current values. */
 export function useKeptReading(
   session_id: string,
   reading: Reading,
   { fragment, marked }: Pick<Reading, "fragment" | "marked">,
 ): KeptReading {
-  // Not a state: a row keeps its own, and the host that all rows share stays the same when one is opened.
+  // A ref, not a state: expanding a row must not change the host that all rows share. Each row has its own state.
   const kept = useRef<Reading>({ ...reading, fragment, marked });
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const save = useCallback(() => {

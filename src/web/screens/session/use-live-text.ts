@@ -8,22 +8,22 @@ import type { OpenSession, OpenSessionState } from "../../app/open-session.ts";
 
 export type LiveTextPart = TranscriptPartOf<"text"> | TranscriptPartOf<"thinking">;
 
-/** What the agent has written and not recorded yet, as the transcript shows it. */
+/** How the transcript shows what the agent is writing and has not recorded yet. */
 export interface LiveText {
   /** Texts and thoughts shown below the last recorded part. */
   readonly tail: readonly LiveTextPart[];
-  /** The part with its live text: a running call with its output so far, an empty text with its content so far. */
+  /** Returns the part with its live text: a running call with its output so far, an empty text with its content so far. */
   shownAs(part: TranscriptPart | undefined): TranscriptPart | undefined;
 }
 
 interface Shown {
   readonly live: LivePart;
-  /** The part of the transcript that it is shown in; absent: none. */
+  /** The part of the transcript that shows the live part. `undefined`: none. */
   readonly of: TranscriptPart | undefined;
   readonly part: TranscriptPart;
 }
 
-/** The parts of the transcript that show live text, by id. */
+/** The ids of the parts of the transcript that show live text. */
 export function liveRows({ live, transcript }: OpenSessionState): ReadonlySet<string> {
   if (live.length === 0 || transcript === undefined) return NO_ROWS;
   return new Set(
@@ -36,7 +36,7 @@ export function liveRows({ live, transcript }: OpenSessionState): ReadonlySet<st
 }
 const NO_ROWS: ReadonlySet<string> = new Set();
 
-/** The live parts of a session. Unchanged ones keep their identity, so that only what grows is rendered again. */
+/** The live parts of a session. Unchanged ones keep their identity, so that only growing ones re-render. */
 export function useLiveText(session: OpenSession): LiveText {
   const live = useStore(session.state, (state) => state.live);
   const transcript = useStore(session.state, (state) => state.transcript);
@@ -85,7 +85,7 @@ function shownPart(
   if (of?.type === "tool_call") return { ...of, progress: text };
   if (of?.type === "text") return { ...of, text, open: true };
   if (of?.type === "thinking") return { ...of, thinking: text, open: true };
-  // The ids are the agent's: no other part of the page has them.
+  // Prefixed, because the id comes from the agent and could equal the id of a part.
   const common = { id: `live-${id}`, message_id: `live-${id}`, session_id, at, open: true };
   return kind === "thinking"
     ? { ...common, type: "thinking", thinking: text }

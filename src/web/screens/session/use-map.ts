@@ -6,14 +6,14 @@ import type { OpenSession } from "../../app/open-session.ts";
 import { useClient } from "../../app/store.ts";
 import { useReloadOnGrowth } from "./use-reload-on-growth.ts";
 
-/** Delay between the growth of a session and the next request of its marks, in milliseconds. */
+/** Delay between the growth of a session and the next request for its marks, in milliseconds. */
 const GROWN_MS = 1_000;
 
 const partsOf = (transcript: Transcript | undefined): number => transcript?.parts.length ?? 0;
 
 /**
- * The marks of the whole session, loaded or not; `undefined` while they are not asked for (`isWanted`) or not there. Where they cannot
- * be loaded there is no map; the next change of the session asks again.
+ * The marks of the whole session, including parts that are not loaded. `undefined`: they have not been loaded yet. Requested only
+ * while `isWanted`. A failed request is repeated when the session grows.
  */
 export function useMap(session: OpenSession, isWanted: boolean): MapMarks | undefined {
   const api = apiOf(useClient());

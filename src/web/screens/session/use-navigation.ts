@@ -18,34 +18,34 @@ interface Navigated {
   session: OpenSession;
   scroller: RefObject<ScrollerHandle | null>;
   rowFilter: SessionFilter;
-  /** The part that is marked. Stays the same. */
+  /** The id of the highlighted part. */
   target: string | undefined;
   setTarget(part_id: string): void;
   setOpen(part_id: string, open: boolean): void;
   setMessage(message: string): void;
-  /** Opens a run in split view; absent in the pane that is itself beside another session. */
+  /** Opens a run in split view. `undefined` in the pane beside another session. */
   openBeside: ((run_id: string) => void) | undefined;
 }
 
-/** Ways through a session that its keys, buttons and links share. */
+/** Navigation within a session, for keys, buttons and links. */
 interface Navigation {
   /**
-   * Goes to a part by position, marks it and, if asked to, opens it; a paired result is in its call's card. The keyboard goes
-   * along, unless it `stays`. Gives the part whose row that is. Stays the same.
+   * Scrolls to a part by position, highlights it and, with `open`, expands it. For a paired result, goes to its call. Moves the
+   * focus there unless `stays`. Resolves with the part whose row shows it. Stable.
    */
   goTo(index: number, open: boolean, stays?: boolean): Promise<string | undefined>;
-  /** Goes to the heading of a turn. Stays the same. */
+  /** Scrolls to the heading of a turn and focuses it. Stable. */
   toTurn(turn: number): Promise<void>;
   /**
-   * The next (1) or previous (−1) failure, from the marked one or else the top of the view; it wraps around. A run with failures is
-   * opened in split view, where the same key continues.
+   * Goes to the next (1) or previous (−1) failure, starting at the highlighted part or, if that is not in view, at the top of the
+   * viewport. Wraps around. Opens a run with failures in split view, where the same key continues.
    */
   stepError(by: 1 | -1, stays?: boolean): Promise<void>;
-  /** Goes to what ended the last turn, if it failed or its record breaks off. */
+  /** Goes to the part at which the last turn ended, if the turn failed or its record breaks off. */
   toEnding(): Promise<void>;
   /** Whether a run has failures, live. */
   readonly hasFailedRuns: boolean;
-  /** The row that a button led to while the keyboard stayed, for screen readers. */
+  /** The row that a button scrolled to without moving the focus, to be announced to screen readers. */
   readonly landed: { readonly name: string; readonly count: number };
 }
 
@@ -62,7 +62,7 @@ export function useNavigation({
   const client = useClient();
   const api = apiOf(client);
   const [landed, setLanded] = useState({ name: "", count: 0 });
-  /** What a link, a key or find leads to must not stay hidden by the filter. */
+  /** Closes the filter if it hides the target of a navigation. */
   const showAll = useRef((_index: number): void => {});
   useEffect(() => {
     showAll.current = (index) => {
@@ -83,7 +83,7 @@ export function useNavigation({
       if (part !== undefined) {
         const { id } = part;
         if (open) setOpen(id, true);
-        // The scroller then finds it opened, in a group of markers as well.
+        // Render now, so that the part is expanded, even in a group of markers, when the scroller goes there.
         flushSync(() => setTarget(id));
       }
       scroller.current?.toPart(at, part?.type === "request" && part.outcome === undefined);
@@ -98,7 +98,7 @@ export function useNavigation({
       scroller.current?.toTurn(turn);
       const { id, prompt_index } = session.state.getState().transcript?.turns.at(turn) ?? {};
       if (prompt_index !== undefined) await session.load(prompt_index, prompt_index + 1);
-      // Its heading is made anew once its prompt is here.
+      // Render now: the heading gets a new element when its prompt is loaded.
       flushSync(() => {});
       takeFocus(document.getElementById(`turn-${id}`)?.closest("header"));
     },
@@ -110,7 +110,7 @@ export function useNavigation({
     const here = scroller.current?.here().index ?? 0;
     const marked =
       target === undefined || transcript === undefined ? undefined : positionOf(transcript, target);
-    // From the current failure, even if it is not at the top of the view.
+    // Start at the highlighted part, even if it is not at the top of the viewport.
     const stands = marked !== undefined && scroller.current?.shows(marked);
     const from = stands ? marked + by : here - (by === 1 ? 0 : 1);
     const rows = rowsOf(client, session.id).getState();

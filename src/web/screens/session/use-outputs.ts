@@ -5,10 +5,10 @@ import { failureText } from "../../text/failure-text.ts";
 import type { Outputs } from "../../transcript/host.ts";
 
 const NEWLINE = 0x0a;
-/** Number of whole outputs in the cache. Each may have `OUTPUT_PIECE` bytes. */
+/** Maximum number of cached outputs. Each may have `OUTPUT_PIECE` bytes. */
 const MAX_OUTPUTS = 4;
 
-/** The whole outputs of a session that the user has opened. */
+/** The complete outputs of a session that the user has opened. */
 export function useOutputs(api: Api, session_id: string): Outputs {
   const [opened, setOpened] = useState<Outputs["opened"]>(new Map());
   return useMemo<Outputs>(
@@ -34,7 +34,7 @@ export function useOutputs(api: Api, session_id: string): Outputs {
   );
 }
 
-/** So many of a piece's bytes as are whole lines or, where these are the lesser half, whole characters. */
+/** How many bytes of a piece to show: up to the last complete line or, if that is less than half, the last complete character. */
 function pieceLength(bytes: Uint8Array): number {
   const lines = bytes.lastIndexOf(NEWLINE) + 1;
   if (lines > bytes.length / 2) return lines;

@@ -8,19 +8,19 @@ import { rowOf } from "./pane-focus.ts";
 import type { PaneProps } from "./pane-props.ts";
 import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 
-/** The find bar of a pane: whether it is open, and where the keyboard goes when it closes. */
+/** The state of a pane's find bar. Restores the focus when the bar is closed. */
 export interface PaneFind {
   readonly isOpen: boolean;
-  /** Find as the address opened it; `count`: another one is another opening. */
+  /** How the bar was opened: with the search in the address, or by the user. `count`: changes with each opening. */
   readonly opening: { readonly start?: FindStart; readonly count: number };
   readonly input: RefObject<HTMLInputElement | null>;
-  /** What is looked for; empty: nothing. */
+  /** The text that is searched for. Empty: none. */
   readonly text: string;
   setText(text: string): void;
   open(): void;
-  /** Opens find with the texts of the address. */
+  /** Opens the bar with the texts in the address. */
   openAt(start: FindStart): void;
-  /** Find led to this row. */
+  /** Call when find has scrolled to a row. */
   led(row: string | undefined): void;
   close(): void;
 }
@@ -34,7 +34,7 @@ export function usePaneFind(
   const [isOpen, setIsOpen] = useState(false);
   const [text, setText] = useState("");
   const [opening, setOpening] = useState<{ start?: FindStart; count: number }>({ count: 0 });
-  /** Where find was opened from, if the reader was typing there, and the row that it led to last. */
+  /** The field that the user was typing in when the bar was opened, and the row that find scrolled to last. */
   const openedFrom = useRef<{ field: Element | null; row?: string | undefined }>({ field: null });
   return {
     isOpen,
@@ -61,7 +61,7 @@ export function usePaneFind(
     },
     close() {
       setIsOpen(false);
-      // The address must not open it again on a reload.
+      // Otherwise a reload would open the bar again.
       if (find.length > 0) navigate(sessionHref(session_id, fragment, beside), "replace");
       const { field, row } = openedFrom.current;
       const at = transcript && row !== undefined ? positionOf(transcript, row) : undefined;

@@ -4,8 +4,8 @@ import { cameFromWithin } from "../../app/router.ts";
 import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 
 /**
- * The focus goes into a session that is opened, once it can be read: into a run beside another session unless the reader has
- * taken it elsewhere, into one that takes the place of another screen where it went with that.
+ * Focuses the transcript of a session once it is ready. Beside another session: unless the user has moved the focus meanwhile. In
+ * the main pane: only if the focus was lost together with the previous screen.
  */
 export function useFocusOnOpening({ isBeside, isReady }: { isBeside: boolean; isReady: boolean }): void {
   const isTaken = useRef(false);
@@ -28,17 +28,17 @@ export function useFocusOnOpening({ isBeside, isReady }: { isBeside: boolean; is
   }, [isBeside, isReady]);
 }
 
-/** Returns the focus to the element that opened the split view when it closes, otherwise to the session's transcript. */
+/** When the split view is closed, restores the focus to the element that opened it or, if that is gone, to the transcript. */
 export function useFocusBack(scroller: RefObject<ScrollerHandle | null>, beside: string | undefined): void {
   const before = useRef<{ beside: string | undefined; opener: Element | null }>({ beside, opener: null });
-  // Before the paint, when the browser removes the focus from hidden elements.
+  // A layout effect, because on the next paint the browser removes the focus from hidden elements.
   useLayoutEffect(() => {
     const { beside: last, opener } = before.current;
     if (last === beside) return;
     before.current = { beside, opener: last === undefined ? document.activeElement : opener };
     if (beside !== undefined || document.activeElement !== document.body) return;
     if (opener instanceof HTMLElement) opener.focus({ preventScroll: true });
-    // It is gone, or hidden.
+    // The opener is gone or hidden.
     if (document.activeElement === document.body) scroller.current?.focus();
   }, [beside, scroller]);
 }

@@ -4,14 +4,14 @@ import { sessionTitle } from "../../app/session-title.ts";
 import { useIsWaiting, usePageTitle } from "../../app/waiting.ts";
 import { t } from "../../text/text.ts";
 
-/** States that are shown before a session's name in the window's title. */
+/** Prefixes of the window title, by state. */
 const TITLE_STATES: Partial<Record<SessionState, string>> = {
   waiting: "[WAITING] ",
   working: "[RUNNING] ",
   failed: "[FAILED] ",
 };
 
-/** The window's title names the session of its main pane. */
+/** Sets the window title to the title of the main pane's session. */
 export function usePaneTitle(row: SessionSummary | undefined, isMain: boolean): void {
   const waits = useIsWaiting(row);
   usePageTitle(

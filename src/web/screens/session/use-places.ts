@@ -6,21 +6,21 @@ import type { PartsInView } from "./OutlineMap.tsx";
 import type { Place } from "./scroller/scroll-view.ts";
 import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 
-/** Where the view of a session is. The stores change without rendering the pane. */
+/** What part of a session is in view. Changes of the stores do not re-render the pane. */
 interface Places {
   /** The turn in view, by its index. */
   readonly current: number;
   setCurrent(turn: number): void;
-  /** The time of the part at the top of the view. */
+  /** The time of the part at the top of the viewport, in milliseconds since 1970. */
   readonly readAt: StoreApi<{ readonly at: number | undefined }>;
   readonly inView: StoreApi<PartsInView>;
-  /** For the scroller: it shows these parts. Stays the same. */
+  /** Called by the scroller with the first and the last part in view. Stable. */
   onView(from: number, to: number): void;
-  /** For the scroller: the place in this turn is the anchor. */
+  /** Called by the scroller with the new anchor and its turn. */
   onPlace(place: Place, turn: number): void;
 }
 
-/** Follows the view of a session. `keepPlace` and `setMessage`: stay the same. */
+/** Tracks what part of a session is in view. `keepPlace` and `setMessage` must be stable. */
 export function usePlaces(
   session: OpenSession,
   scroller: RefObject<ScrollerHandle | null>,
@@ -49,7 +49,7 @@ export function usePlaces(
   const onPlace = useCallback(
     (place: Place, turn: number) => {
       keepPlace(place);
-      // Messages about another position.
+      // Clear messages: they are about the previous position.
       setMessage("");
       setCurrent(Math.max(0, turn));
       const index = scroller.current?.here().index;

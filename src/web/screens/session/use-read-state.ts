@@ -7,12 +7,12 @@ import { useClient } from "../../app/store.ts";
 import { t } from "../../text/text.ts";
 import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 
-/** Time on screen after which a part counts as seen, in milliseconds. */
+/** How long a part must be on screen to count as seen, in milliseconds. */
 const DWELL_MS = 1_000;
 
 /**
- * Reports to the daemon how far the session was on screen in a focused window. Returns the position of the first part that was new when
- * the session was opened. `isAbove`: it was not in view yet.
+ * Reports to the daemon how far the session has been on screen in a focused window. Returns the position of the first part that
+ * was new when the session was opened. `isAbove`: that part has not been in view yet.
  */
 export function useReadState(
   session: OpenSession,
@@ -52,7 +52,7 @@ export function useReadState(
       told = Math.max(told, last + 1);
       isMarked = false;
       void markRead(client, id, { parts: last + 1, unread: false }).then((kept) => {
-        // Told again with the next look.
+        // Report it again next time.
         if (!kept) told = 0;
       });
     };
@@ -81,7 +81,7 @@ export function useReadState(
   return { firstNew, isAbove };
 }
 
-/** Changes the read state of a session, and says so if it was not kept. */
+/** Changes the read state of a session, and shows a message if it could not be stored. */
 export function useMark(
   session_id: string,
   setMessage: (message: string) => void,

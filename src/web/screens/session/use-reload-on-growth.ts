@@ -3,19 +3,19 @@ import type { Transcript } from "../../../model/transcript/transcript-state.ts";
 import type { OpenSession } from "../../app/open-session.ts";
 
 interface ReloadOptions {
-  /** Nothing is loaded while this is false. */
+  /** While `false`, nothing is loaded. */
   isWanted: boolean;
   /** Delay before the first load, in milliseconds. */
   first: number;
-  /** The size of what is loaded: it is loaded again when that changes. */
+  /** The size of what the data is derived from. The data is loaded again when it changes. */
   sizeOf(transcript: Transcript | undefined): number;
-  /** Loads it. Returns the delay between growth and the next load, in milliseconds. */
+  /** Loads the data. Resolves with the delay between growth and the next load, in milliseconds. */
   load(signal: AbortSignal): Promise<number>;
 }
 
 /**
- * Loads something that is derived from a session, and again after the session has grown, until the component is removed. Another
- * `load` or `sizeOf` begins anew.
+ * Loads data that is derived from a session, and loads it again after the session has grown, until the component is unmounted.
+ * Starts over if `load` or `sizeOf` changes.
  */
 export function useReloadOnGrowth(session: OpenSession, options: ReloadOptions): void {
   const { isWanted, first, sizeOf, load } = options;
@@ -29,7 +29,7 @@ export function useReloadOnGrowth(session: OpenSession, options: ReloadOptions):
       loaded = size();
       delay = await load(abort.signal);
       timer = undefined;
-      // It may have grown in the meantime.
+      // The session may have grown in the meantime.
       runIfGrown();
     };
     let timer: ReturnType<typeof setTimeout> | undefined = setTimeout(() => void run(), first);

@@ -2,16 +2,16 @@ import { useState } from "react";
 import { cameBack } from "../../app/router.ts";
 import { loadReading, type Reading } from "../../app/scroll-position.ts";
 
-/** Where a session is opened. */
+/** The position at which a session is opened. */
 interface Resume {
-  /** What this tab stored of the former visit. */
+  /** What this tab stored on the previous visit. */
   readonly reading: Reading;
   readonly initial: NonNullable<Reading["place"]>;
-  /** The row that was marked, where the position of a former visit to this address is restored; absent: it is not. */
+  /** Set if the position of a previous visit to this address is restored. `marked`: the part that was highlighted then. */
   readonly resumed: { readonly marked: string | undefined } | undefined;
 }
 
-/** Restores the position of a former visit to this address. A link that names a part navigates to it. Stays the same. */
+/** Restores the position of a previous visit to this address, unless a link points to a part. Stable. */
 export function useResume(session_id: string, fragment: string): Resume {
   const [resume] = useState((): Resume => {
     const reading = loadReading(session_id);

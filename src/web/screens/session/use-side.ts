@@ -4,13 +4,13 @@ import { BREAKPOINTS } from "../../ui/breakpoints.ts";
 import { useMatch } from "../../ui/use-match.ts";
 import type { ScrollerHandle } from "./scroller/scroller-handle.ts";
 
-/** The outline and the runs of a session: beside its transcript or, without room, in a sheet over it. */
+/** The side panel with outline and runs: beside the transcript or, if there is no room, a sheet over it. */
 export interface Side {
-  /** The reader wants it, and there is room beside the transcript. */
+  /** Whether it is shown beside the transcript: the user wants it, and there is room. */
   readonly isBeside: boolean;
-  /** The reader wants it wherever there is room. */
+  /** Whether the user wants it if there is room. */
   readonly isWanted: boolean;
-  /** It is a sheet over the transcript. */
+  /** Whether it is shown as a sheet over the transcript. */
   readonly isSheet: boolean;
   toggle(): void;
   closeSheet(): void;
@@ -23,7 +23,7 @@ export function useSide(
   const [isWanted, setIsWanted] = useSetting("outline");
   const [isSheet, setIsSheet] = useState(false);
   const hasRoom = !useMatch(BREAKPOINTS.narrow) && beside === undefined && main;
-  /** Moves the focus out of a side that closes. */
+  /** Moves the focus out of the panel before it is closed. */
   const leave = (): void => {
     if (document.activeElement?.closest(".side")) scroller.current?.focus();
   };

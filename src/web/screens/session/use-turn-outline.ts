@@ -7,15 +7,15 @@ import { useClient } from "../../app/store.ts";
 import { useReloadOnGrowth } from "./use-reload-on-growth.ts";
 
 /**
- * Delay between the growth of a turn and the next request of its outline, in milliseconds: at least, and for each entry, because the
- * whole outline is loaded again.
+ * Delay between the growth of a turn and the next request for its outline, in milliseconds: a minimum, and an increment per
+ * entry, because the whole outline is loaded again.
  */
 const GROWN_MS = 1_000;
 const GROWN_MS_PER_ENTRY = 4;
-/** Delay before the outline of another turn is requested, so that fast scrolling requests none, in milliseconds. */
+/** Debounce time before the outline of another turn is requested, in milliseconds, so that fast scrolling sends no requests. */
 const CURRENT_MS = 200;
 
-/** A turn with fewer entries has none: it fits on the screen, and would only make the outline jump. */
+/** Minimum number of entries. Shorter outlines are left out: the turn fits on the screen, and the list would only jump. */
 const LEAST_ENTRIES = 8;
 
 /** The outline of a turn. */
@@ -25,8 +25,8 @@ export interface LoadedOutline extends OutlineReply {
 }
 
 /**
- * The outline of a turn (by its index), loaded again when the turn grows. While another turn's is loaded, the previous one is
- * returned. `undefined`: none is loaded, not wanted, or it could not be loaded.
+ * The outline of a turn (by its index), loaded again when the turn grows. While the outline of another turn is loading, the
+ * previous one is returned. `undefined`: none is loaded yet, it is not wanted, or loading failed.
  */
 export function useTurnOutline(
   session: OpenSession,

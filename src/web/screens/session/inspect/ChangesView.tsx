@@ -11,14 +11,14 @@ import { visible } from "../../../ui/hidden-text.tsx";
 import { TurnReplyView } from "./ReplyView.tsx";
 import "./changes.css";
 
-/** Number of files up to which all are open at first. */
+/** Up to this number of files, all are initially expanded. */
 const OPEN_FILES = 5;
 
 interface Props {
   session_id: string;
-  /** Paths below it are shown without it. */
+  /** The working folder. Paths below it are shown relative to it. */
   cwd: string | undefined;
-  /** From 1; absent: all turns. */
+  /** The turn, counted from 1. `undefined`: all turns. */
   turn: number | undefined;
   onTurn(turn: number | undefined): void;
   onClose(): void;

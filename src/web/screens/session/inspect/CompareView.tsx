@@ -20,7 +20,7 @@ interface Props {
   onClose(): void;
 }
 
-/** Two sessions side by side, from their first difference on. */
+/** Shows two sessions side by side, starting at their first difference. */
 export function CompareView({ row, other, onOther, onClose }: Props): ReactNode {
   const { rows } = useClient();
   const candidates = useMemo(() => candidatesOf(rows.getState().byId.values(), row), [rows, row]);

@@ -4,7 +4,7 @@ import { tokensIn } from "../../../../model/tokens.ts";
 import { exactNumber } from "../../../text/format.ts";
 import { t } from "../../../text/text.ts";
 
-/** Maximum number of bars. With more steps, several share a bar as high as the highest of them. */
+/** Maximum number of bars. With more steps, several share a bar, which shows their maximum. */
 const MOST_BARS = 240;
 const HEIGHT = 100;
 

@@ -13,13 +13,13 @@ interface Props {
   item: ContextItem;
   /** The model call that contains the item, counted from 1, and the item's index there. Its text is loaded from this call. */
   place: { call: number; item: number };
-  /** Link to the part that it was made from. */
+  /** Link to the part that the item was made from. */
   href: string | undefined;
   /** Called when the link is followed, which leaves the dialog. */
   onLeave(): void;
 }
 
-/** One item of a request: role, kind and first line. Opened, it shows its text. */
+/** One item of a model call's input: role, kind and first line. Expanding it shows its text. */
 export function ContextItemRow({ session_id, item, place, href, onLeave }: Props): ReactNode {
   const api = apiOf(useClient());
   const [isOpen, setOpen] = useState(false);

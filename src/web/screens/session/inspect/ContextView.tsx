@@ -19,7 +19,7 @@ interface Props {
   onClose(): void;
 }
 
-/** The input of a model call: its items, which of them are new, which were removed, and which were cached. */
+/** Shows the input of a model call: its items, and which of them are new, removed or cached. */
 export function ContextView({ session_id, which, onCall, onClose }: Props): ReactNode {
   const api = apiOf(useClient());
   const [find, setFind] = useState("");
@@ -108,7 +108,7 @@ function FindForm({
   );
 }
 
-/** A group of adjacent messages that are all new or all known from the call before. */
+/** Adjacent items that are all new, or all known from the previous call. */
 interface Group {
   is_new: boolean;
   items: { item: ContextItem; at: number }[];
@@ -215,7 +215,7 @@ function Items({
 const sizeOf = (items: readonly { item: ContextItem }[]): string =>
   shortNumber(items.reduce((sum, { item }) => sum + item.size, 0));
 
-/** Renders its content when it is opened, because it may have thousands of rows. */
+/** A `details` element that renders its content only when it is open, because it may have thousands of rows. */
 function Fold({
   summary,
   isOpen = false,

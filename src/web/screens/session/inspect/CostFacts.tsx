@@ -7,7 +7,7 @@ import { t } from "../../../text/text.ts";
 import { price } from "../../../transcript/price.ts";
 import { visible } from "../../../ui/hidden-text.tsx";
 
-/** Costs with a smaller difference count as equal, in US dollars: sums are not exact. */
+/** Costs that differ by less count as equal, in US dollars: floating-point sums are not exact. */
 const SAME = 0.00005;
 
 /** Maximum number of unpriced models that are named. */
@@ -15,7 +15,7 @@ const NAMED_MODELS = 3;
 
 interface Props {
   figures: FiguresReply;
-  /** Of the whole session; absent for a turn. */
+  /** The row of the session. `undefined`: the figures are those of one turn. */
   row: SessionSummary | undefined;
 }
 

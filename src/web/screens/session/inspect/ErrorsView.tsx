@@ -14,15 +14,15 @@ import { visible } from "../../../ui/hidden-text.tsx";
 import { runsWithErrors } from "../problems.ts";
 import { ReplyView } from "./ReplyView.tsx";
 
-/** In this order: what ended a turn says more than a command whose exit code may have been expected. */
+/** The order of the groups: an error that ended a turn matters more than an exit code that may have been expected. */
 const RANKS = ["ending", "failed", "exit"] as const satisfies readonly SessionError["rank"][];
 
-/** The errors of a session by rank, each with a link to its part; then the sub-agents with errors. Loaded again when it grows. */
+/** Lists the errors of a session by rank, with links to their parts, then the runs with errors. */
 export function ErrorsView({ row, onClose }: { row: SessionSummary; onClose(): void }): ReactNode {
   const { id, errors: count, status } = row;
   const client = useClient();
   const api = apiOf(client);
-  // `count` and `status` only load it again.
+  // `count` and `status` are dependencies, so that a change of them reloads the errors.
   const load = useCallback((signal: AbortSignal) => api.errors(id, signal), [api, id, count, status]);
   const runs = useStore(
     rowsOf(client, id),

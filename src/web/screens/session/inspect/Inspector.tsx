@@ -20,13 +20,13 @@ interface Props {
   row: SessionSummary;
   inspected: Inspected;
   onChange(inspected: Inspected): void;
-  /** Called when a link into the transcript is followed: a dialog over the transcript closes then. */
+  /** Called when a link into the transcript is followed, which closes the dialog that covers the transcript. */
   onClose(): void;
 }
 
 /**
- * The inspector: tabs for changes, errors, model input, figures, comparison, verification and notes of a session. `isDocked`: it is a
- * panel beside the transcript and stays open while links are followed; otherwise a dialog over it.
+ * The inspector: tabs for changes, errors, model input, figures, comparison, verification and notes of a session. `isDocked`: a
+ * panel beside the transcript, which stays open when a link is followed; otherwise a dialog over the transcript.
  */
 export function Inspector({ isDocked, ...props }: Props & { isDocked: boolean }): ReactNode {
   return isDocked ? (
@@ -42,13 +42,13 @@ export function Inspector({ isDocked, ...props }: Props & { isDocked: boolean })
   );
 }
 
-/** Least width of the panel, and of the transcript beside it, in pixels. */
+/** Minimum widths of the panel and of the transcript beside it, in pixels. */
 const MIN_WIDTH = 480;
 const MIN_TRANSCRIPT = 720;
-/** Share of the window that the panel takes at first. */
+/** Initial width of the panel, as a share of the window. */
 const SHARE = 0.38;
 
-/** The width that the reader chose last, kept while the page lives. */
+/** The width that the user chose last, in pixels. Kept until the page is closed. */
 let chosenWidth: number | undefined;
 
 function InspectorPanel(props: Props): ReactNode {
@@ -56,7 +56,7 @@ function InspectorPanel(props: Props): ReactNode {
   const panel = useRef<HTMLElement>(null);
   const [width, setWidth] = useState(() => chosenWidth ?? Math.round(innerWidth * SHARE));
   const max = Math.max(MIN_WIDTH, innerWidth - MIN_TRANSCRIPT);
-  // The keyboard follows what was opened from the transcript, not a choice in the panel itself.
+  // Move the focus into the panel if the change came from outside it, such as from the transcript.
   useEffect(() => {
     if (panel.current?.contains(document.activeElement) === false)
       panel.current.focus({ preventScroll: true });

@@ -12,7 +12,7 @@ import { type SessionNotes, useSessionNotes } from "../notes/session-notes.ts";
 
 const SESSION = newNoteKey(undefined);
 
-/** All notes of a session: first those on the session, then those on parts, by the parts' times. */
+/** All notes of a session: first those on the session, then those on parts, in the order of the parts' times. */
 export function NotesView({ row, onClose }: { row: SessionSummary; onClose(): void }): ReactNode {
   const notes = useSessionNotes(row.id);
   if (notes === undefined) return <p className="dialog-note">{t.notes.notStored}</p>;
@@ -72,9 +72,9 @@ function Notes({
   );
 }
 
-/** "call shell: npm test": describes the part at the time of the note. */
+/** Describes the part as it was at the time of the note, for example "call shell: npm test". */
 function aboutPart({ kind, tool, excerpt }: NonNullable<Note["part"]>): string {
-  // A newer daemon may send other kinds.
+  // A newer daemon may send unknown kinds.
   const kinds: Readonly<Partial<Record<string, string>>> = t.search.kinds satisfies Record<
     SearchKind,
     string

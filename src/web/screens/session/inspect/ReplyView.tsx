@@ -16,7 +16,7 @@ interface Props<T> {
   children(this: void, value: T): ReactNode;
 }
 
-/** Shows the reply of a request, or that it is loading or has failed. */
+/** Shows the reply to a request, or that it is loading or has failed. */
 export function ReplyView<T>({
   load,
   loading = t.changes.loading,
@@ -38,7 +38,7 @@ export function ReplyView<T>({
   );
 }
 
-/** Shows the reply of a request about one turn or all turns, below the selection of the turn. */
+/** Shows the reply to a request about one turn or all turns, below a selector for the turn. */
 export function TurnReplyView<T extends { turns: number }>({
   turn,
   onTurn,

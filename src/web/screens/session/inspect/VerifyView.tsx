@@ -13,7 +13,7 @@ import { LagFacts } from "./LagFacts.tsx";
 import { ReplyView } from "./ReplyView.tsx";
 import { type PageVerification, verifyWithPage } from "./verify-page.ts";
 
-/** Compares the parts of the daemon and of this page with the record, which is read again, and shows their lag. */
+/** Reads the record again, compares it with the parts of the daemon and of this page, and shows how far they lag behind. */
 export function VerifyView({ row, onClose }: { row: SessionSummary; onClose(): void }): ReactNode {
   const client = useClient();
   const load = useCallback(
@@ -84,7 +84,7 @@ function Verified({
   );
 }
 
-/** The first different part: both values, and the position of its record. */
+/** The first part that differs: both values, and the position of its record. */
 function Difference({
   session_id,
   difference: { index, part_id, shown, reread, place },

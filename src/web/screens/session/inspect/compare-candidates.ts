@@ -4,8 +4,8 @@ import type { SessionSummary } from "../../../../model/session.ts";
 const MOST = 100;
 
 /**
- * Candidates for a comparison with a session, the most likely first: the session that it was forked from or is continued in, its
- * other forks, runs of the same session, sessions with the same first prompt, sessions of the same folder.
+ * Candidates for a comparison with a session, most likely first: the session that it was forked from or that continues it, its
+ * other forks, runs of the same session, sessions with the same first prompt, sessions in the same folder.
  */
 export function candidatesOf(rows: Iterable<SessionSummary>, row: SessionSummary): SessionSummary[] {
   const ranked: { other: SessionSummary; rank: number }[] = [];

@@ -13,9 +13,9 @@ export type InspectView = (typeof INSPECT_VIEWS)[number];
 /** The state of the inspector. */
 export interface Inspected {
   view: InspectView;
-  /** From 1; `undefined`: all turns. */
+  /** The turn, counted from 1. `undefined`: all turns. */
   turn?: number | undefined;
-  /** The model call: by its number, from 1, or by a part of its step. Absent: the first. */
+  /** The model call, by its number (from 1) or by a part of its step. Absent: the first call. */
   which?: { call: number } | { part: string };
   /** The session to compare with. */
   other?: string;

@@ -3,13 +3,13 @@ import type { ApiResult } from "../../../api/requests.ts";
 import { failureText } from "../../../text/failure-text.ts";
 
 export interface LoadedReply<T> {
-  /** The last reply, also while another one loads. */
+  /** The last reply. Kept while the next one loads. */
   value?: T;
   isLoading: boolean;
   problem?: string;
 }
 
-/** The reply of a request, which is repeated whenever `load` changes. */
+/** Sends a request, and sends it again whenever `load` changes. */
 export function useReply<T>(load: (signal: AbortSignal) => Promise<ApiResult<T>>): LoadedReply<T> {
   const [loaded, setLoaded] = useState<{ by: typeof load; value?: T; problem?: string }>();
   useEffect(() => {

@@ -8,13 +8,13 @@ import type { Api } from "../../../api/api.ts";
 import type { ApiResult } from "../../../api/requests.ts";
 import type { OpenSession } from "../../../app/open-session.ts";
 
-/** Number of retries if the page is behind the daemon. */
+/** Maximum number of attempts if the page is behind the daemon. */
 const ATTEMPTS = 3;
 
-/** The daemon's comparison, and that of this page. */
+/** The results of the comparison for the daemon's parts and for this page's parts. */
 export interface PageVerification {
   reply: VerifyReply;
-  /** Absent: the browser cannot compute digests here, or the page has no part. */
+  /** Absent: the browser cannot compute digests on this page, or no parts are loaded. */
   page?: {
     /** Number of parts that this page has loaded. */
     loaded: number;
@@ -25,7 +25,7 @@ export interface PageVerification {
   };
 }
 
-/** Compares the daemon's parts and this page's parts with the record, which is read again. */
+/** Has the daemon read the record again and compare it with its own parts and with this page's parts. */
 export async function verifyWithPage(
   api: Pick<Api, "verify">,
   session: OpenSession,
@@ -45,7 +45,7 @@ export async function verifyWithPage(
     if (transcript === undefined || held === undefined || page === undefined)
       return { ok: true, value: { reply: reply.value } };
     const differs = page.difference !== undefined;
-    // Parts that arrived during the comparison may be the difference.
+    // The difference may come from parts that arrived during the comparison: try again.
     if (differs && page.behind !== 0 && attempt < ATTEMPTS && !signal.aborted) continue;
     const difference = page.difference && describe(page.difference, transcript);
     return {
@@ -64,9 +64,9 @@ export async function verifyWithPage(
   }
 }
 
-/** The digests of the loaded parts; of the last ones if there are too many. */
+/** The digests of the loaded parts or, if there are too many, of the last ones. */
 async function digestsOf({ parts }: Transcript): Promise<PageParts["parts"] | undefined> {
-  // Browsers provide it only for pages from HTTPS or localhost.
+  // Browsers provide `crypto.subtle` only on HTTPS and localhost.
   if (!("subtle" in crypto)) return undefined;
   const loaded: [index: number, part: TranscriptPart][] = [];
   for (let index = parts.length - 1; index >= 0 && loaded.length < MAX_VERIFIED_PARTS; index -= 1) {
@@ -75,7 +75,7 @@ async function digestsOf({ parts }: Transcript): Promise<PageParts["parts"] | un
   }
   const ranges: { from: number; digests: string[] }[] = [];
   for (const [index, part] of loaded.reverse()) {
-    // A part that was followed live may be longer here than its truncated form from the daemon.
+    // Truncate: a part that was received live may be longer here than in the daemon's truncated form.
     const last = ranges.at(-1);
     const digest = await partDigest(truncatePart(part));
     if (last !== undefined && last.from + last.digests.length === index) last.digests.push(digest);

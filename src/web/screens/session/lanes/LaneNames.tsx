@@ -15,7 +15,7 @@ import { visible } from "../../../ui/hidden-text.tsx";
 /** Time without a record after which a running lane is shown as silent, in milliseconds. */
 const SILENT_MS = 10_000;
 
-/** The names of the lanes, with the current activity or the end of each. */
+/** The names of the lanes, with the current activity of each or how it ended. */
 export const LaneNames = memo(function LaneNames({
   session_id: top,
   lanes,
@@ -69,7 +69,7 @@ export const LaneNames = memo(function LaneNames({
 
 const indent = (depth: number): number => 8 + 12 * Math.min(depth, 6);
 
-/** A phase of a workflow, with the number of its agents that have ended. */
+/** The name of a workflow's phase, with the number of its agents that have ended. */
 function PhaseName({
   session_id,
   phase: { title, session_ids },

@@ -38,9 +38,9 @@ const ZOOM_STEP = 1.5;
 
 interface Props {
   session_id: string;
-  /** The time of the row at the top of the transcript. */
+  /** The time of the row at the top of the transcript, in milliseconds since 1970. */
   readAt: StoreApi<{ readonly at: number | undefined }>;
-  /** Goes to a part of this session. */
+  /** Scrolls the transcript to a part of this session. */
   onPart(part_id: string): void;
   onClose(): void;
 }
@@ -147,7 +147,7 @@ function Lanes({
     return () => observer.disconnect();
   }, []);
 
-  /** The time that keeps its position while the zoom changes, and that position in the view. */
+  /** The time that keeps its position when the zoom changes, and that position in the viewport, in pixels. */
   const anchor = useRef<{ at: number; x: number }>(undefined);
   const zoomBy = useCallback(
     (factor: number, x: number) => {
@@ -166,7 +166,7 @@ function Lanes({
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
-    // React's listeners are passive, so they could not prevent that the page zooms.
+    // React's wheel listeners are passive, so they cannot prevent the page from zooming.
     const onWheel = (event: WheelEvent): void => {
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
@@ -267,7 +267,7 @@ function Lanes({
   );
 }
 
-/** Whether it has no recorded end, and nothing works on it. */
+/** Whether a session has no recorded end, but no agent is working on it. */
 const isLost = (row: SessionSummary | undefined): boolean =>
   row !== undefined && sessionState(row) === "unknown";
 
@@ -286,7 +286,7 @@ interface Moves {
   scrollLeft: number;
 }
 
-/** Handles a key. `false`: the key has no effect here. */
+/** Handles a key. `false`: the key has no effect. */
 function moveByKey(key: string, moves: Moves): boolean {
   const { selected = { lane: 0, bar: -1 }, lanes, placed, select, open, zoomBy, setZoom, size } = moves;
   const { scrollLeft } = moves;
@@ -295,7 +295,7 @@ function moveByKey(key: string, moves: Moves): boolean {
     for (let lane = selected.lane + by; lane >= 0 && lane < lanes.length; lane += by) {
       const edges = placed[lane]?.left ?? new Float64Array();
       if (edges.length === 0) continue;
-      // The bar that begins nearest to the current position.
+      // Select the first bar that starts at or after the current position.
       const bar = edges.findIndex((left) => left >= x + scrollLeft);
       select({ lane, bar: bar < 0 ? edges.length - 1 : bar });
       return;

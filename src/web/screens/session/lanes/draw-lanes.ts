@@ -2,23 +2,23 @@ import type { ActivityKind } from "../../../../model/lanes/activities.ts";
 import type { LaneBar } from "../../../../model/lanes/lane.ts";
 import type { TimeScale } from "./time-scale.ts";
 
-/** Height of a lane and of the axis above the lanes, in pixels; lanes.css has the same. */
+/** Heights of a lane and of the axis above the lanes, in pixels. Must match lanes.css. */
 export const LANE = 20;
 export const AXIS = 20;
 const BAR = 12;
-/** Narrowest bar, in pixels. */
+/** Minimum width of a bar, in pixels. */
 const LEAST = 1;
 /** Minimum width of the clickable area of a bar, in pixels. */
 const REACH = 4;
 
-/** A lane with its bars in pixels, for one scale. */
+/** A lane with the positions of its bars in pixels, for one scale. */
 export interface PlacedLane {
   session_id: string;
   bars: readonly LaneBar[];
-  /** Left and right edges, by bar. */
+  /** Left and right edges of the bars, in pixels. */
   left: Float64Array;
   right: Float64Array;
-  /** It has no recorded end, and nothing works on it. */
+  /** The lane has no recorded end, but no agent is working on it. */
   isLost: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface BarPlace {
   bar: number;
 }
 
-/** The edges of a lane's bars. `now`: the end of running bars. */
+/** Computes the edges of a lane's bars. `now`: the end of running bars, in milliseconds since 1970. */
 export function placeLane(
   { session_id, bars, isLost }: Pick<PlacedLane, "session_id" | "bars" | "isLost">,
   scale: TimeScale,
@@ -55,7 +55,7 @@ export interface LanesView {
   /** The time at the top of the transcript, in milliseconds since 1970. */
   readAt: number | undefined;
   formatGap(milliseconds: number): string;
-  /** `precision`: distance of two marks, in milliseconds. */
+  /** `precision`: the distance between two marks, in milliseconds. */
   formatTime(at: number, precision: number): string;
 }
 
@@ -94,7 +94,7 @@ interface Colors {
 
 let known: { ink: string; colors: Colors } | undefined;
 
-/** The resolved colours of the theme, because a canvas may not support `light-dark()`. Read again when the theme changes. */
+/** The computed colours of the theme, because a canvas may not support `light-dark()`. Read again when the theme changes. */
 function colorsOf(canvas: HTMLCanvasElement): Colors {
   const style = getComputedStyle(canvas);
   const { color: ink } = style;
@@ -139,10 +139,10 @@ function drawGaps(context: CanvasRenderingContext2D, view: LanesView, { gap }: C
       context.fillRect(left - view.scrollLeft, 0, right - left, view.height);
 }
 
-/** Draws a line from a call to the run that it started, and one back at the time of the run's result. */
+/** Draws lines from calls to the runs that they started, and back at the time of the runs' results. */
 function drawLinks(context: CanvasRenderingContext2D, view: LanesView, { line }: Colors): void {
   const places = new Map<string, number>();
-  // The lanes of a workflow's phases have the id of the session above them.
+  // Keep the first lane: the lanes of a workflow's phases have the id of the session above them.
   for (const [index, { session_id }] of view.lanes.entries())
     if (!places.has(session_id)) places.set(session_id, index);
   context.strokeStyle = line;
@@ -200,7 +200,7 @@ function drawLane(
   context.lineWidth = 1;
 }
 
-/** Minimum distance of two marks of the axis, in pixels. */
+/** Minimum distance between two marks on the axis, in pixels. */
 const TICK = 110;
 
 function drawAxis(context: CanvasRenderingContext2D, view: LanesView, { faint, ink }: Colors): void {
@@ -237,7 +237,7 @@ function drawReader(context: CanvasRenderingContext2D, view: LanesView, { ink }:
   context.fillRect(x, AXIS - 4, 1, view.height - AXIS + 4);
 }
 
-/** The bar at a position in the view, in pixels. If several overlap there, the one that begins last. */
+/** The bar at a position in the viewport, in pixels. If several overlap, the one that starts last. */
 export function barAt(view: LanesView, x: number, y: number): BarPlace | undefined {
   const lane = Math.floor((y - AXIS + view.scrollTop) / LANE);
   const placed = y < AXIS ? undefined : view.lanes[lane];

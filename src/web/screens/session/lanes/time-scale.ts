@@ -1,6 +1,6 @@
 import type { LaneBar } from "../../../../model/lanes/lane.ts";
 
-/** A time segment. `isFolded`: nothing happened in it, and all such segments are drawn with the same width. */
+/** A segment of time. `isFolded`: a gap in which nothing happened; all of them have the same width. */
 export interface Segment {
   /** Milliseconds since 1970. */
   from: number;
@@ -11,10 +11,10 @@ export interface Segment {
   isFolded: boolean;
 }
 
-/** A gap without bars is folded if it is longer than this, in milliseconds, and than this share of the time with bars. */
+/** A gap is folded if it is longer than `LEAST_GAP`, in milliseconds, and than this share of the total time with bars. */
 const LEAST_GAP = 20_000;
 const LEAST_SHARE = 1 / 40;
-/** Width of a folded gap, in pixels, and the maximum share of the whole width for all of them. */
+/** Width of a folded gap, in pixels, and the maximum share of the total width that all of them may take. */
 const FOLDED_WIDTH = 72;
 const MOST_FOLDED = 0.4;
 

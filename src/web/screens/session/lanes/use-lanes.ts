@@ -12,17 +12,17 @@ const AGAIN_MS = 1_000;
 export function useLanes(session_id: string): LiveReply<LanesReply> {
   const client = useClient();
   const api = apiOf(client);
-  // Increases with every part of the session and its runs.
+  // Increases with each new part of the session and its runs.
   const parts = useStore(rowsOf(client, session_id), (rows) => partsBelow(rows, session_id));
   const load = useCallback((signal: AbortSignal) => api.lanes(session_id, signal), [api, session_id]);
   return useLiveReply(load, parts, AGAIN_MS);
 }
 
-/** The number of parts, and of sessions, of a session and its runs at any depth. */
+/** The number of parts plus the number of sessions, of a session and its runs at any depth. */
 export function partsBelow({ byId, runs }: Pick<SessionRows, "byId" | "runs">, session_id: string): number {
   const seen = new Set([session_id]);
   let sum = 0;
-  // The list grows during the iteration.
+  // The set grows during the iteration.
   for (const id of seen) {
     sum += (byId.get(id)?.parts ?? 0) + 1;
     for (const run of runs.get(id) ?? []) seen.add(run);

@@ -13,13 +13,13 @@ import { type NotesHost, newNoteKey } from "../../../transcript/host.ts";
 
 interface NotesState {
   readonly notes: readonly Note[];
-  /** Why they could not be loaded, the last time. */
+  /** Why the last request for the notes failed. */
   readonly problem?: string | undefined;
-  /** What is being written, by its key in `NotesHost`. */
+  /** Unsaved texts, by their key in `NotesHost`. */
   readonly drafts: ReadonlyMap<string, string>;
 }
 
-/** The notes of a session as this page has them. */
+/** The notes of a session in this page. */
 export interface SessionNotes extends NotesHost {
   readonly state: StoreApi<NotesState>;
   load(): Promise<void>;
@@ -28,10 +28,10 @@ export interface SessionNotes extends NotesHost {
 function createSessionNotes(client: Client, session_id: string): SessionNotes {
   const api = apiOf(client);
   const state = createStore<NotesState>(() => ({ notes: [], drafts: new Map() }));
-  /** A reply to an earlier request than the last one is outdated. */
+  /** Number of requests. Only the reply to the last one is used. */
   let asked = 0;
   let focused: string | undefined;
-  /** Of a note that is sent again because its reply was lost. */
+  /** Ids of new notes, by key: a retry after a lost reply must use the same id. */
   const ids = new Map<string, string>();
 
   async function load(): Promise<void> {
@@ -50,7 +50,7 @@ function createSessionNotes(client: Client, session_id: string): SessionNotes {
   }
   function replied<Value>(reply: ApiResult<Value>): Value {
     if (!reply.ok) throw new Error(failureText(reply.failure));
-    // The row says so too, but maybe later than the reply.
+    // Load now: the row, which also triggers a reload, may be updated later than the reply.
     void load();
     return reply.value;
   }
@@ -98,10 +98,10 @@ function createSessionNotes(client: Client, session_id: string): SessionNotes {
   };
 }
 
-/** Stored with the client, so that drafts survive a visit to another screen. */
+/** Stored per client, so that drafts survive a visit to another screen. */
 const known = new WeakMap<Client, Map<string, SessionNotes>>();
 
-/** The notes of a session, live; `undefined`: nothing is stored of the session. */
+/** The notes of a session, live. `undefined`: nothing can be stored for this session. */
 export function useSessionNotes(session_id: string): SessionNotes | undefined {
   const client = useClient();
   const revision = useRow(session_id)?.notes?.revision;
@@ -115,7 +115,7 @@ export function useSessionNotes(session_id: string): SessionNotes | undefined {
   useEffect(() => {
     if (notes === undefined) return;
     if (revision !== undefined) void notes.load();
-    // The last one was deleted, here or elsewhere.
+    // The last note was deleted, here or in another browser.
     else if (notes.state.getState().notes.length > 0) void notes.load();
   }, [notes, revision]);
   return notes;

@@ -9,13 +9,13 @@ import { t } from "../../../text/text.ts";
 
 const MAX_DEPTH = 12;
 
-/** The way up: every session above this one, each linked to the very call that started the next. */
+/** Links to all ancestors of a session, each to the call that started the next session. */
 export function Breadcrumbs({
   row,
   besideOf,
 }: {
   row: SessionSummary;
-  /** The session beside which this one is open. Links on the path to it keep this one open. */
+  /** The session that this one is open beside. The link to it keeps this one open. */
   besideOf?: string | undefined;
 }): ReactNode {
   const above = useStore(
@@ -52,7 +52,7 @@ export function Breadcrumbs({
   );
 }
 
-/** The ancestors of a session, nearest first; the last one is `undefined` if it is not known. */
+/** The ancestors of a session, nearest first. The last one is `undefined` if it is not in the list. */
 function sessionsAbove(
   byId: ReadonlyMap<string, SessionSummary>,
   row: SessionSummary,

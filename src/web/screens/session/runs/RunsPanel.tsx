@@ -17,10 +17,10 @@ import { visible } from "../../../ui/hidden-text.tsx";
 import { useRowsInView } from "../../../virtual-list/rows-in-view.ts";
 import "./runs.css";
 
-/** A run's height, as runs.css has it. */
+/** Height of a run's row, in pixels. Must match runs.css. */
 const ROW = 52;
 
-/** The runs of a session in the order in which they began; live, and the same list until one of them differs. */
+/** The runs of a session in the order in which they started, live. The array keeps its identity until a run changes. */
 export function useRuns(session_id: string): SessionSummary[] {
   return useStore(
     rowsOf(useClient(), session_id),
@@ -33,7 +33,7 @@ export function useRuns(session_id: string): SessionSummary[] {
   );
 }
 
-/** A session's sub-agent runs: what each does, and the way into it, beside or instead. */
+/** Lists the runs of a session: what each one does, with links that open it beside the session or instead of it. */
 export function RunsPanel({
   session_id,
   beside,

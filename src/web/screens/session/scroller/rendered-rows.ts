@@ -6,11 +6,11 @@ import { joinTurns, type Layout, type VisibleTurn } from "../layout.ts";
 import { HELD_BETWEEN } from "../selection-copy.ts";
 import type { Held, ScrollView } from "./scroll-view.ts";
 
-/** Delay of loading, in milliseconds: a fling through a long session loads only where it ends. */
+/** Debounce time of loading, in milliseconds: scrolling fast through a long session loads only the parts where it stops. */
 const LOAD_MS = 60;
 const RETRY_MS = 2_000;
 
-/** The rows to render: those in view, the focused one, the held ones, and those `between` them while they are copied. */
+/** The rows to render: those in view, the focused one, the held ones and, during a copy, those `between` the held ones. */
 export function renderedTurns(
   layout: Layout,
   { focusedRow, held }: ScrollView,
@@ -32,12 +32,12 @@ export function renderedTurns(
   return joinTurns(ends, between);
 }
 
-/** Whether a held row shows another content than the session now has. */
+/** Whether a held row shows outdated content. */
 export function isBehind(session: OpenSession, held: Held | undefined): boolean {
   return held !== undefined && [...held.parts].some(([index, part]) => session.partAt(index) !== part);
 }
 
-/** The part that each row shows: of a held row, the one that it had when the user began to hold it. */
+/** The part that each row shows. A held row shows its part at the time when the user started to hold it. */
 export function partsShown(
   session: OpenSession,
   held: Held | undefined,
@@ -49,7 +49,7 @@ export function partsShown(
     : (index) => parts.get(index) ?? shownAs(session.partAt(index));
 }
 
-/** Loads the parts from `from` to `to` soon, if there are any to load; after a failure later. */
+/** Loads the parts from `from` to `to` after a short delay; after a failure, with a longer delay. */
 export function useLoaded(
   session: OpenSession,
   from: number | undefined,

@@ -2,12 +2,12 @@ import { type KeyboardEvent as ReactKeyboardEvent, type RefObject, useEffect, us
 import { positionAt } from "../mounted-rows.ts";
 import { anchorFocused, type Scrolling } from "./scroll-view.ts";
 
-/** Controls that make a row higher, and lower. */
+/** Controls that expand and collapse a row. */
 const OPENS = ".show-all, [aria-expanded=false], details:not([open]) > summary";
 const CLOSES = "[aria-expanded=true], details[open] > summary";
 const LINE = 24;
 
-/** Whether the user moves the focus by Tab: the last key was Tab, and no pointer was pressed since. */
+/** Whether the user is moving the focus with Tab: the last key was Tab, and no pointer was pressed since. */
 export function useTabbed(): RefObject<boolean> {
   const tabbed = useRef(false);
   useEffect(() => {
@@ -27,7 +27,10 @@ export function useTabbed(): RefObject<boolean> {
   return tabbed;
 }
 
-/** An element got the focus. If the user moved it there by Tab, its row is the anchor, and is not behind its heading. */
+/**
+ * Handles the focus of an element. If the user got there with Tab, makes its row the anchor, and scrolls it out from under its
+ * heading.
+ */
 export function focusRow(scrolling: Scrolling, target: Element, isTabbed: boolean): void {
   const { layout, view, place, tick } = scrolling;
   view.focusedRow.current = positionAt(target);
@@ -42,7 +45,7 @@ export function focusRow(scrolling: Scrolling, target: Element, isTabbed: boolea
   tick();
 }
 
-/** Enter on a focused row clicks its control. */
+/** Makes Enter on a focused row click the control that expands it. */
 export function openByEnter(event: ReactKeyboardEvent): void {
   if (event.key !== "Enter" || !(event.target instanceof HTMLElement)) return;
   if (event.target.dataset.index === undefined) return;
@@ -52,7 +55,10 @@ export function openByEnter(event: ReactKeyboardEvent): void {
   control.click();
 }
 
-/** Anchors the row that the user opens or closes, so that it stays under the pointer; also at the end, which then grows below. */
+/**
+ * Makes the row that the user clicks the anchor, so that it stays under the pointer when it expands or collapses. While the end
+ * is followed, only a click that expands the row does this.
+ */
 export function holdRow({ layout, view, place }: Scrolling, target: EventTarget): void {
   const { anchor, goesOn, leftEnd, seen } = view;
   const row = target instanceof Element ? target.closest<HTMLElement>("[data-index]") : null;
@@ -66,8 +72,8 @@ export function holdRow({ layout, view, place }: Scrolling, target: EventTarget)
 }
 
 /**
- * How far a focused element is covered by its turn's sticky heading, which the browser ignores when it scrolls to it. 0 if at least one
- * line is visible.
+ * How far a focused element is covered by its turn's sticky heading, in pixels: browsers ignore the heading when they scroll to
+ * the element. 0 if at least one line is visible.
  */
 function behindHeading(focused: Element): number {
   const heading = focused.closest(".turn")?.querySelector(".turn-heading");

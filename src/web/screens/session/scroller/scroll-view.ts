@@ -3,53 +3,56 @@ import type { TranscriptPart } from "../../../../model/transcript/transcript.ts"
 import type { Reading } from "../../../app/scroll-position.ts";
 import type { Layout } from "../layout.ts";
 
-/** A position in a transcript, which stays the same while rows above it change. */
+/** A position in a transcript that does not depend on the heights of the rows above it. */
 export type Place = NonNullable<Reading["place"]>;
 
-/** Rows that the user holds, and their parts as they were at that time. */
+/** Rows that the user holds, and their parts at the time when the user started to hold them. */
 export interface Held {
   readonly rows: readonly number[];
   readonly parts: ReadonlyMap<number, TranscriptPart>;
 }
 
-/** How a scrolling box shows its transcript now, and what the user does there. Changing it renders nothing by itself. */
+/** The mutable state of a scroller: what the box shows, and what the user does in it. Changing it does not re-render. */
 export interface ScrollView {
   /** The scrolling box. */
   readonly box: RefObject<HTMLDivElement | null>;
   readonly anchor: RefObject<Place>;
-  /** Where the page last scrolled to: a scroll event with that position is not the user's. */
+  /** The position that the page itself scrolled to last: a scroll event with this position does not come from the user. */
   readonly own: RefObject<number>;
   readonly seen: RefObject<{ top: number; height: number; rendered: number }>;
-  /** Opening a row leaves the end without scrolling; closing it again follows the end again. */
+  /** Set when expanding a row made the view leave the end. When the row is collapsed again, the end is followed again. */
   readonly leftEnd: RefObject<"opened" | "closed" | undefined>;
-  /** The row or heading that contains the focus. It stays rendered, or the focus would be lost. */
+  /** The row or heading that contains the focus. Kept rendered, because removing it would lose the focus. */
   readonly focusedRow: RefObject<number | undefined>;
-  /** The rows that the user holds by pointer or selection. */
+  /** The rows that the user holds with the pointer or a selection. */
   readonly held: RefObject<Held | undefined>;
-  /** The end was followed when the user began to hold rows, and is followed again when they release them. */
+  /** The end was being followed when the user started to hold rows. It is followed again after they are released. */
   readonly goesOn: RefObject<boolean>;
-  /** The end is followed once it is in view: the user went to an open request. */
+  /** Follow the end once it is in view, because the user navigated to an open request. */
   readonly seeksEnd: RefObject<boolean>;
-  /** The rendered elements, as `measureAll` reads them. */
+  /** The rendered elements, for `measureAll`. */
   readonly mounted: RefObject<Map<string, HTMLElement>>;
 }
 
-/** A view with its rows, and how to change what it shows. The members stay the same unless `place` says otherwise. */
+/** A scroller's state and layout, and how to update what it shows. All members except `place` are stable. */
 export interface Scrolling {
   readonly layout: Layout;
   readonly view: ScrollView;
-  /** Makes a place the anchor. Changes with the callback that reports it. */
+  /** Makes a position the anchor. Changes together with `onPlace`. */
   place(next: Place): void;
-  /** Renders again. */
+  /** Re-renders the scroller. */
   tick(): void;
 }
 
-/** At most so far from the end, in pixels, the end is in view. */
+/** Distance from the end, in pixels, within which the view counts as being at the end. */
 export const AT_END = 4;
-/** The start, however high the rows above turn out to be. A number that JSON can store. */
+/**
+ * The start of the transcript, whatever the heights of headings above the first row. `offset` is finite, so that JSON can store
+ * it.
+ */
 export const AT_START: Place = { end: false, index: 0, offset: Number.MIN_SAFE_INTEGER };
 
-/** The view of a scroller. Stays the same as long as the scroller is mounted. */
+/** Creates the state of a scroller. Stable as long as the scroller is mounted. */
 export function useScrollView(initial: Place): ScrollView {
   const [view] = useState<ScrollView>(() => ({
     box: { current: null },
@@ -78,7 +81,7 @@ export function scrollTop(layout: Layout, { anchor, seen }: ScrollView): number 
   return Math.max(0, Math.min(most, top));
 }
 
-/** The anchor for a view that begins at `top`: the first row that begins in it, else the one that fills it. */
+/** The anchor for a viewport at `top`: the first row that starts in it or, if none does, the row that fills it. */
 export function anchorAt(layout: Layout, top: number, height: number): Place {
   if (top <= 0) return AT_START;
   let index = layout.at(top);
@@ -87,14 +90,14 @@ export function anchorAt(layout: Layout, top: number, height: number): Place {
   return { end: false, index, offset: top - layout.topOf(index) };
 }
 
-/** The next row from a part on, downwards (1) or upwards (−1). */
+/** The next part with a row after (1) or before (−1) a part. */
 export function nextShown(layout: Layout, from: number, by: 1 | -1): number | undefined {
   let index = from + by;
   while (index >= 0 && index < layout.parts && !layout.isShown(index)) index += by;
   return index >= 0 && index < layout.parts ? index : undefined;
 }
 
-/** Anchors the row that has the focus. On the last row at the end, the end is followed. */
+/** Makes the focused row the anchor. If it is the last row and the end is in view, follows the end. */
 export function anchorFocused({ layout, view, place }: Scrolling, index: number): void {
   const { top, height } = view.seen.current;
   const isAtEnd = top + height >= layout.height - AT_END;

@@ -6,21 +6,21 @@ import { AT_START, anchorFocused, isOnScreen, nextShown, type Place, type Scroll
 /** Controls the transcript from outside. */
 export interface ScrollerHandle {
   /**
-   * Scrolls a part's row (for a prompt, its turn's heading) below the sticky heading. It stays there while rows load above. With `andOn`,
-   * the end is followed once it is in view.
+   * Scrolls to a part's row (for a prompt, to its turn's heading), just below the sticky heading. The row stays there while rows
+   * above it are loaded. With `andOn`, the end is followed once it is in view.
    */
   toPart(index: number, andOn?: boolean): void;
   toTurn(turn: number): void;
   toPlace(place: Place): void;
   toStart(): void;
   toEnd(): void;
-  /** The first row in view, its turn, and whether that turn begins above the view. */
+  /** The first row in view, its turn, and whether that turn starts above the viewport. */
   here(): { index: number; turn: number; within: boolean };
   /** Whether the row of a part is at least partly in view. */
   shows(index: number): boolean;
-  /** The last part in view, including the following ones without a row. `undefined`: nothing is on screen. */
+  /** The last part in view, including the parts after it that have no row. `undefined`: the box is not on screen. */
   lastInView(): number | undefined;
-  /** Scrolls like the user, by pixels or (`pages`) by the height of the view. */
+  /** Scrolls as if the user did, by pixels or (`pages`) by the height of the viewport. */
   scroll(by: number, unit: "pixels" | "pages"): void;
   /** Focuses the next (1) or previous (−1) row. */
   step(by: 1 | -1): void;
@@ -28,15 +28,15 @@ export interface ScrollerHandle {
   focus(): void;
   /** The element that contains the rendered rows. */
   rows(): HTMLElement | null;
-  /** Scrolls a range inside a row into view, if it is not. It stays there, as with `toPart`. */
+  /** Scrolls a range inside a row into view, unless it already is. It stays there, as with `toPart`. */
   toRange(range: Range): void;
 }
 
 const BELOW_HEADING = 8;
-/** A range that is scrolled to has a quarter of the view above it. */
+/** A range that is scrolled to has 1/`ABOVE_RANGE` of the viewport above it. */
 const ABOVE_RANGE = 4;
 
-/** The controls of a scroller that shows `transcript`. */
+/** Creates the handle of a scroller that shows `transcript`. */
 export function createScrollerHandle(
   scrolling: Scrolling,
   transcript: Transcript | undefined,
@@ -56,7 +56,7 @@ export function createScrollerHandle(
     toPlace: (place) => go(scrolling, place),
     toStart: () => go(scrolling, AT_START),
     toEnd() {
-      // The selection stays, but its rows now show their current content.
+      // The rows stay held, but now show their current content.
       if (held.current !== undefined) held.current = { ...held.current, parts: new Map() };
       go(scrolling, { end: true });
     },
@@ -76,7 +76,7 @@ export function createScrollerHandle(
   };
 }
 
-/** The height of the view that a turn's sticky heading covers; in a low window it is not sticky. */
+/** The height of the viewport that a turn's heading covers, in pixels. 0 in low windows, where headings are not sticky. */
 function covered({ layout, view }: Scrolling, turn: number): number {
   const heading = view.box.current?.querySelector(".turn-heading");
   const scrollsAway = heading && getComputedStyle(heading).position !== "sticky";
@@ -110,7 +110,7 @@ function isInView({ layout, view }: Scrolling, row: number): boolean {
 function go({ view, place, tick }: Scrolling, next: Place): void {
   view.seeksEnd.current = false;
   place(next);
-  // The next commit scrolls there and measures the rows.
+  // Commit now, which scrolls there and measures the rows.
   flushSync(tick);
 }
 
@@ -122,10 +122,10 @@ function toPart(scrolling: Scrolling, transcript: Transcript | undefined, wanted
   const offsetNow = (): number => (isHeading ? 0 : -covered(scrolling, turn) - BELOW_HEADING);
   const guess = offsetNow();
   go(scrolling, { end: false, index, offset: guess });
-  // The height of a heading that was never rendered is known only now.
+  // Only now the heading is measured, if it had never been rendered: correct the position.
   const offset = offsetNow();
   if (offset !== guess) go(scrolling, { end: false, index, offset });
-  // In an open group, the part is somewhere below the group's own line.
+  // In an expanded group, the part is somewhere below the group's own line.
   const part = index === wanted ? undefined : transcript?.parts.at(wanted);
   const inside = part && document.getElementById(`part-${part.id}`);
   const row = inside?.closest("[data-index]");

@@ -3,18 +3,18 @@ import { flushSync } from "react-dom";
 import { AT_END, anchorAt, isOnScreen, type Scrolling, scrollTop } from "./scroll-view.ts";
 import { measureAll } from "./use-measured-rows.ts";
 
-/** After scrolling less than this, in pixels, the rendered rows still cover the view. */
+/** Scroll distance, in pixels, up to which the rendered rows still cover the viewport. */
 const KEEP = 200;
 
-/** What is reported after the view has moved. The functions stay the same. */
+/** What to report after the view has moved. The functions must be stable. */
 interface Reports {
   isPrinting: RefObject<boolean>;
-  /** `bottom`: of the view. */
+  /** `bottom`: the lower edge of the viewport, in pixels from the top of the transcript. */
   lookBelow(bottom: number): void;
   tellView(): void;
 }
 
-/** After each commit, before the paint: measures, then scrolls to the anchor. */
+/** After each commit and before the paint: measures the rows, then scrolls to the anchor. */
 export function useAnchored(
   { layout, view, place, tick }: Scrolling,
   { isPrinting, lookBelow, tellView }: Reports,
@@ -26,11 +26,11 @@ export function useAnchored(
     const element = box.current;
     if (element === null || isPrinting.current) return;
     forgetRemoved();
-    // A part that was loaded meanwhile has a new element.
+    // When a part is loaded, its row gets a new element: restore the focus.
     if (focusedRow.current !== undefined && document.activeElement === document.body)
       (mounted.current.get(`row ${focusedRow.current}`) ?? element).focus({ preventScroll: true });
     seen.current.height = element.clientHeight;
-    // Behind a run that covers it, rows have no height.
+    // While a run covers this pane, rows have no height.
     if (!isOnScreen(element)) return;
     const hasNoTail = !hasTail && layout.measureTail(0);
     const changed = measureAll(layout, mounted.current) || hasNoTail;
@@ -39,7 +39,7 @@ export function useAnchored(
       element.scrollTop = top;
       own.current = element.scrollTop;
     } else if (element.scrollTop !== seen.current.top) {
-      // The browser scrolled, because the content became shorter.
+      // The content became shorter, so the browser scrolled.
       own.current = element.scrollTop;
     }
     seen.current.top = element.scrollTop;
@@ -47,7 +47,7 @@ export function useAnchored(
       leftEnd.current = undefined;
       if (element.scrollTop + element.clientHeight >= layout.height - AT_END) place({ end: true });
     }
-    // New heights may bring other rows into view. The number of rounds is limited, so that it cannot hang.
+    // New heights may bring other rows into view: render again. The number of rounds is limited, so that this always ends.
     rounds.current = changed ? rounds.current + 1 : 0;
     if (changed && rounds.current < 10) tick();
     else {
@@ -73,13 +73,13 @@ export function useUserScroll(
     const element = view.box.current;
     if (element === null) return;
     const onScroll = (): void => {
-      // Hidden, or just shown again: its position was not restored yet.
+      // The box is hidden, or its position has not been restored yet after it was shown again.
       if (!isOnScreen(element) || seen.current.height === 0 || isPrinting.current) return;
       const top = element.scrollTop;
       const { top: before, height } = seen.current;
       seen.current.top = top;
       seen.current.height = element.clientHeight;
-      // The browser scrolled, because the box was higher for a moment, as while a prompt is pasted over another.
+      // The browser scrolled, because the box was higher for a moment, for example while a prompt was replaced by pasting.
       if (anchor.current.end && element.clientHeight !== height) {
         flushSync(tick);
         return;
@@ -88,8 +88,8 @@ export function useUserScroll(
         own.current = Number.NEGATIVE_INFINITY;
         leftEnd.current = undefined;
         seeksEnd.current = false;
-        // Any scroll upwards leaves the end, or the user could not scroll away from a growing session. If the box became higher, the browser
-        // scrolled.
+        // Scrolling up always leaves the end: otherwise the user could not scroll away from a growing session. If the box became
+        // higher, the browser scrolled, not the user.
         const isUpwards = top < before && element.clientHeight <= height;
         const end = !isUpwards && top + element.clientHeight >= layout.height - AT_END;
         const isHeld = held.current !== undefined;
@@ -101,7 +101,7 @@ export function useUserScroll(
       else tellView();
     };
     const resized = new ResizeObserver(() => {
-      // Before the paint, as for rows.
+      // Re-render before the paint, as when rows are resized.
       if (element.clientHeight !== seen.current.height && !isPrinting.current) flushSync(tick);
     });
     resized.observe(element);
@@ -113,10 +113,10 @@ export function useUserScroll(
   }, [layout, view, place, tick, isPrinting, lookBelow, tellView]);
 }
 
-/** Scrolls to the anchor again when the browser shows the page from its cache. */
+/** Scrolls to the anchor again when the browser restores the page from its back/forward cache. */
 export function useAnchoredAfterReturn(tick: () => void): void {
   useEffect(() => {
-    // WebKit resets the scroll position of a page from its cache: its event must not count as the user's.
+    // WebKit resets the scroll position of a restored page. That scroll event must not be taken for the user's.
     const comeBack = ({ persisted }: PageTransitionEvent): void => {
       if (persisted) flushSync(tick);
     };

@@ -7,19 +7,19 @@ interface Added {
   readonly errors: number;
 }
 
-/** What is below the view. The functions stay the same. */
+/** What is below the viewport. The functions are stable. */
 interface Below {
-  /** New since the end was last in view. */
+  /** Rows and errors that were added since the end was last in view. */
   readonly below: Added;
-  /** The last row is below the view. */
+  /** Whether the last row is below the viewport. */
   readonly isAway: boolean;
   count(added: Added): void;
   clear(): void;
-  /** Looks again after scrolling; `bottom`: of the view. */
+  /** Call after scrolling. `bottom`: the lower edge of the viewport, in pixels from the top of the transcript. */
   look(bottom: number): void;
 }
 
-/** Counts the rows that were added below the view. */
+/** Counts the rows that are added below the viewport. */
 export function useBelow(layout: Layout): Below {
   const [below, setBelow] = useState<Added>({ rows: 0, errors: 0 });
   const [isAway, setIsAway] = useState(false);

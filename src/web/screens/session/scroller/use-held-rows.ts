@@ -4,7 +4,7 @@ import type { OpenSession } from "../../../app/open-session.ts";
 import { watchHeldRows } from "../mounted-rows.ts";
 import { anchorAt, type Held, type Scrolling } from "./scroll-view.ts";
 
-/** Keeps the rows that the user holds where they are, with the content that they had. */
+/** Keeps the position and the content of the rows that the user holds. */
 export function useHeldRows(session: OpenSession, { layout, view, place, tick }: Scrolling): void {
   useEffect(() => {
     const { box, anchor, seen, held, goesOn } = view;
@@ -33,7 +33,7 @@ export function useHeldRows(session: OpenSession, { layout, view, place, tick }:
   }, [session, layout, view, place, tick]);
 }
 
-/** The parts of rows; those that are known already stay as they were. */
+/** The parts of rows. Parts in `known` keep their content. */
 function partsOf(
   session: OpenSession,
   rows: readonly number[],
@@ -42,7 +42,7 @@ function partsOf(
   const parts = new Map<number, TranscriptPart>();
   const take = (index: number | undefined): TranscriptPart | undefined => {
     const part = index === undefined ? undefined : (known.get(index) ?? session.partAt(index));
-    // The state of a request is always current.
+    // Not held: the state of a request must always be current.
     if (index !== undefined && part !== undefined && part.type !== "request") parts.set(index, part);
     return part;
   };

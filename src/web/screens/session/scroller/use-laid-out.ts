@@ -6,7 +6,7 @@ import { createLayout, type Layout, type LayoutSettings, type RowFilter } from "
 import { liveRows } from "../use-live-text.ts";
 import type { Scrolling } from "./scroll-view.ts";
 
-/** The layout of a session as it is now. `useLaidOut` keeps it up to date. */
+/** Creates the layout of a session's current transcript. `useLaidOut` keeps it up to date. */
 export function layoutOf(session: OpenSession, host: TranscriptHost): Layout {
   const made = createLayout();
   const first = session.state.getState().transcript;
@@ -14,7 +14,10 @@ export function layoutOf(session: OpenSession, host: TranscriptHost): Layout {
   return made;
 }
 
-/** Updates the layout when the session changes, or what the reader wants to see of it. `onAdded`: below the view. Stays the same. */
+/**
+ * Updates the layout when the session, the settings or the filter change. `onAdded`: called with what was added below; must be
+ * stable.
+ */
 export function useLaidOut(
   session: OpenSession,
   { layout, view, tick }: Omit<Scrolling, "place">,
@@ -53,7 +56,7 @@ export function useLaidOut(
       }
       laidOut.current = { ...before, transcript: next };
       if (change.type === "reset" || before.transcript === undefined) {
-        // After a rewrite of the file the held rows are gone; else they are where they were, with the snapshot's content.
+        // If the file was rewritten, the held rows are gone. Otherwise they stay held, with the content of the snapshot.
         held.current = stale && held.current && { ...held.current, parts: new Map() };
         layout.reset(next, before);
       } else {
@@ -62,7 +65,7 @@ export function useLaidOut(
       }
       tick();
     };
-    // Changes between the first render and this effect were missed: reset the layout.
+    // Changes between the first render and this effect were missed, so reset the layout.
     const now = session.state.getState().transcript;
     const written = now === undefined ? [] : layout.setLive(liveRows(session.state.getState()), now);
     if (now !== undefined && (now !== laidOut.current.transcript || written.length > 0)) {

@@ -6,20 +6,20 @@ import { isOnScreen, type Scrolling } from "./scroll-view.ts";
 
 type Measure = TurnWindow["measure"];
 
-/** So many functions that measure a turn are kept; then all are made anew. */
+/** Maximum number of cached measuring functions. When it is reached, the cache is cleared. */
 const MAX_MEASURES = 500;
 
-/** Refs for the rendered elements whose heights the layout needs. */
+/** Callback refs for the rendered elements whose heights the layout needs. */
 interface MeasuredRows {
-  /** For the rows and the heading of a turn. Stays the same for a turn. */
+  /** The callback refs for the rows and the heading of a turn. Stable per turn. */
   measureFor(turn_id: string, turn: number): Measure;
-  /** For what is below the last row. Stays the same. */
+  /** The callback ref for the content below the last row. Stable. */
   measureTail(element: HTMLElement | null): void;
   /** Forgets the elements that are no longer rendered. */
   forgetRemoved(): void;
 }
 
-/** Observes the heights of the rendered rows, and renders again in the same frame when one has changed. */
+/** Observes the heights of the rendered rows, and re-renders in the same frame when one changes. */
 export function useMeasuredRows(
   { layout, view, tick }: Omit<Scrolling, "place">,
   isPrinting: RefObject<boolean>,
