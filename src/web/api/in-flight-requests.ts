@@ -11,7 +11,7 @@ export interface ApiClient {
   readonly answer_lock: StoreApi<AnswerLock>;
 }
 
-/** Slowest upload, in bytes per millisecond: how much longer a request with a body may take once the connection is back. */
+/** Assumed minimum upload speed, in bytes per millisecond. Determines how much longer a request may take after a reconnection. */
 const SLOWEST = 16;
 /** How many connections browsers open to one host, and the timeout for probing them, in milliseconds. */
 const CONNECTIONS = { most: 6, wait_ms: 2_000 };

@@ -264,7 +264,7 @@ export function createLive({
     const old = socket;
     socket = undefined;
     old?.close();
-    // This aborts requests in flight: their connections are as dead as this one.
+    // Makes in-flight-requests.ts abort requests in flight after the reconnection: their connections are dead, too.
     if (connection.getState().status === "live") setStatus("lost");
     connect();
   };
