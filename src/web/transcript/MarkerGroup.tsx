@@ -8,7 +8,7 @@ import { useOpenState } from "./open-state.ts";
 import { isoTime, LoadedRow } from "./PartRow.tsx";
 import { useQuietParts } from "./QuietParts.tsx";
 
-/** Number of markers that an open group shows at first and adds per click. Thousands at once would block the page. */
+/** Number of markers that an open group shows at first and adds per click. Rendering thousands at once would block the page. */
 const LOT = 100;
 
 interface Props {

@@ -69,7 +69,7 @@ export const diffCard: ToolCard = {
   shows: (view) => ({ input: filesOf(view).length > 0 }),
 };
 
-/** The label of most calls of a tool, whose files are not known. */
+/** The usual label of a tool's calls, for when the changed files are unknown. */
 function usualLabel(name: string): string {
   if (/^[A-Z]/.test(name)) return name;
   return /^(?:write|create)/.test(name) ? t.cards.write : t.cards.edit;
